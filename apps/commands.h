@@ -1,0 +1,13 @@
+// The subcommands of `poise`: each file adds its options to the program and runs when it is chosen.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace poise::apps {
+
+void add_strategies(CLI::App& app);
+void add_compare(CLI::App& app);
+
+}  // namespace poise::apps

@@ -1,0 +1,30 @@
+// `poise`: decides who should run where. One file per subcommand; errors are printed here, once.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "apps/commands.h"
+
+#include "poise/base/error.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
+  app.set_version_flag("--version", "poise " POISE_VERSION);
+  app.require_subcommand(1);
+  poise::apps::add_strategies(app);
+  poise::apps::add_compare(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "poise: {}\n", error.what());
+    return 2;
+  } catch (const poise::Error& error) {
+    fmt::print(stderr, "poise: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "poise: failed: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,24 @@
+// The one exception of the library: bad input, said in a line a user can act on.
+#pragma once
+
+#include <fmt/core.h>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace poise {
+
+/// Bad input. The text says what is wrong, where, and what would work; one line, no full stop.
+/// Programs print it after their name and exit with status 2.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws Error with a text formatted by fmt.
+template <typename... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace poise

@@ -1,0 +1,93 @@
+#include "poise/base/file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+namespace {
+
+/// Owns a file descriptor for the length of a function.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool is_special(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+void write_in_place(const std::string& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0 || !write_all(file.get(), bytes))
+    fail("cannot write {}: {}", path, std::strerror(errno));
+}
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view bytes) {
+  // A device or a pipe (/dev/stdout) cannot be renamed over.
+  if (is_special(path)) return write_in_place(path, bytes);
+
+  std::string temporary = path + ".XXXXXX";
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) fail("cannot write {}: {}", path, std::strerror(errno));
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const bool done = write_all(file.get(), bytes) && ::fchmod(file.get(), 0666 & ~mask) == 0 &&
+                    file.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (done) return;
+  const int error = errno;
+  ::unlink(temporary.c_str());
+  fail("cannot write {}: {}", path, std::strerror(error));
+}
+
+std::string read_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
+    fail("cannot read {}: {}", path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail("cannot read {}: it is a directory", path);
+
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(status.st_size));
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot read {}: {}", path, std::strerror(errno));
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,65 @@
+#include "poise/base/random.h"
+
+#include <cmath>
+#include <limits>
+
+namespace poise {
+
+namespace {
+
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+
+std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+
+}  // namespace
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+Random::Random(std::uint64_t seed) {
+  for (auto& word : state_) word = mix(seed += kGolden);
+}
+
+std::uint64_t Random::bits() {
+  const std::uint64_t result = rotate_left(state_[1] * 5, 7) * 9;
+  const std::uint64_t shifted = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= shifted;
+  state_[3] = rotate_left(state_[3], 45);
+  return result;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  if (bound <= 1) return 0;
+  const std::uint64_t threshold = -bound % bound;  // 2^64 mod bound: the biased part is rejected
+  for (;;) {
+    const std::uint64_t drawn = bits();
+    if (drawn >= threshold) return drawn % bound;
+  }
+}
+
+double Random::normal() {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += uniform();
+  return sum;
+}
+
+double portable_exp(double x) {
+  constexpr double kLog2 = 0.693147180559945309417;
+  if (x < -745) return 0;
+  if (x > 709) return std::numeric_limits<double>::infinity();
+  // e^x = 2^k e^r with |r| <= log(2)/2, where 13 Taylor terms leave less than 1e-15.
+  const double k = std::floor(x / kLog2 + 0.5);
+  const double r = x - k * kLog2;
+  double sum = 1;
+  for (int i = 13; i >= 1; --i) sum = 1 + sum * r / i;
+  return std::ldexp(sum, static_cast<int>(k));
+}
+
+}  // namespace poise

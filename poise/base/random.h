@@ -1,0 +1,38 @@
+// Random numbers that are the same on every platform: integers and IEEE arithmetic only.
+#pragma once
+
+#include <cstdint>
+
+namespace poise {
+
+/// xoshiro256**, seeded through splitmix64 (Blackman and Vigna, 2018).
+///
+/// The standard library's distributions differ between implementations; these do not.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed);
+
+  std::uint64_t bits();
+
+  /// Uniform in [0, bound) without bias; 0 when bound is 0 or 1.
+  std::uint64_t below(std::uint64_t bound);
+
+  /// Uniform in [0, 1), a multiple of 2^-53.
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+
+  /// Close to the standard normal: the sum of twelve uniforms less six, so within ±6 and free of
+  /// the C library's log and cos, which differ in the last bit between platforms.
+  double normal();
+
+ private:
+  std::uint64_t state_[4];
+};
+
+/// A well-mixed 64-bit hash of x (the finaliser of splitmix64).
+std::uint64_t mix(std::uint64_t x);
+
+/// e^x from IEEE arithmetic alone, relative error below 1e-14, for the same bits everywhere.
+double portable_exp(double x);
+
+}  // namespace poise

@@ -1,0 +1,78 @@
+#include "poise/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace poise {
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+template <typename Number>
+std::optional<Number> parse_whole(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  if (text.empty()) return pieces;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    pieces.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  const auto value = parse_whole<double>(text);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return value;
+}
+
+std::optional<unsigned long long> parse_unsigned(std::string_view text) {
+  return parse_whole<unsigned long long>(text);
+}
+
+std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, text.size() / 2) + 1;
+  for (const std::string_view name : names) {
+    const std::size_t distance = edit_distance(text, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest;
+}
+
+std::string unknown_name(std::string_view kind, std::string_view text,
+                         std::span<const std::string_view> names) {
+  const std::string_view nearest = nearest_name(text, names);
+  const std::string hint = nearest.empty() ? "" : fmt::format("did you mean \"{}\"? ", nearest);
+  return fmt::format("unknown {} \"{}\"; {}known: {}", kind, text, hint, fmt::join(names, ", "));
+}
+
+}  // namespace poise

@@ -1,0 +1,195 @@
+#include "poise/machine/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+namespace {
+
+MachineParts one_place() {
+  MachineParts parts;
+  parts.name = "one place";
+  parts.places.resize(1);
+  parts.levels.push_back({.name = "core", .first_place = {0, 1}});
+  return parts;
+}
+
+bool is_factor(double value) { return std::isfinite(value) && value >= 0; }
+
+void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
+  if (matrix.size() != rows * rows)
+    fail("machine: the {} of {} rows has {} numbers; it wants {}", what, rows, matrix.size(),
+         rows * rows);
+  for (const double value : matrix)
+    if (!is_factor(value)) fail("machine: the {} holds {}, which is no factor", what, value);
+}
+
+/// Every group of the finer level must lie inside one group of the coarser.
+bool refines(const Level& finer, const Level& coarser) {
+  return std::includes(finer.first_place.begin(), finer.first_place.end(),
+                       coarser.first_place.begin(), coarser.first_place.end());
+}
+
+}  // namespace
+
+std::string_view name_of(Source source) {
+  switch (source) {
+    case Source::assumed: return "assumed";
+    case Source::firmware: return "firmware";
+    case Source::given: return "given";
+    case Source::measured: return "measured";
+  }
+  return "";
+}
+
+Machine::Machine() : Machine(one_place()) {}
+
+Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
+  check_places_and_levels();
+  find_groups();
+  number_domains();
+  check_factors();
+  for (const Place& place : parts_.places) {
+    total_speed_ += place.speed;
+    has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;
+  }
+}
+
+void Machine::check_places_and_levels() const {
+  if (parts_.places.empty()) fail("machine: it has no places");
+  if (parts_.levels.empty()) fail("machine: it has no levels");
+  for (const Place& place : parts_.places)
+    if (!std::isfinite(place.speed) || place.speed <= 0)
+      fail("machine: a place has speed {}; it must be above 0", place.speed);
+  for (std::size_t l = 0; l < parts_.levels.size(); ++l) {
+    const Level& level = parts_.levels[l];
+    const bool covers = level.first_place.size() >= 2 && level.first_place.front() == 0 &&
+                        level.first_place.back() == parts_.places.size() &&
+                        std::adjacent_find(level.first_place.begin(), level.first_place.end(),
+                                           std::greater_equal<>()) == level.first_place.end();
+    if (!covers) fail("machine: the groups of level \"{}\" do not cover its places", level.name);
+    if (l > 0 && !refines(level, parts_.levels[l - 1]))
+      fail("machine: level \"{}\" does not refine \"{}\"", level.name, parts_.levels[l - 1].name);
+    if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
+      fail("machine: level \"{}\" has a factor below 0", level.name);
+  }
+  if (parts_.levels.back().num_groups() != parts_.places.size())
+    fail("machine: the last level, \"{}\", must hold one place per group",
+         parts_.levels.back().name);
+}
+
+void Machine::find_groups() {
+  for (const Level& level : parts_.levels) {
+    auto& groups = group_of_place_.emplace_back(num_places());
+    for (std::uint32_t g = 0; g < level.num_groups(); ++g)
+      std::fill(groups.begin() + level.first_place[g], groups.begin() + level.first_place[g + 1],
+                g);
+  }
+}
+
+void Machine::number_domains() {
+  const std::size_t node_level = level_named("node");
+  const bool has_nodes = node_level < parts_.levels.size();
+  levels_to_node_ = has_nodes ? node_level + 1 : 0;
+  for (PlaceId p = 0; p < num_places(); ++p) {
+    const DomainId domain = domain_of(p);
+    const NodeId node = has_nodes ? group_of(node_level, p) : 0;
+    const bool is_new_node = first_domain_.size() == node;
+    if (is_new_node) first_domain_.push_back(static_cast<DomainId>(node_of_domain_.size()));
+    if (domain == node_of_domain_.size()) {
+      node_of_domain_.push_back(node);
+      first_place_.push_back(p);
+    } else if (domain + 1 != node_of_domain_.size() || is_new_node) {
+      fail("machine: place {} is in domain {}; domains must be numbered along the places", p,
+           domain);
+    }
+  }
+  first_domain_.push_back(num_domains());
+  first_place_.push_back(num_places());
+}
+
+void Machine::check_factors() const {
+  if (parts_.kind_of_node.size() != num_nodes())
+    fail("machine: {} nodes, but the kinds of {} are given", num_nodes(),
+         parts_.kind_of_node.size());
+  for (NodeId n = 0; n < num_nodes(); ++n) {
+    if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
+      fail("machine: node {} is of kind {}, which is not given", n, parts_.kind_of_node[n]);
+    const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
+    if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
+      fail("machine: node {} has {} domains, its kind {}", n,
+           first_domain_[n + 1] - first_domain_[n], kind.num_domains);
+  }
+  for (const NodeKind& kind : parts_.node_kinds) {
+    check_matrix(kind.latency_factor, kind.num_domains, "NUMA factors");
+    check_matrix(kind.bandwidth_factor, kind.num_domains, "bandwidth factors");
+  }
+  const Network& network = parts_.network;
+  if (network.shape == Network::Shape::matrix)
+    check_matrix(network.matrix, num_nodes(), "network matrix");
+  for (const double value :
+       {network.factor, network.factor_per_hop, network.same_router_factor,
+        network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
+    if (!is_factor(value)) fail("machine: {} is no factor", value);
+}
+
+std::size_t Machine::level_named(std::string_view name) const {
+  const auto found = std::find_if(parts_.levels.begin(), parts_.levels.end(),
+                                  [&](const Level& level) { return level.name == name; });
+  return static_cast<std::size_t>(found - parts_.levels.begin());
+}
+
+int Machine::common_level(PlaceId a, PlaceId b) const {
+  int level = static_cast<int>(parts_.levels.size()) - 1;
+  while (level >= 0 && group_of_place_[level][a] != group_of_place_[level][b]) --level;
+  return level;
+}
+
+double Machine::latency_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().latency_factor(node_of_domain_[from], node);
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
+double Machine::message_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  if (domain_from != domain_to) return latency_factor(domain_from, domain_to);
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_latency_factor : parts_.levels[level].latency_factor;
+}
+
+double Machine::byte_factor(PlaceId from, PlaceId to) const {
+  if (from == to) return 0;
+  const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
+  const NodeId node = node_of_domain_[domain_to];
+  if (node != node_of_domain_[domain_from]) return network().bandwidth_factor;
+  if (domain_from != domain_to) {
+    const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+    const DomainId first = first_domain_[node];
+    return kind.bandwidth_factor[std::size_t{domain_from - first} * kind.num_domains +
+                                 (domain_to - first)];
+  }
+  const int level = common_level(from, to);
+  return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
+}
+
+std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
+  if (a == b) return 0;
+  const auto depth = static_cast<int>(parts_.levels.size());
+  const NodeId node_a = node_of_place(a), node_b = node_of_place(b);
+  const bool on_tree = network().shape == Network::Shape::tree || node_a == node_b;
+  if (on_tree) return static_cast<std::uint32_t>(2 * (depth - 1 - common_level(a, b)));
+  const auto below_node =
+      static_cast<std::uint32_t>(depth) - static_cast<std::uint32_t>(levels_to_node_);
+  return 2 * below_node + network().hops(node_a, node_b);
+}
+
+}  // namespace poise

@@ -1,0 +1,69 @@
+#include "poise/machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+TEST(Machine, a_text_gives_levels_domains_and_factors) {
+  const Machine machine = machine_from_text("node:20 numa:2 core:2 factors:10,1.5,1");
+  EXPECT_EQ(machine.num_places(), 80u);
+  EXPECT_EQ(machine.num_nodes(), 20u);
+  EXPECT_EQ(machine.num_domains(), 40u);
+  EXPECT_EQ(machine.message_factor(0, 0), 0);
+  EXPECT_EQ(machine.message_factor(0, 1), 1);
+  EXPECT_EQ(machine.message_factor(0, 2), 1.5);
+  EXPECT_EQ(machine.message_factor(0, 4), 10);
+}
+
+TEST(Machine, hops_are_edges_up_and_down_the_tree) {
+  const Machine machine = machine_from_text("node:20 numa:2 core:2");
+  EXPECT_EQ(machine.hops(0, 0), 0u);
+  EXPECT_EQ(machine.hops(0, 1), 2u);
+  EXPECT_EQ(machine.hops(0, 2), 4u);
+  EXPECT_EQ(machine.hops(0, 79), 6u);
+}
+
+TEST(Machine, caches_inside_a_domain_have_factors_of_their_own) {
+  const Machine machine = machine_from_text("node:2 numa:2 l3:2 core:4 factors:10,2,1.2,1");
+  EXPECT_EQ(machine.num_domains(), 4u);
+  EXPECT_EQ(machine.message_factor(0, 3), 1);
+  EXPECT_EQ(machine.message_factor(0, 4), 1.2);
+  EXPECT_EQ(machine.message_factor(0, 8), 2);
+  EXPECT_EQ(machine.message_factor(0, 16), 10);
+}
+
+TEST(Machine, levels_above_the_nodes_are_tiers_of_the_network) {
+  const Machine machine = machine_from_text("rack:2 node:4 core:2 factors:20,10,1");
+  EXPECT_EQ(machine.message_factor(0, 2), 10);
+  EXPECT_EQ(machine.message_factor(0, 8), 20);
+  EXPECT_EQ(machine.hops(0, 8), 6u);
+}
+
+TEST(Machine, a_torus_wraps_around) {
+  const Machine machine = machine_from_text("torus:8x8x8 numa:4 core:8 factors:10,1.5,1 hop:0.5");
+  EXPECT_EQ(machine.num_places(), 16384u);
+  const PlaceId far = 32 * (7 * 64 + 7 * 8 + 7);
+  EXPECT_EQ(machine.network().hops(0, machine.node_of_place(far)), 3u);
+  EXPECT_EQ(machine.message_factor(0, far), 11);
+  EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
+}
+
+TEST(Machine, routers_may_carry_several_nodes) {
+  const Machine machine = machine_from_text("torus:4x4 node:2 core:2 factors:10,5,1");
+  EXPECT_EQ(machine.num_nodes(), 32u);
+  EXPECT_EQ(machine.message_factor(0, 2), 5);
+  EXPECT_EQ(machine.message_factor(0, 4), 10);
+}
+
+TEST(Machine, bad_texts_name_the_word) {
+  for (const char* text : {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1",
+                           "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a"})
+    EXPECT_THROW(machine_from_text(text), Error) << text;
+}
+
+}  // namespace
+}  // namespace poise

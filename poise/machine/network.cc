@@ -1,0 +1,94 @@
+#include "poise/machine/network.h"
+
+#include <algorithm>
+
+namespace poise {
+
+namespace {
+
+std::uint32_t ring_distance(std::uint32_t a, std::uint32_t b, std::uint32_t size, bool wraps) {
+  const std::uint32_t direct = a < b ? b - a : a - b;
+  return wraps ? std::min(direct, size - direct) : direct;
+}
+
+std::uint32_t grid_hops(const Network& network, std::uint32_t a, std::uint32_t b) {
+  const bool wraps = network.shape == Network::Shape::torus;
+  std::uint32_t hops = 0;
+  for (auto dim = network.dims.rbegin(); dim != network.dims.rend(); ++dim) {
+    hops += ring_distance(a % *dim, b % *dim, *dim, wraps);
+    a /= *dim;
+    b /= *dim;
+  }
+  return hops;
+}
+
+/// Minimal route: to the router that owns the link to the other group, across, and on.
+std::uint32_t dragonfly_hops(std::uint32_t groups, std::uint32_t routers, std::uint32_t a,
+                             std::uint32_t b) {
+  const std::uint32_t group_a = a / routers, group_b = b / routers;
+  if (group_a == group_b) return a == b ? 0 : 1;
+  const std::uint32_t out = (group_b + groups - group_a - 1) % groups % routers;
+  const std::uint32_t in = (group_a + groups - group_b - 1) % groups % routers;
+  return 1 + (a % routers != out) + (b % routers != in);
+}
+
+}  // namespace
+
+std::uint32_t Network::router_of(NodeId node) const {
+  return router_of_node.empty() ? node / nodes_per_router : router_of_node[node];
+}
+
+std::uint32_t Network::num_routers() const {
+  std::uint32_t product = 1;
+  for (const std::uint32_t dim : dims) product *= dim;
+  return product;
+}
+
+std::uint32_t Network::router_hops(std::uint32_t a, std::uint32_t b) const {
+  if (shape == Shape::dragonfly) return dragonfly_hops(dims[0], dims[1], a, b);
+  return grid_hops(*this, a, b);
+}
+
+double Network::latency_factor(NodeId from, NodeId to) const {
+  if (from == to) return 1;
+  switch (shape) {
+    case Shape::matrix: return matrix[std::size_t{from} * matrix_nodes + to];
+    case Shape::tree:
+      for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier)
+        if (tier->group_of_node[from] == tier->group_of_node[to]) return tier->latency_factor;
+      return factor;
+    default: {
+      const std::uint32_t hops = router_hops(router_of(from), router_of(to));
+      return hops == 0 ? same_router_factor : factor + factor_per_hop * (hops - 1);
+    }
+  }
+}
+
+std::uint32_t Network::hops(NodeId a, NodeId b) const {
+  if (a == b) return 0;
+  switch (shape) {
+    case Shape::matrix: return 2;
+    case Shape::tree: {
+      std::uint32_t edges = 2;
+      for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier, edges += 2)
+        if (tier->group_of_node[a] == tier->group_of_node[b]) return edges;
+      return edges;
+    }
+    default:
+      // Nodes that share a router with others hang from it by an edge of their own.
+      return router_hops(router_of(a), router_of(b)) + (nodes_per_router > 1 ? 2 : 0);
+  }
+}
+
+std::string_view name_of(Network::Shape shape) {
+  switch (shape) {
+    case Network::Shape::tree: return "tree";
+    case Network::Shape::matrix: return "matrix";
+    case Network::Shape::torus: return "torus";
+    case Network::Shape::mesh: return "mesh";
+    case Network::Shape::dragonfly: return "dragonfly";
+  }
+  return "";
+}
+
+}  // namespace poise

@@ -1,0 +1,134 @@
+#include "poise/placement/metrics.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace poise {
+
+namespace {
+
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+std::vector<double> work_s(const Machine& machine, const Workload& workload,
+                           const Placement& placement) {
+  std::vector<double> load_s(machine.num_places(), 0);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    load_s[placement.of(t)] += workload.tasks[t].load_s;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    load_s[p] /= machine.speed_of(p);
+    if (!workload.background_s.empty()) load_s[p] += workload.background_s[p];
+  }
+  return load_s;
+}
+
+double fastest_speed(const Machine& machine) {
+  double fastest = 0;
+  for (const Place& place : machine.places()) fastest = std::max(fastest, place.speed);
+  return fastest;
+}
+
+/// Of the k p + 1 largest tasks some place holds k + 1, at least the k + 1 smallest of them.
+double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
+  std::vector<double> loads_s;
+  loads_s.reserve(workload.tasks.size());
+  for (const Task& task : workload.tasks) loads_s.push_back(task.load_s);
+  std::sort(loads_s.begin(), loads_s.end(), std::greater<>());
+  std::vector<double> sum_before(loads_s.size() + 1, 0);
+  for (std::size_t i = 0; i < loads_s.size(); ++i) sum_before[i + 1] = sum_before[i] + loads_s[i];
+  double bound = 0;
+  for (std::size_t k = 0; k * num_places + 1 <= loads_s.size(); ++k) {
+    const std::size_t end = k * num_places + 1;
+    bound = std::max(bound, sum_before[end] - sum_before[end - (k + 1)]);
+  }
+  return bound;
+}
+
+double pinned_s(const Machine& machine, const Workload& workload, const Placement& current) {
+  std::vector<double> pinned_load_s(machine.num_places(), 0);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (!workload.tasks[t].movable) pinned_load_s[current.of(t)] += workload.tasks[t].load_s;
+  double bound = 0;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    const double background = workload.background_s.empty() ? 0 : workload.background_s[p];
+    bound = std::max(bound, background + pinned_load_s[p] / machine.speed_of(p));
+  }
+  return bound;
+}
+
+/// Migrations leave and enter their places one after the other, all places at once.
+void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
+                    const Placement& before, const Placement& after, Metrics& metrics) {
+  std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
+  for (const Migration& migration : migrations(before, after)) {
+    const std::uint64_t bytes = workload.tasks[migration.task].bytes;
+    ++metrics.migrations;
+    metrics.migrated_bytes += bytes;
+    sent[migration.from] += static_cast<double>(bytes);
+    received[migration.to] += static_cast<double>(bytes);
+  }
+  metrics.migration_s =
+      costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
+}
+
+}  // namespace
+
+double message_s(const Machine& machine, const CostModel& costs, const Message& message,
+                 PlaceId from, PlaceId to) {
+  if (from == to) return 0;
+  return static_cast<double>(message.count) * costs.seconds_per_message *
+             machine.message_factor(from, to) +
+         static_cast<double>(message.bytes) * costs.seconds_per_byte *
+             machine.byte_factor(from, to);
+}
+
+double average_s(const Machine& machine, const Workload& workload) {
+  double work = total_load_s(workload);
+  for (PlaceId p = 0; p < workload.background_s.size(); ++p)
+    work += workload.background_s[p] * machine.speed_of(p);
+  return work / machine.total_speed();
+}
+
+double makespan_bound_s(const Machine& machine, const Workload& workload,
+                        const Placement& current) {
+  return std::max({average_s(machine, workload),
+                   pigeonhole_load_s(workload, machine.num_places()) / fastest_speed(machine),
+                   pinned_s(machine, workload, current)});
+}
+
+PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
+                       const Placement& placement) {
+  PlaceTimes times{work_s(machine, workload, placement),
+                   std::vector<double>(machine.num_places(), 0)};
+  for (const Message& message : workload.messages) {
+    const PlaceId from = placement.of(message.from), to = placement.of(message.to);
+    times.comm_s[to] += message_s(machine, costs, message, from, to);
+  }
+  return times;
+}
+
+Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
+                 const Placement& before, const Placement& after) {
+  Metrics metrics;
+  const PlaceTimes times = place_times(machine, workload, costs, after);
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    metrics.iteration_s = std::max(metrics.iteration_s, times.work_s[p] + times.comm_s[p]);
+  metrics.makespan_s = largest(times.work_s);
+  metrics.max_comm_s = largest(times.comm_s);
+  metrics.average_s = average_s(machine, workload);
+  metrics.makespan_bound_s = makespan_bound_s(machine, workload, before);
+  metrics.imbalance = metrics.average_s > 0 ? metrics.makespan_s / metrics.average_s : 1;
+  for (const Message& message : workload.messages) {
+    const PlaceId from = after.of(message.from), to = after.of(message.to);
+    if (from == to) continue;
+    metrics.hop_bytes += message.bytes * machine.hops(from, to);
+    if (machine.node_of_place(from) != machine.node_of_place(to))
+      metrics.internode_bytes += message.bytes;
+    metrics.nuco_messages += static_cast<double>(message.count) * machine.message_factor(from, to);
+  }
+  add_migrations(machine, workload, costs, before, after, metrics);
+  return metrics;
+}
+
+}  // namespace poise

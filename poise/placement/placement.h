@@ -1,0 +1,50 @@
+// Which task runs where, and what must move to get from one such answer to another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// The place of each task.
+class Placement {
+ public:
+  Placement() = default;
+  explicit Placement(TaskId num_tasks, PlaceId place = 0) : places_(num_tasks, place) {}
+  explicit Placement(std::vector<PlaceId> places) : places_(std::move(places)) {}
+
+  PlaceId of(TaskId t) const { return places_[t]; }
+  void move(TaskId t, PlaceId to) { places_[t] = to; }
+
+  TaskId num_tasks() const { return static_cast<TaskId>(places_.size()); }
+  std::span<const PlaceId> places() const { return places_; }
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+
+ private:
+  std::vector<PlaceId> places_;
+};
+
+struct Migration {
+  TaskId task = 0;
+  PlaceId from = 0, to = 0;
+  friend bool operator==(const Migration&, const Migration&) = default;
+};
+
+/// The tasks whose place differs, in order of task.
+std::vector<Migration> migrations(const Placement& before, const Placement& after);
+
+/// Throws Error when there is not one place per task, or a place is not one of the machine.
+void check(const Placement& placement, TaskId num_tasks, std::uint32_t num_places);
+
+/// Tasks dealt out to places in turn: how Charm++ places an array at start.
+Placement round_robin(TaskId num_tasks, std::uint32_t num_places);
+
+/// Tasks in blocks of consecutive ids, sizes differing by one at most.
+Placement blocked(TaskId num_tasks, std::uint32_t num_places);
+
+}  // namespace poise

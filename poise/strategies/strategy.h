@@ -1,0 +1,82 @@
+// A strategy: a pure function from a problem to a placement, and a row of the table of all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// All a strategy may know. The caller has checked that the parts fit together.
+struct Problem {
+  const Machine& machine;
+  const Workload& workload;
+  const Placement& current;
+  const CostModel& costs;
+  std::uint64_t seed = 0;
+  /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
+  std::span<const std::vector<double>> past_loads_s = {};
+};
+
+/// A setting of a strategy: a number in [min, max], or one of `choices` (its value is the index).
+struct Knob {
+  std::string_view name;
+  double initial, min, max;
+  std::string_view help;
+  std::span<const std::string_view> choices = {};
+};
+
+/// The values of a strategy's knobs.
+class Knobs {
+ public:
+  explicit Knobs(std::span<const Knob> knobs);
+
+  double operator[](std::string_view name) const;
+  std::string_view choice(std::string_view name) const;
+  /// Throws Error naming the knob and its range.
+  void set(std::string_view strategy, std::string_view name, std::string_view value);
+
+  /// "alpha=1e-05,local=1": every knob that is not at its initial value, as parse_strategy takes
+  /// it.
+  std::string text() const;
+
+ private:
+  std::size_t index_of(std::string_view name) const;
+  std::span<const Knob> knobs_;
+  std::vector<double> values_;
+};
+
+/// A row of the table.
+struct Strategy {
+  std::string_view name, summary, source, complexity;
+  Placement (*rebalance)(const Problem&, const Knobs&);
+  std::span<const Knob> knobs = {};
+  /// Starts from the current placement: moves nothing where nothing can improve.
+  bool is_incremental = false;
+};
+
+/// Every strategy, in the order in which users should meet them.
+std::span<const Strategy> strategies();
+
+/// A strategy with its knobs set.
+struct Choice {
+  const Strategy* strategy;
+  Knobs knobs;
+  Placement rebalance(const Problem& problem) const { return strategy->rebalance(problem, knobs); }
+  /// "nuco:alpha=0.001": what parse_strategy reads back.
+  std::string text() const;
+};
+
+/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. Throws Error with the nearest name and the valid ones.
+Choice parse_strategy(std::string_view text);
+
+/// Reads a comma-separated list of them; a piece with "=" but no ":" belongs to the one before.
+std::vector<Choice> parse_strategies(std::string_view text);
+
+}  // namespace poise

