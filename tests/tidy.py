@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The architecture as a test: arrows between folders, rows of the strategies' table, the length of
+functions, and what every file owes its reader. Exits 1 with one line per trouble."""
+
+import ast
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_FUNCTION_LINES = 70
+
+# A folder of the library includes only itself and those before it.
+ORDER = ["base", "machine", "workload", "placement", "strategies", "trace", "simulate"]
+# Runtimes stand on the library; objects may build on tasks. Apps and tests may include anything.
+RUNTIMES = {"tasks": [], "objects": ["tasks"], "charm": [], "juggle": []}
+# A library behind one door: header -> the only files that may include it.
+DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
+FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
+
+troubles = []
+
+
+def complain(path, line, text):
+    troubles.append(f"{path}:{line}: {text}")
+
+
+def tracked_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True)
+    return [pathlib.PurePosixPath(name) for name in listed.stdout.splitlines()
+            if (ROOT / name).is_file()]
+
+
+def check_include(path, number, included):
+    if included in DOORS and str(path) not in DOORS[included]:
+        complain(path, number, f"<{included}> belongs to {', '.join(DOORS[included])}")
+    target = included.split("/")
+    source = path.parts
+    if source[0] == "poise":
+        if target[0] in ("apps", "runtimes", "faces", "miniapps", "tests", "bench"):
+            complain(path, number, f"the library must not include {included}")
+        elif target[0] == "poise" and ORDER.index(target[1]) > ORDER.index(source[1]):
+            complain(path, number, f"{source[1]}/ must not include {target[1]}/")
+    if source[0] == "runtimes" and target[0] == "runtimes":
+        if target[1] != source[1] and target[1] not in RUNTIMES[source[1]]:
+            complain(path, number, f"runtimes/{source[1]} must not include runtimes/{target[1]}")
+
+
+def check_includes(path, lines):
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#include\s+([<"])([^>"]+)[>"]', line)
+        if not match:
+            continue
+        check_include(path, number, match[2])
+        if match[1] == '"' and "/" not in match[2] and not match[2].endswith(".decl.h") \
+                and not match[2].endswith(".def.h"):
+            complain(path, number, f'include "{match[2]}" by its true path')
+
+
+def check_functions(path, lines):
+    """Relies on clang-format: a definition's braces close at the column where it starts."""
+    for indent in ("", "  "):
+        start = None
+        for number, line in enumerate(lines, 1):
+            if start is None:
+                opens = re.match(rf"{indent}[A-Za-z_~\[].*\)[^;=]*{{$|{indent}    .*\)[^;=]*{{$", line)
+                control = re.match(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union)\b", line)
+                if opens and not control:
+                    start = number
+            elif line.startswith(indent + "}"):
+                if number - start + 1 > MAX_FUNCTION_LINES:
+                    complain(path, start, f"a function of {number - start + 1} lines; "
+                             f"{MAX_FUNCTION_LINES} fit a screen")
+                start = None
+
+
+def check_python(path, text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            length = node.end_lineno - node.lineno + 1
+            if length > MAX_FUNCTION_LINES:
+                complain(path, node.lineno, f"{node.name} has {length} lines")
+
+
+def check_opening(path, lines):
+    """A header opens with a sentence that tells what lives there."""
+    if path.suffix == ".h" and not (lines and lines[0].startswith("//")):
+        complain(path, 1, "a header opens with one sentence that tells what lives there")
+    if path.suffix == ".h" and "#pragma once" not in lines:
+        complain(path, 1, "no #pragma once")
+
+
+def check_words(path, lines):
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bTODO\b(?!\(#\d+\))|\bFIXME\b|\bXXX\b", line) and path.name != "tidy.py":
+            complain(path, number, "a TODO carries an issue number: TODO(#12)")
+
+
+def check_strategies():
+    folder = ROOT / "poise" / "strategies"
+    table = (folder / "table.cc").read_text()
+    rows = dict(re.findall(r'\.name = "(\w+)".*?\.rebalance = (\w+)', table, re.S))
+    for source in sorted(folder.glob("*.cc")):
+        defined = re.findall(r"^Placement (\w+)\(const Problem&", source.read_text(), re.M)
+        if source.name.endswith("_test.cc") or source.name == "table.cc" or not defined:
+            continue
+        name = f"poise/strategies/{source.name}"
+        for function in defined:
+            if function not in rows.values():
+                complain(name, 1, f"strategy {function} has no row in table.cc")
+        stem = source.stem.removesuffix("_missing")
+        if not (folder / f"{stem}_test.cc").exists():
+            complain(name, 1, f"no {stem}_test.cc beside it")
+    for row, function in rows.items():
+        sources = [s for s in folder.glob("*.cc") if s.name != "table.cc"]
+        if not any(re.search(rf"^Placement {function}\(const Problem&", s.read_text(), re.M)
+                   for s in sources):
+            complain("poise/strategies/table.cc", 1, f"row {row} has no file")
+
+
+def main():
+    for path in tracked_files():
+        if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
+            complain(path, 1, "name the folder by what lives there")
+        if path.suffix not in (".h", ".cc", ".cpp", ".C", ".py", ".c"):
+            continue
+        text = (ROOT / path).read_text()
+        lines = text.splitlines()
+        check_words(path, lines)
+        if path.suffix == ".py":
+            check_python(path, text)
+            continue
+        check_includes(path, lines)
+        check_functions(path, lines)
+        check_opening(path, lines)
+    check_strategies()
+    print("\n".join(troubles) if troubles else "tidy: the house is in order")
+    return 1 if troubles else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
