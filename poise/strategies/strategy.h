@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/base/knobs.h"
 #include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
 #include "poise/workload/workload.h"
@@ -22,34 +23,6 @@ struct Problem {
   std::uint64_t seed = 0;
   /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
   std::span<const std::vector<double>> past_loads_s = {};
-};
-
-/// A setting of a strategy: a number in [min, max], or one of `choices` (its value is the index).
-struct Knob {
-  std::string_view name;
-  double initial, min, max;
-  std::string_view help;
-  std::span<const std::string_view> choices = {};
-};
-
-/// The values of a strategy's knobs.
-class Knobs {
- public:
-  explicit Knobs(std::span<const Knob> knobs);
-
-  double operator[](std::string_view name) const;
-  std::string_view choice(std::string_view name) const;
-  /// Throws Error naming the knob and its range.
-  void set(std::string_view strategy, std::string_view name, std::string_view value);
-
-  /// "alpha=1e-05,local=1": every knob that is not at its initial value, as parse_strategy takes
-  /// it.
-  std::string text() const;
-
- private:
-  std::size_t index_of(std::string_view name) const;
-  std::span<const Knob> knobs_;
-  std::vector<double> values_;
 };
 
 /// A row of the table.

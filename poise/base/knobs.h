@@ -1,0 +1,51 @@
+// Knobs: the named settings of a strategy or a generator, parsed from text and checked against
+// their ranges.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poise {
+
+/// A setting: a number in [min, max], or one of `choices` (its value is the index).
+struct Knob {
+  std::string_view name;
+  double initial, min, max;
+  std::string_view help;
+  std::span<const std::string_view> choices = {};
+};
+
+/// The values of a row's knobs; every knob starts at its initial value.
+class Knobs {
+ public:
+  explicit Knobs(std::span<const Knob> knobs);
+
+  double operator[](std::string_view name) const;
+  std::string_view choice(std::string_view name) const;
+
+  /// Throws Error naming the owner ("strategy nuco"), the knob and its range.
+  void set(std::string_view owner, std::string_view name, std::string_view value);
+  /// Sets each KNOB=VALUE of a comma-separated list.
+  void set_all(std::string_view owner, std::string_view settings);
+
+  /// "alpha=1e-05,local=1": every knob that is not at its initial value, as set_all takes it.
+  std::string text() const;
+
+ private:
+  std::size_t index_of(std::string_view name) const;
+  std::span<const Knob> knobs_;
+  std::vector<double> values_;
+};
+
+/// The names of a table's rows, for messages.
+template <typename Row>
+std::vector<std::string_view> names_of(std::span<const Row> rows) {
+  std::vector<std::string_view> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace poise

@@ -1,0 +1,50 @@
+#include "poise/base/knobs.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+constexpr std::string_view kColours[] = {"red", "green"};
+constexpr Knob kKnobs[] = {{"alpha", 1e-5, 0, 1, "a weight"},
+                           {"colour", 0, 0, 1, "a choice", kColours}};
+
+std::string error_of(std::string_view settings) {
+  try {
+    Knobs(kKnobs).set_all("strategy x", settings);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Knobs, start_at_their_initial_values_and_then_have_no_text) {
+  const Knobs knobs(kKnobs);
+  EXPECT_EQ(knobs["alpha"], 1e-5);
+  EXPECT_EQ(knobs.choice("colour"), "red");
+  EXPECT_EQ(knobs.text(), "");
+}
+
+TEST(Knobs, read_back_their_own_text) {
+  Knobs knobs(kKnobs);
+  knobs.set_all("strategy x", "colour=green,alpha=0.25");
+  EXPECT_EQ(knobs.text(), "alpha=0.25,colour=green");
+  Knobs again(kKnobs);
+  again.set_all("strategy x", knobs.text());
+  EXPECT_EQ(again["alpha"], 0.25);
+  EXPECT_EQ(again.choice("colour"), "green");
+}
+
+TEST(Knobs, name_what_is_wrong_and_what_would_work) {
+  using testing::HasSubstr;
+  EXPECT_THAT(error_of("alpa=1"), HasSubstr("did you mean \"alpha\""));
+  EXPECT_THAT(error_of("alpha=2"), HasSubstr("strategy x: alpha=2 is out of range; it takes 0"));
+  EXPECT_THAT(error_of("alpha=nan"), HasSubstr("out of range"));
+  EXPECT_THAT(error_of("colour=gren"), HasSubstr("did you mean \"green\""));
+  EXPECT_THAT(error_of("alpha"), HasSubstr("KNOB=VALUE"));
+}
+
+}  // namespace
+}  // namespace poise
