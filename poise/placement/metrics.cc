@@ -45,18 +45,6 @@ double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   return bound;
 }
 
-double pinned_s(const Machine& machine, const Workload& workload, const Placement& current) {
-  std::vector<double> pinned_load_s(machine.num_places(), 0);
-  for (TaskId t = 0; t < workload.num_tasks(); ++t)
-    if (!workload.tasks[t].movable) pinned_load_s[current.of(t)] += workload.tasks[t].load_s;
-  double bound = 0;
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    const double background = workload.background_s.empty() ? 0 : workload.background_s[p];
-    bound = std::max(bound, background + pinned_load_s[p] / machine.speed_of(p));
-  }
-  return bound;
-}
-
 /// Migrations leave and enter their places one after the other, all places at once.
 void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
                     const Placement& before, const Placement& after, Metrics& metrics) {
@@ -73,6 +61,18 @@ void add_migrations(const Machine& machine, const Workload& workload, const Cost
 }
 
 }  // namespace
+
+std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
+                                 const Placement& current) {
+  std::vector<double> work_s(machine.num_places(), 0);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (!workload.tasks[t].movable) work_s[current.of(t)] += workload.tasks[t].load_s;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    work_s[p] /= machine.speed_of(p);
+    if (!workload.background_s.empty()) work_s[p] += workload.background_s[p];
+  }
+  return work_s;
+}
 
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to) {
@@ -94,7 +94,7 @@ double makespan_bound_s(const Machine& machine, const Workload& workload,
                         const Placement& current) {
   return std::max({average_s(machine, workload),
                    pigeonhole_load_s(workload, machine.num_places()) / fastest_speed(machine),
-                   pinned_s(machine, workload, current)});
+                   largest(fixed_work_s(machine, workload, current))});
 }
 
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,

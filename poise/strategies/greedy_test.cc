@@ -1,5 +1,9 @@
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
+#include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/strategy.h"
@@ -7,15 +11,74 @@
 namespace poise {
 namespace {
 
+Placement greedy(const Machine& machine, const Workload& workload, const Placement& current) {
+  return parse_strategy("greedy").rebalance({machine, workload, current, machine.costs()});
+}
+
+Workload with_loads(const std::vector<double>& loads_s) {
+  Workload workload;
+  for (const double load_s : loads_s) workload.tasks.push_back({load_s});
+  return workload;
+}
+
+Placement at(std::vector<PlaceId> places) { return Placement(std::move(places)); }
+
 TEST(Greedy, puts_the_heaviest_tasks_on_different_places) {
   const Machine machine = flat_machine(2);
-  Workload workload;
-  for (const double load_s : {3.0, 3.0, 2.0, 2.0, 2.0}) workload.tasks.push_back({load_s});
+  const Workload workload = with_loads({3, 3, 2, 2, 2});
   const Placement current(workload.num_tasks());
-  const Placement placed =
-      parse_strategy("greedy").rebalance({machine, workload, current, machine.costs()});
+  const Placement placed = greedy(machine, workload, current);
   EXPECT_NE(placed.of(0), placed.of(1));
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).makespan_s, 7);
+}
+
+TEST(Greedy, gives_ties_to_the_lower_task_and_the_lower_place) {
+  const Placement placed = greedy(flat_machine(3), with_loads({1, 1, 1, 1}), Placement(4));
+  EXPECT_EQ(placed, at({0, 1, 2, 0}));
+}
+
+TEST(Greedy, counts_background_and_pinned_tasks) {
+  Workload workload = with_loads({1, 1, 4});
+  workload.tasks[2].movable = false;
+  workload.background_s = {5, 0, 3};
+  EXPECT_EQ(greedy(flat_machine(3), workload, at({0, 0, 1})), at({2, 1, 1}));
+}
+
+TEST(Greedy, prefers_a_busy_fast_place_to_an_idle_slow_one_that_takes_longer) {
+  const Machine machine = machine_from_text("core:2 speeds:1,0.25");
+  EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
+}
+
+/// The scheduler of Graham's paper as it is written there: no heap, no radix sort.
+Placement naive_greedy(const Machine& machine, const Workload& workload, const Placement& current) {
+  Placement placement = current;
+  std::vector<double> busy_s = fixed_work_s(machine, workload, current);
+  std::vector<TaskId> order;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (workload.tasks[t].movable) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(), [&](TaskId a, TaskId b) {
+    return workload.tasks[a].load_s > workload.tasks[b].load_s;
+  });
+  for (const TaskId t : order) {
+    const auto least = std::min_element(busy_s.begin(), busy_s.end());
+    placement.move(t, static_cast<PlaceId>(least - busy_s.begin()));
+    *least += workload.tasks[t].load_s / machine.speed_of(placement.of(t));
+  }
+  return placement;
+}
+
+TEST(Greedy, is_the_naive_list_scheduler_on_places_of_one_speed) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = flat_machine(static_cast<std::uint32_t>(1 + random.below(40)));
+    Workload workload;
+    for (std::uint64_t t = random.below(400) + 1; t > 0; --t)
+      workload.tasks.push_back(
+          {.load_s = static_cast<double>(random.below(20)) / 8, .movable = random.below(8) != 0});
+    const Placement current = round_robin(workload.num_tasks(), machine.num_places());
+    EXPECT_EQ(greedy(machine, workload, current), naive_greedy(machine, workload, current));
+  }
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ constexpr Strategy kStrategies[] = {
      .rebalance = keep,
      .is_incremental = true},
     {.name = "greedy",
-     .summary = "heaviest task first, each to the place least busy so far",
+     .summary = "heaviest task first, each to the place that finishes it first",
      .source = "Graham 1969; Charm++ GreedyLB",
-     .complexity = "O(n log n + n log p)",
+     .complexity = "O(n + n log p)",
      .rebalance = greedy},
 };
 

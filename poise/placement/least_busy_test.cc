@@ -1,0 +1,37 @@
+#include "poise/placement/least_busy.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+PlaceId scan(const std::vector<double>& busy_s, PlaceId first, PlaceId last) {
+  return static_cast<PlaceId>(std::min_element(busy_s.begin() + first, busy_s.begin() + last) -
+                              busy_s.begin());
+}
+
+TEST(LeastBusy, follows_a_scan_through_many_changes) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    std::vector<double> busy_s(1 + random.below(70));
+    const auto num_places = static_cast<PlaceId>(busy_s.size());
+    for (double& value : busy_s) value = static_cast<double>(random.below(5));
+    LeastBusy places(busy_s);
+    for (int change = 0; change < 500; ++change) {
+      const auto p = static_cast<PlaceId>(random.below(num_places));
+      busy_s[p] = static_cast<double>(random.below(5));
+      places.set(p, busy_s[p]);
+      ASSERT_EQ(places.least(), scan(busy_s, 0, num_places));
+      const auto first = static_cast<PlaceId>(random.below(num_places));
+      const auto last = static_cast<PlaceId>(first + 1 + random.below(num_places - first));
+      ASSERT_EQ(places.least_in(first, last), scan(busy_s, first, last));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,56 @@
+#include "poise/workload/heaviest_first.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+std::vector<TaskId> ids_of(const std::vector<LoadedTask>& order) {
+  std::vector<TaskId> ids;
+  for (const LoadedTask& loaded : order) ids.push_back(loaded.task);
+  return ids;
+}
+
+std::vector<TaskId> comparison_sort(const std::vector<Task>& tasks) {
+  std::vector<TaskId> order;
+  for (TaskId t = 0; t < tasks.size(); ++t)
+    if (tasks[t].movable) order.push_back(t);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](TaskId a, TaskId b) { return tasks[a].load_s > tasks[b].load_s; });
+  return order;
+}
+
+TEST(HeaviestFirst, is_empty_when_nothing_may_move) {
+  EXPECT_TRUE(heaviest_first({}).empty());
+  EXPECT_TRUE(heaviest_first(std::vector<Task>(3, Task{.load_s = 1, .movable = false})).empty());
+}
+
+TEST(HeaviestFirst, takes_equal_loads_by_id_and_minus_zero_as_zero) {
+  const std::vector<Task> tasks{{.load_s = 0.0}, {.load_s = -0.0}, {.load_s = 2}, {.load_s = 2}};
+  EXPECT_THAT(ids_of(heaviest_first(tasks)), testing::ElementsAre(2, 3, 0, 1));
+}
+
+TEST(HeaviestFirst, agrees_with_a_comparison_sort) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    // From all alike, over differences in the last bits only, to the whole range of a double.
+    const double spread = std::vector<double>{0, 1e-15, 1e-9, 1, 300}[seed % 5];
+    std::vector<Task> tasks(random.below(5000));
+    for (Task& task : tasks) {
+      task.load_s = portable_exp(spread * random.normal());
+      if (random.below(4) == 0) task.load_s = 1;
+      if (random.below(50) == 0) task.load_s = 0;
+      task.movable = random.below(10) != 0;
+    }
+    EXPECT_EQ(ids_of(heaviest_first(tasks)), comparison_sort(tasks));
+  }
+}
+
+}  // namespace
+}  // namespace poise
