@@ -14,9 +14,17 @@ namespace poise {
 
 /// How a task is called in the world it was recorded in (vt: id, collection, index).
 struct TaskName {
+  enum class Kind : std::uint8_t {
+    id,        // `id` is unique in the whole program
+    sequence,  // `id` counts what was born at one home (vt: seq_id); with the home it is unique
+    place,     // not an object but its place itself, as the end of messages (vt: "node")
+  };
   std::uint64_t id = 0;
   std::int64_t collection = -1;  // -1: none
-  std::vector<std::int64_t> index;
+  std::vector<std::int64_t> index = {};
+  std::int64_t object_group = -1;  // -1: none
+  Kind kind = Kind::id;
+  friend bool operator==(const TaskName&, const TaskName&) = default;
 };
 
 struct Phase {
@@ -25,6 +33,7 @@ struct Phase {
   Workload workload;
   Placement placement;
   std::vector<TaskName> names;  // per task, or empty: tasks are called by their number
+  std::vector<std::vector<double>> subphase_load_s;  // per task, or empty: not recorded
 };
 
 struct Trace {

@@ -1,0 +1,324 @@
+// Joins what the ranks wrote down separately: numbers the tasks of a phase and finds the ends of
+// its messages, which may lie in other ranks' files.
+#include <algorithm>
+#include <compare>
+#include <limits>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/trace/vt.h"
+
+namespace poise::vt {
+
+namespace {
+
+/// Tasks, messages and ranks that repeated phases may add up to: the files name them in a few
+/// bytes, but the trace holds them all.
+constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
+
+/// What one rank says about the phase.
+struct Part {
+  const RankFile* file;
+  const RankPhase* phase;
+};
+
+/// A task of the phase: one that a rank lists, or one that only messages know.
+struct Entry {
+  Key key;
+  PlaceId place = 0;
+  const RankTask* task = nullptr;
+};
+
+auto order_of(const Key& key) { return std::tuple(key.kind, key.id, key.home); }
+
+bool same_name(const Key& a, const Key& b) { return a.kind == b.kind && a.id == b.id; }
+
+std::string describe(const Key& key) {
+  if (key.kind == TaskName::Kind::place) return fmt::format("node {}", key.id);
+  if (key.kind == TaskName::Kind::id) return fmt::format("the task with id {}", key.id);
+  return key.home < 0 ? fmt::format("the task with seq_id {}", key.id)
+                      : fmt::format("the task with seq_id {} of home {}", key.id, key.home);
+}
+
+struct NameHash {
+  std::size_t operator()(const Key& key) const {
+    return mix(key.id * 4 + static_cast<std::uint64_t>(key.kind));
+  }
+};
+
+struct NameEqual {
+  bool operator()(const Key& a, const Key& b) const { return same_name(a, b); }
+};
+
+/// Finds tasks by name. Numbers count the listed tasks in the order of their keys, then the ends
+/// of messages that no rank lists.
+class Tasks {
+ public:
+  Tasks(std::span<const Part> parts, std::uint64_t phase_id) : parts_(parts), phase_id_(phase_id) {
+    for (const Part& part : parts)
+      for (const RankTask& task : part.phase->tasks)
+        entries_.push_back({task.key, part.file->rank, &task});
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return std::tuple(order_of(a.key), a.place) < std::tuple(order_of(b.key), b.place);
+    });
+    num_listed_ = entries_.size();
+    first_of_name_.reserve(num_listed_);
+    for (std::size_t t = 0; t < num_listed_; ++t) {
+      const Entry& entry = entries_[t];
+      if (t > 0 && order_of(entries_[t - 1].key) == order_of(entry.key))
+        fail("{}: phase {}: {} is also listed in {}", file_of(entry.place), phase_id,
+             describe(entry.key), file_of(entries_[t - 1].place));
+      first_of_name_.try_emplace(entry.key, t);
+    }
+  }
+
+  /// The number of the task at one end of a message in the file of `part`.
+  std::size_t find(const Part& part, const Key& key, bool movable, const char* verb) {
+    if (key.kind != TaskName::Kind::place)
+      if (const auto listed = find_listed(part, key, verb)) return *listed;
+    if (movable)
+      fail("{}: phase {}: a message {} {}, which no rank lists in this phase", part.file->name,
+           phase_id_, verb, describe(key));
+    return find_or_add_unlisted(part, key, verb);
+  }
+
+  /// Every task in the order of the keys, and the position there of each number.
+  std::pair<std::vector<Entry>, std::vector<TaskId>> in_order() const {
+    std::vector<std::size_t> order(entries_.size());
+    for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return order_of(entries_[a].key) < order_of(entries_[b].key);
+    });
+    std::pair<std::vector<Entry>, std::vector<TaskId>> result;
+    result.second.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      result.first.push_back(entries_[order[i]]);
+      result.second[order[i]] = static_cast<TaskId>(i);
+    }
+    return result;
+  }
+
+ private:
+  const std::string& file_of(PlaceId rank) const { return parts_[rank].file->name; }
+
+  std::optional<std::size_t> find_listed(const Part& part, const Key& key, const char* verb) const {
+    const auto found = first_of_name_.find(key);
+    if (found == first_of_name_.end()) return std::nullopt;
+    const std::size_t first = found->second;
+    const bool is_only_one = first + 1 == num_listed_ || !same_name(entries_[first + 1].key, key);
+    if (is_only_one || key.kind == TaskName::Kind::id) return first;
+
+    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
+    const auto entry = std::lower_bound(begin, end, key, [](const Entry& a, const Key& b) {
+      return order_of(a.key) < order_of(b);
+    });
+    if (entry == end || order_of(entry->key) != order_of(key))
+      fail("{}: phase {}: a message {} {}, but several homes have that seq_id and not this one",
+           part.file->name, phase_id_, verb, describe(key));
+    return static_cast<std::size_t>(entry - entries_.begin());
+  }
+
+  std::size_t find_or_add_unlisted(const Part& part, Key key, const char* verb) {
+    const std::int64_t home =
+        key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
+    if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
+      fail(
+          "{}: phase {}: a message {} {}, which no rank lists, and its home is none of the {} "
+          "ranks",
+          part.file->name, phase_id_, verb, describe(key), parts_.size());
+    if (key.kind != TaskName::Kind::sequence) key.home = -1;
+    const auto [found, is_new] = unlisted_.try_emplace(order_of(key), entries_.size());
+    if (is_new) entries_.push_back({key, static_cast<PlaceId>(home), nullptr});
+    return found->second;
+  }
+
+  std::span<const Part> parts_;
+  std::uint64_t phase_id_;
+  std::size_t num_listed_ = 0;
+  std::vector<Entry> entries_;
+  std::unordered_map<Key, std::size_t, NameHash, NameEqual> first_of_name_;
+  std::map<std::tuple<TaskName::Kind, std::uint64_t, std::int64_t>, std::size_t> unlisted_;
+};
+
+std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
+  std::vector<Message> messages;
+  for (const Part& part : parts)
+    for (const RankMessage& message : part.phase->messages) {
+      const std::size_t from = tasks.find(part, message.from, message.from_movable, "comes from");
+      const std::size_t to = tasks.find(part, message.to, message.to_movable, "goes to");
+      messages.push_back(
+          {static_cast<TaskId>(from), static_cast<TaskId>(to), message.count, message.bytes});
+    }
+  return messages;
+}
+
+/// The shared blocks by their ids in the files; two tasks must agree on the size of one.
+std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> find_shared_blocks(
+    std::span<const Part> parts, std::uint64_t phase_id) {
+  std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> blocks;
+  for (const Part& part : parts)
+    for (const RankTask& task : part.phase->tasks) {
+      if (task.shared_id < 0) continue;
+      const auto [block, is_new] = blocks.try_emplace(task.shared_id, 0, task.shared_bytes);
+      if (!is_new && block->second.second != task.shared_bytes)
+        fail("{}: phase {}: shared block {} has {} bytes, elsewhere {}", part.file->name, phase_id,
+             task.shared_id, task.shared_bytes, block->second.second);
+    }
+  std::int32_t index = 0;
+  for (auto& [id, block] : blocks) block.first = index++;
+  return blocks;
+}
+
+void join_memory(std::span<const Part> parts, std::span<const Entry> entries, Phase& phase) {
+  const auto has_memory = [](const Entry& e) { return e.task && e.task->has_memory; };
+  if (std::none_of(entries.begin(), entries.end(), has_memory)) return;
+  const auto blocks = find_shared_blocks(parts, phase.id);
+  for (const auto& [id, block] : blocks) phase.workload.shared_block_bytes.push_back(block.second);
+  for (const Entry& entry : entries) {
+    TaskMemory& memory = phase.workload.memory.emplace_back();
+    if (!entry.task) continue;
+    memory = entry.task->memory;
+    if (entry.task->shared_id >= 0) memory.shared_block = blocks.at(entry.task->shared_id).first;
+  }
+}
+
+void join_homes(std::span<const Part> parts, std::span<const Entry> entries, Phase& phase) {
+  const auto has_home = [](const Entry& e) { return e.task && e.task->home >= 0; };
+  if (std::none_of(entries.begin(), entries.end(), has_home)) return;
+  for (const Entry& entry : entries) {
+    const std::int64_t home = has_home(entry) ? entry.task->home : entry.place;
+    if (home >= static_cast<std::int64_t>(parts.size()))
+      fail("{}: phase {}: {} has home {}, but there are {} ranks", parts[entry.place].file->name,
+           phase.id, describe(entry.key), home, parts.size());
+    phase.workload.homes.push_back(static_cast<PlaceId>(home));
+  }
+}
+
+void join_optional_columns(std::span<const Entry> entries, Phase& phase) {
+  const auto has_position = [](const Entry& e) { return e.task && e.task->position; };
+  const auto has_subphases = [](const Entry& e) {
+    return e.task && !e.task->subphase_load_s.empty();
+  };
+  if (std::any_of(entries.begin(), entries.end(), has_position))
+    for (const Entry& entry : entries)
+      phase.workload.positions.push_back(has_position(entry) ? *entry.task->position
+                                                             : std::array<double, 3>{});
+  if (std::any_of(entries.begin(), entries.end(), has_subphases))
+    for (const Entry& entry : entries)
+      phase.subphase_load_s.push_back(entry.task ? entry.task->subphase_load_s
+                                                 : std::vector<double>{});
+}
+
+/// Tasks that are called by their number need no names (vt_write.cc writes them so).
+bool is_named_by_number(const TaskName& name, TaskId t) {
+  return name == TaskName{t, 0, {}, -1, TaskName::Kind::sequence};
+}
+
+void join_names(std::span<const Entry> entries, Phase& phase) {
+  bool is_needed = false;
+  for (const Entry& entry : entries) {
+    const auto t = static_cast<TaskId>(phase.names.size());
+    phase.names.push_back(entry.task ? entry.task->name
+                                     : TaskName{entry.key.id, -1, {}, -1, entry.key.kind});
+    is_needed |= !is_named_by_number(phase.names.back(), t);
+  }
+  if (!is_needed) phase.names.clear();
+}
+
+void join_places(std::span<const Part> parts, Phase& phase) {
+  std::vector<double> background_s;
+  std::vector<std::uint64_t> bytes;
+  for (const Part& part : parts) {
+    background_s.push_back(part.phase->background_s);
+    bytes.push_back(part.phase->place_bytes);
+    phase.wall_s = std::max(phase.wall_s, part.phase->wall_s);
+  }
+  const auto is_set = [](auto value) { return value > 0; };
+  if (std::any_of(background_s.begin(), background_s.end(), is_set))
+    phase.workload.background_s = std::move(background_s);
+  if (std::any_of(bytes.begin(), bytes.end(), is_set))
+    phase.workload.place_bytes = std::move(bytes);
+}
+
+Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
+  Tasks tasks(parts, id);
+  Phase phase;
+  phase.id = id;
+  std::vector<Message> messages = join_messages(parts, tasks);
+  const auto [entries, position] = tasks.in_order();
+  if (entries.empty()) fail("{}: phase {}: no rank has a task", parts[0].file->name, id);
+  if (entries.size() > std::numeric_limits<TaskId>::max())
+    fail("{}: phase {}: over {} tasks", parts[0].file->name, id,
+         std::numeric_limits<TaskId>::max());
+  for (Message& message : messages) {
+    message.from = position[message.from];
+    message.to = position[message.to];
+  }
+  phase.workload.messages = std::move(messages);
+  std::vector<PlaceId> places;
+  for (const Entry& entry : entries) {
+    phase.workload.tasks.push_back(entry.task ? entry.task->task : Task{0, 0, false});
+    places.push_back(entry.place);
+  }
+  phase.placement = Placement(std::move(places));
+  join_homes(parts, entries, phase);
+  join_memory(parts, entries, phase);
+  join_optional_columns(entries, phase);
+  join_names(entries, phase);
+  join_places(parts, phase);
+  return phase;
+}
+
+/// What each rank says about the phase; a rank whose file has no phase at all had no task.
+std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64_t id) {
+  static const RankPhase kNothing;
+  std::vector<Part> parts;
+  for (const RankFile& file : files) {
+    const auto found = file.phase_of_id.find(id);
+    if (found == file.phase_of_id.end() && !file.phases.empty())
+      fail("{}: phase {} is missing, though other ranks recorded it", file.name, id);
+    parts.push_back({&file, file.phases.empty() ? &kNothing : &file.phases[found->second]});
+  }
+  return parts;
+}
+
+std::size_t size_of(std::span<const Part> parts) {
+  std::size_t size = parts.size();
+  for (const Part& part : parts) size += part.phase->tasks.size() + part.phase->messages.size();
+  return size;
+}
+
+}  // namespace
+
+Trace join(std::vector<RankFile> files) {
+  Trace trace;
+  trace.num_places = static_cast<std::uint32_t>(files.size());
+  std::set<std::uint64_t> ids;
+  std::size_t max_size = kMaxRepeated;
+  for (const RankFile& file : files) {
+    for (const auto& [id, index] : file.phase_of_id) ids.insert(id);
+    for (const RankPhase& phase : file.phases)
+      max_size += phase.tasks.size() + phase.messages.size() + 1;
+  }
+  if (ids.empty()) fail("{}: it has no phases", files.at(0).name);
+  std::size_t size = 0;
+  for (const std::uint64_t id : ids) {
+    const std::vector<Part> parts = parts_of_phase(files, id);
+    size += size_of(parts);
+    if (size > max_size)
+      fail(
+          "{}: phase {}: the phases that repeat earlier ones make the trace too large; take "
+          "them out of \"identical_to_previous\"",
+          files[0].name, id);
+    trace.phases.push_back(join_phase(parts, id));
+  }
+  return trace;
+}
+
+}  // namespace poise::vt

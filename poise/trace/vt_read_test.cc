@@ -1,0 +1,327 @@
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/trace/brotli.h"
+#include "poise/trace/vt.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Joins texts as if they were the files of ranks 0, 1, …
+Trace join_texts(const std::vector<std::string>& texts) {
+  std::vector<vt::RankFile> files;
+  for (const std::string& text : texts) {
+    const auto rank = static_cast<std::uint32_t>(files.size());
+    files.push_back(vt::parse_rank_file("data." + std::to_string(rank) + ".json", rank, text));
+  }
+  return vt::join(std::move(files));
+}
+
+std::string error_of(const std::vector<std::string>& texts) {
+  try {
+    join_texts(texts);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// An object called `id`, born at `home`.
+std::string object(int id, int home, bool migratable = true) {
+  return R"({"type":"object","id":)" + std::to_string(id) + R"(,"home":)" + std::to_string(home) +
+         R"(,"migratable":)" + (migratable ? "true}" : "false}");
+}
+
+std::string task(const std::string& entity, double time_s, const std::string& more = "") {
+  return R"({"entity":)" + entity + R"(,"node":0,"resource":"cpu","time":)" +
+         std::to_string(time_s) + more + "}";
+}
+
+std::string message(const std::string& from, const std::string& to, int count, int bytes) {
+  return R"({"type":"SendRecv","from":)" + from + R"(,"to":)" + to + R"(,"messages":)" +
+         std::to_string(count) + R"(,"bytes":)" + std::to_string(bytes) + ".0}";
+}
+
+std::string phase(int id, const std::string& tasks, const std::string& communications = "") {
+  return R"({"id":)" + std::to_string(id) + R"(,"tasks":[)" + tasks + R"(],"communications":[)" +
+         communications + "]}";
+}
+
+std::string rank_file(const std::string& phases, const std::string& metadata = "") {
+  return R"({"type":"LBDatafile",)" + metadata + R"("phases":[)" + phases + "]}";
+}
+
+TEST(VtRead, a_message_finds_its_ends_in_other_ranks_files) {
+  const Trace trace = join_texts(
+      {rank_file(phase(3, task(object(20, 0), 0.5), message(object(10, 1), object(20, 0), 7, 96))),
+       rank_file(phase(3, task(object(10, 1), 0.25) + "," + task(object(30, 0, false), 1)))});
+  ASSERT_EQ(trace.phases.size(), 1u);
+  const Phase& only = trace.phases[0];
+  EXPECT_EQ(trace.num_places, 2u);
+  EXPECT_EQ(only.id, 3u);
+  ASSERT_EQ(only.workload.num_tasks(), 3u);
+  EXPECT_EQ(only.workload.tasks[0].load_s, 0.25);
+  EXPECT_EQ(only.workload.tasks[1].load_s, 0.5);
+  EXPECT_FALSE(only.workload.tasks[2].movable);
+  EXPECT_THAT(only.placement.places(), ElementsAre(1, 0, 1));
+  EXPECT_THAT(only.workload.homes, ElementsAre(1, 0, 0));
+  ASSERT_EQ(only.workload.messages.size(), 1u);
+  EXPECT_EQ(only.workload.messages[0].from, 0u);
+  EXPECT_EQ(only.workload.messages[0].to, 1u);
+  EXPECT_EQ(only.workload.messages[0].count, 7u);
+  EXPECT_EQ(only.workload.messages[0].bytes, 96u);
+}
+
+TEST(VtRead, a_task_keeps_its_number_when_it_moves_to_another_rank) {
+  const std::string a = task(object(5, 0), 1), b = task(object(6, 1), 2);
+  const Trace trace = join_texts(
+      {rank_file(phase(0, a) + "," + phase(1, b)), rank_file(phase(0, b) + "," + phase(1, a))});
+  for (const Phase& each : trace.phases) EXPECT_EQ(each.workload.tasks[0].load_s, 1);
+  EXPECT_THAT(trace.phases[0].placement.places(), ElementsAre(0, 1));
+  EXPECT_THAT(trace.phases[1].placement.places(), ElementsAre(1, 0));
+}
+
+TEST(VtRead, a_seq_id_counts_per_home) {
+  const auto entity = [](int home) {
+    return R"({"type":"object","seq_id":4,"collection_id":7,"migratable":true,"home":)" +
+           std::to_string(home) + "}";
+  };
+  const Trace trace =
+      join_texts({rank_file(phase(0, task(entity(0), 1), message(entity(1), entity(0), 1, 8))),
+                  rank_file(phase(0, task(entity(1), 2)))});
+  const Workload& workload = trace.phases[0].workload;
+  EXPECT_EQ(workload.messages[0].from, 1u);
+  EXPECT_EQ(workload.messages[0].to, 0u);
+  EXPECT_EQ(trace.phases[0].names[1].collection, 7);
+  EXPECT_EQ(trace.phases[0].names[1].kind, TaskName::Kind::sequence);
+}
+
+TEST(VtRead, user_defined_sizes_become_bytes_memory_and_shared_blocks) {
+  const std::string user = R"(,"user_defined":{"task_serialized_bytes":1024.0,"shared_id":9,)"
+                           R"("shared_bytes":1e9,"task_footprint_bytes":2048.0,"home_rank":0,)"
+                           R"("task_working_bytes":64.0,"rank_working_bytes":5e8}})";
+  const std::string with = task(object(1, 0), 1).substr(0, task(object(1, 0), 1).size() - 1) + user;
+  const Trace trace = join_texts({rank_file(phase(0, with + "," + task(object(2, 0), 1)))});
+  const Workload& workload = trace.phases[0].workload;
+  EXPECT_EQ(workload.tasks[0].bytes, 1024u);
+  ASSERT_EQ(workload.memory.size(), 2u);
+  EXPECT_EQ(workload.memory[0].footprint_bytes, 2048u);
+  EXPECT_EQ(workload.memory[0].working_bytes, 64u);
+  EXPECT_EQ(workload.memory[0].shared_block, 0);
+  EXPECT_EQ(workload.memory[1].shared_block, -1);
+  EXPECT_THAT(workload.shared_block_bytes, ElementsAre(1'000'000'000u));
+  EXPECT_THAT(workload.place_bytes, ElementsAre(500'000'000u));
+}
+
+TEST(VtRead, subphases_are_kept) {
+  const Trace trace = join_texts({rank_file(phase(
+      0, task(object(1, 0), 3, R"(,"subphases":[{"id":0,"time":1.0},{"id":1,"time":2.0}])")))});
+  EXPECT_THAT(trace.phases[0].subphase_load_s, ElementsAre(ElementsAre(1, 2)));
+}
+
+TEST(VtRead, an_end_that_cannot_move_and_is_not_listed_is_a_task_without_load) {
+  const Trace trace = join_texts(
+      {rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), object(4, 1, false), 1, 8))),
+       rank_file(phase(0, ""))});
+  const Workload& workload = trace.phases[0].workload;
+  ASSERT_EQ(workload.num_tasks(), 2u);
+  EXPECT_EQ(workload.tasks[1].load_s, 0);
+  EXPECT_FALSE(workload.tasks[1].movable);
+  EXPECT_EQ(trace.phases[0].placement.of(1), 1u);
+}
+
+TEST(VtRead, nobody_and_nodes_stand_for_their_rank) {
+  const std::string node = R"({"type":"node","id":0})";
+  const std::string nobody = object(0, 0, false);
+  const Trace trace =
+      join_texts({rank_file(phase(0, task(object(1, 0), 1) + "," + task(nobody, 0),
+                                  message(node, object(1, 0), 2, 8))),
+                  rank_file(phase(0, task(nobody, 0.5), message(nobody, object(1, 0), 3, 16)))});
+  const Phase& only = trace.phases[0];
+  ASSERT_EQ(only.workload.num_tasks(), 3u);
+  EXPECT_EQ(only.names[1].kind, TaskName::Kind::place);
+  EXPECT_THAT(only.placement.places(), ElementsAre(0, 0, 1));
+  EXPECT_EQ(only.workload.messages[0].from, 1u);
+  EXPECT_EQ(only.workload.messages[1].from, 2u);
+  EXPECT_THAT(only.workload.background_s, ElementsAre(0, 0.5));
+}
+
+TEST(VtRead, phases_identical_to_the_one_before_are_filled_in) {
+  const std::string metadata = R"("metadata":{"type":"LBDatafile","rank":0,"phases":{"count":6,)"
+                               R"("skipped":{"list":[3],"range":[]},)"
+                               R"("identical_to_previous":{"list":[5],"range":[[1,2]]}}},)";
+  const Trace trace = join_texts({rank_file(
+      phase(0, task(object(1, 0), 1)) + "," + phase(4, task(object(1, 0), 9)), metadata)});
+  std::vector<std::uint64_t> ids;
+  std::vector<double> loads_s;
+  for (const Phase& each : trace.phases) {
+    ids.push_back(each.id);
+    loads_s.push_back(each.workload.tasks[0].load_s);
+  }
+  EXPECT_THAT(ids, ElementsAre(0, 1, 2, 4, 5));
+  EXPECT_THAT(loads_s, ElementsAre(1, 1, 1, 9, 9));
+}
+
+TEST(VtRead, a_rank_without_any_phase_had_no_tasks) {
+  const Trace trace = join_texts({rank_file(phase(0, task(object(1, 0), 1))), rank_file("")});
+  EXPECT_EQ(trace.num_places, 2u);
+  EXPECT_EQ(trace.phases[0].workload.num_tasks(), 1u);
+}
+
+TEST(VtRead, brotli_is_told_by_content) {
+  const std::string text = rank_file(phase(0, task(object(1, 0), 1)));
+  EXPECT_EQ(join_texts({brotli_compress(text)}).phases[0].workload.num_tasks(), 1u);
+  const std::string stream = brotli_compress(text);
+  EXPECT_THAT(error_of({stream.substr(0, stream.size() / 2)}), HasSubstr("neither JSON nor"));
+  EXPECT_THAT(error_of({stream + "x"}), HasSubstr("neither JSON nor"));
+}
+
+TEST(VtRead, a_stream_that_grows_without_bounds_is_refused) {
+  std::string stream = brotli_compress(std::string(std::size_t{32} << 20, ' '));
+  ASSERT_LT(stream.size(), 1000u);
+  EXPECT_EQ(brotli_decompress(stream), std::nullopt);
+}
+
+TEST(VtRead, errors_name_the_file_and_the_phase) {
+  const std::string ok = task(object(1, 0), 1);
+  const auto in_tasks = [](const std::string& tasks) {
+    return error_of({rank_file(phase(8, tasks))});
+  };
+  EXPECT_THAT(in_tasks(ok + "," + ok),
+              HasSubstr("data.0.json: phase 8: the task with id 1 is also listed in data.0.json"));
+  EXPECT_THAT(in_tasks(task(object(1, 0), -1)), HasSubstr("phase 8: task 0: \"time\" is -1"));
+  EXPECT_THAT(in_tasks(R"({"time":1.0})"), HasSubstr("phase 8: task 0: it has no \"entity\""));
+  EXPECT_THAT(in_tasks(R"({"entity":)" + object(1, 0) + "}"), HasSubstr("no \"time\""));
+  EXPECT_THAT(in_tasks(R"({"time":"1","entity":)" + object(1, 0) + "}"),
+              HasSubstr("\"time\" is not a number"));
+  EXPECT_THAT(in_tasks(task(object(1, 9), 1)), HasSubstr("has home 9, but there are 1 ranks"));
+  EXPECT_THAT(in_tasks(task(R"({"type":"object","migratable":true})", 1)),
+              HasSubstr("neither \"id\" nor \"seq_id\""));
+  EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
+              HasSubstr("subphase 1 comes where 0 should"));
+  EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: no rank has a task"));
+  EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
+              HasSubstr("phase 8: a message goes to the task with id 2, which no rank lists"));
+  EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(2, 0), object(1, 0), 1, 1)))}),
+              HasSubstr("comes from the task with id 2"));
+  EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(1, 0), -1, 1)))}),
+              HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
+  EXPECT_THAT(
+      error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
+      HasSubstr("its home is none of the 1 ranks"));
+  EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
+  EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
+                        rank_file(phase(0, task(object(2, 0), 1)))}),
+              HasSubstr("data.1.json: phase 1 is missing"));
+}
+
+TEST(VtRead, errors_outside_of_phases_name_the_file) {
+  EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
+              HasSubstr("data.0.json: not JSON: wrong at byte 21"));
+  EXPECT_THAT(error_of({"[]"}), HasSubstr("data.0.json: "));
+  EXPECT_THAT(error_of({"{}"}), HasSubstr("no \"phases\""));
+  EXPECT_THAT(error_of({R"({"phases":7})"}), HasSubstr("\"phases\" is not an array"));
+  EXPECT_THAT(error_of({R"({"type":"LBStatsfile","phases":[]})"}), HasSubstr("LBStatsfile"));
+  EXPECT_THAT(error_of({rank_file("", R"("metadata":{"rank":3},)")}), HasSubstr("say rank 3"));
+  EXPECT_THAT(error_of({rank_file("")}), HasSubstr("no phases"));
+  const auto repeating = [](const std::string& identical) {
+    return rank_file(phase(0, task(object(1, 0), 1)),
+                     R"("metadata":{"phases":{"identical_to_previous":{)" + identical + "}}},");
+  };
+  EXPECT_THAT(error_of({repeating(R"("range":[[1,18446744073709551615]])")}), HasSubstr("range"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[1,400000000000]])")}), HasSubstr("range"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[1]])")}), HasSubstr("two ends"));
+}
+
+/// A folder that goes away with the test.
+class VtFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "vtXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void add(const std::string& name, int id = 0) {
+    write_file(folder_ + "/" + name, rank_file(phase(0, task(object(id, 0), 1))));
+  }
+  std::string error_of_reading(const std::string& name) {
+    try {
+      read_trace(folder_ + "/" + name);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  std::string folder_;
+};
+
+TEST_F(VtFiles, a_folder_a_stem_and_any_one_file_name_the_same_trace) {
+  add("data.0.json", 1);
+  add("data.1.json.br", 2);
+  add("unrelated.txt", 3);
+  for (const char* name : {"", "/data", "/data.0.json", "/data.1.json.br"})
+    EXPECT_EQ(read_trace(folder_ + name).num_places, 2u) << name;
+}
+
+TEST_F(VtFiles, a_missing_rank_is_named) {
+  add("data.0.json", 1);
+  add("data.2.json", 2);
+  EXPECT_THAT(error_of_reading(""), HasSubstr("data.1.json is missing: there are ranks up to 2"));
+}
+
+TEST_F(VtFiles, a_rank_that_is_there_twice_is_named) {
+  add("data.0.json", 1);
+  add("data.0.json.br", 1);
+  EXPECT_THAT(error_of_reading(""), HasSubstr("are both rank 0"));
+}
+
+TEST_F(VtFiles, a_folder_of_two_series_asks_for_one) {
+  add("a.0.json", 1);
+  add("b.0.json", 2);
+  EXPECT_THAT(error_of_reading(""), HasSubstr("say which, for example"));
+  EXPECT_EQ(read_trace(folder_ + "/b").num_places, 1u);
+}
+
+TEST_F(VtFiles, an_empty_folder_is_no_trace) {
+  EXPECT_THAT(error_of_reading(""), HasSubstr("no vt LBDatafiles"));
+}
+
+std::string real_trace(const std::string& name) {
+  return std::string(POISE_TEST_DATA) + "/traces/" + name;
+}
+
+TEST(VtRealFiles, brotli_files_of_a_run_on_16_nodes) {
+  const std::string path = real_trace("nolb-8color-16nodes-11firstphases");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  const Trace trace = read_trace(path);
+  EXPECT_EQ(trace.num_places, 32u);
+  ASSERT_EQ(trace.phases.size(), 11u);
+  std::size_t num_messages = 0, num_tasks = 0;
+  for (const Phase& each : trace.phases) {
+    num_messages += each.workload.messages.size();
+    for (const TaskName& name : each.names) num_tasks += name.kind == TaskName::Kind::id;
+  }
+  // Counted by an independent script on the same files.
+  EXPECT_EQ(num_messages, 15238u);
+  EXPECT_EQ(num_tasks, 5280u);
+}
+
+TEST(VtRealFiles, the_toy_problem_of_memory) {
+  const std::string path = real_trace("user-defined-memory-toy-problem/toy_mem");
+  if (!std::filesystem::exists(path + ".0.json")) GTEST_SKIP() << "no " << path;
+  const Workload workload = read_trace(path).phases[0].workload;
+  EXPECT_EQ(workload.num_tasks(), 32u);
+  EXPECT_EQ(workload.shared_block_bytes.size(), 12u);
+  EXPECT_THAT(workload.place_bytes,
+              ElementsAre(980'000'000u, 980'000'000u, 980'000'000u, 980'000'000u));
+}
+
+}  // namespace
+}  // namespace poise
