@@ -16,6 +16,7 @@ MachineParts one_place() {
   parts.name = "one place";
   parts.places.resize(1);
   parts.levels.push_back({.name = "core", .first_place = {0, 1}});
+  parts.kind_of_node = {0};
   return parts;
 }
 
