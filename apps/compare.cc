@@ -166,7 +166,8 @@ void compare(const Options& options) {
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
-  add_input_options(*command, options->input, "--placement", true);
+  add_input_options(*command, options->input, "--placement");
+  allow_many_machines(*command);
   command->add_option("-s,--strategies", options->strategies,
                       "NAME[:KNOB=VALUE,...],... (default: all)");
   command->add_option("--every", options->every, "Phases between decisions, for the total")

@@ -50,7 +50,7 @@ void evaluate_placement(const Options& options) {
 void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("evaluate", "Every metric of a given placement");
-  add_input_options(*command, options->input, "--from", false);
+  add_input_options(*command, options->input, "--from");
   command->add_option("--placement", options->placement, "The placement: one place number a line")
       ->type_name("FILE")
       ->required();

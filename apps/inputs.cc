@@ -43,18 +43,14 @@ std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& 
 
 }  // namespace
 
-void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag,
-                       bool takes_many_machines) {
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
   command.add_option("TRACE", options.trace, "A trace: .poise, vt files, a Charm++ dump or METIS")
       ->required();
-  auto* machine = command.add_option(
-      "-m,--machine", options.machines,
-      takes_many_machines
-          ? "Machine: \"live\", a file, or text such as \"numa:2 core:4\"; may be given again to "
-            "compare on several (default: the trace's)"
-          : "Machine: \"live\", a file, or text such as \"numa:2 core:4\" (default: the trace's)");
-  machine->type_name("M")->allow_extra_args(false);
-  if (!takes_many_machines) machine->expected(1);
+  command
+      .add_option("-m,--machine", options.machines,
+                  "\"live\", a file, or text such as \"numa:2 core:4\" (default: the trace's)")
+      ->type_name("M")
+      ->expected(1);
   auto* current = command.add_option(current_flag, options.current,
                                      "Current placement: a file with one place number per line");
   current->type_name("FILE");
@@ -66,6 +62,13 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
   command.add_option("--seed", options.seed, "Seed for strategies that draw lots")
       ->type_name("N")
       ->capture_default_str();
+}
+
+void allow_many_machines(CLI::App& command) {
+  command.get_option("--machine")
+      ->expected(1, 1000)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 Inputs::Inputs(InputOptions options) : options_(std::move(options)) {

@@ -26,8 +26,10 @@ struct InputOptions {
 
 /// Adds TRACE, --machine, --phase, --seed, --start and the file of the current placement, which is
 /// called `current_flag`.
-void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag,
-                       bool takes_many_machines);
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
+
+/// Lets --machine be given again.
+void allow_many_machines(CLI::App& command);
 
 /// The parts of a problem, read from what the options name.
 class Inputs {

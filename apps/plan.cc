@@ -79,7 +79,7 @@ void plan(const Options& options) {
 void add_plan(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("plan", "Decide once: who should run where");
-  add_input_options(*command, options->input, "--placement", false);
+  add_input_options(*command, options->input, "--placement");
   command->add_option("-s,--strategy", options->strategy, "NAME or NAME:KNOB=VALUE,...")
       ->required();
   command->add_option("-o,--output", options->output, "Write the placement: one place a line")
