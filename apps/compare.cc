@@ -62,14 +62,18 @@ std::vector<Column> columns_of(std::uint64_t every) {
 }
 
 void add_column(Table& table, const Comparison& comparison, const Column& column) {
-  double largest = 0;
-  for (const auto& row : comparison.rows) largest = std::max(largest, column.value(row));
-  const Unit unit = column.unit ? column.unit(largest) : Unit{"", 1};
-  table.headings.push_back(column.heading + "\n" +
-                           std::string(unit.name.empty() ? " " : unit.name));
+  std::vector<double> values;
+  for (const auto& row : comparison.rows)
+    if (row.error.empty()) values.push_back(column.value(row));
+  const Unit unit =
+      column.unit ? column.unit(*std::max_element(values.begin(), values.end())) : Unit{" ", 1};
+  for (double& value : values) value /= unit.value;
+  table.headings.push_back(fmt::format("{}\n{}", column.heading, unit.name));
+  const int decimals = decimals_for(values);
+  auto value = values.begin();
   for (std::size_t r = 0; r < comparison.rows.size(); ++r)
     if (comparison.rows[r].error.empty())
-      table.rows[r].cells.push_back(digits(column.value(comparison.rows[r]) / unit.value));
+      table.rows[r].cells.push_back(fmt::format("{:.{}f}", *value++, decimals));
 }
 
 void add_iteration(Table& table, const Comparison& comparison) {

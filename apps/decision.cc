@@ -15,8 +15,8 @@ double seconds_of(clockid_t clock) {
 }  // namespace
 
 Decision decide(const Choice& choice, const Problem& problem) {
-  const double cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   const double wall_s = seconds_of(CLOCK_MONOTONIC);
+  const double cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   Decision decision{choice.rebalance(problem)};
   decision.cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
   decision.wall_s = seconds_of(CLOCK_MONOTONIC) - wall_s;

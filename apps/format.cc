@@ -3,7 +3,6 @@
 #include <cmath>
 #include <fmt/core.h>
 #include <iterator>
-#include <span>
 
 namespace poise::apps {
 
@@ -35,6 +34,19 @@ std::string digits(double value) {
     return fmt::format("{:.{}f}", value, 4 - before_point);
   }
   return fmt::format("{:.3g}", value);
+}
+
+int decimals_for(std::span<const double> values) {
+  bool all_whole = true;
+  double least = 0;
+  for (const double value : values) {
+    all_whole = all_whole && value == std::floor(value);
+    if (value > 0 && (least == 0 || value < least)) least = value;
+  }
+  if (all_whole) return 0;
+  int decimals = 0;
+  for (double value = least; value < 99.95 && decimals < 4; value *= 10) ++decimals;
+  return decimals;
 }
 
 std::string seconds_text(double value_s) {

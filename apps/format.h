@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,10 @@ Unit byte_unit(double largest_bytes);
 
 /// Four significant digits: "12.35", "0.001235", "1.235e+07".
 std::string digits(double value);
+
+/// Decimals with which every value of a column reads well: three significant digits of the least
+/// one above 0 and of the largest, at most four decimals; none when all are whole.
+int decimals_for(std::span<const double> values);
 
 std::string seconds_text(double value_s);
 std::string bytes_text(double bytes);
