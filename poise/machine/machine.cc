@@ -14,11 +14,13 @@ namespace {
 MachineParts one_place() {
   MachineParts parts;
   parts.name = "one place";
+  parts.kind_of_node = {0};
   parts.places.resize(1);
   parts.levels.push_back({.name = "core", .first_place = {0, 1}});
-  parts.kind_of_node = {0};
   return parts;
 }
+
+constexpr double kMaxRouters = 1u << 26;
 
 bool is_factor(double value) { return std::isfinite(value) && value >= 0; }
 
@@ -55,6 +57,7 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   find_groups();
   number_domains();
   check_factors();
+  check_network();
   for (const Place& place : parts_.places) {
     total_speed_ += place.speed;
     has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;
@@ -137,6 +140,33 @@ void Machine::check_factors() const {
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value)) fail("machine: {} is no factor", value);
+}
+
+void Machine::check_network() const {
+  const Network& network = parts_.network;
+  for (const Tier& tier : network.tiers)
+    if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
+      fail("machine: a tier of the network does not fit its {} nodes", num_nodes());
+  if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
+    fail("machine: a network matrix of {} nodes for {}", network.matrix_nodes, num_nodes());
+  if (network.shape == Network::Shape::tree || network.shape == Network::Shape::matrix) return;
+
+  double routers = 1;
+  for (const std::uint32_t dim : network.dims) routers *= dim;
+  if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
+      (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
+    fail("machine: the dimensions of the {} are not right", name_of(network.shape));
+  if (network.nodes_per_router == 0) fail("machine: a router carries no node");
+  if (network.router_of_node.empty()) {
+    if (routers * network.nodes_per_router < num_nodes())
+      fail("machine: {} nodes do not fit on {} routers of {}", num_nodes(), routers,
+           network.nodes_per_router);
+    return;
+  }
+  if (network.router_of_node.size() != num_nodes())
+    fail("machine: {} nodes, but the routers of {}", num_nodes(), network.router_of_node.size());
+  for (const std::uint32_t router : network.router_of_node)
+    if (router >= routers) fail("machine: router {} of {}", router, routers);
 }
 
 std::size_t Machine::level_named(std::string_view name) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poise/machine/cost_model.h"
+#include "poise/machine/facts.h"
 #include "poise/machine/network.h"
 
 namespace poise {
@@ -29,6 +30,7 @@ struct Level {
   /// Messages inside a domain whose nearest common group is of this level; unused above domains.
   double latency_factor = 1;
   double bandwidth_factor = 1;
+  std::string also = {};  // other names of the same groups: "package l3"
 
   std::uint32_t num_groups() const { return static_cast<std::uint32_t>(first_place.size()) - 1; }
 };
@@ -61,6 +63,8 @@ struct MachineParts {
   Source numa_source = Source::assumed;
   Source cache_source = Source::assumed;
   Source network_source = Source::assumed;
+  Source speed_source = Source::assumed;
+  Facts facts;
 };
 
 /// Immutable. 32,768 places take a few megabytes: nothing is stored per pair of places.
@@ -115,6 +119,7 @@ class Machine {
  private:
   void check_places_and_levels() const;
   void check_factors() const;
+  void check_network() const;
   void number_domains();
   void find_groups();
 

@@ -1,0 +1,416 @@
+#include "poise/machine/discover.h"
+
+#include <algorithm>
+#include <cctype>
+#include <hwloc.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::uint64_t kMaxSyntheticUnits = 1u << 16;
+constexpr double kAssumedNumaFactor = 1.5;
+constexpr double kMaxNumaFactor = 1000;
+
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+Topology new_topology() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) fail("hwloc cannot start");
+  hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+  return {topology, hwloc_topology_destroy};
+}
+
+/// A core (or a lone processing unit) before it becomes a place.
+struct Site {
+  hwloc_obj_t core;
+  hwloc_obj_t unit;  // its first processing unit
+  std::uint32_t threads;
+  hwloc_obj_t numa;  // null when the machine tells of no memory
+};
+
+/// A partition of the places into ranges, each beginning at one of `starts`; the end is the last.
+struct Partition {
+  std::string name;
+  std::vector<PlaceId> starts;
+};
+
+hwloc_obj_t ancestor_at(hwloc_obj_t object, int depth) {
+  while (object != nullptr && object->depth > depth) object = object->parent;
+  return object != nullptr && object->depth == depth ? object : nullptr;
+}
+
+bool is_dram(hwloc_obj_t numa) {
+  return numa->subtype == nullptr || std::string_view(numa->subtype) == "DRAM";
+}
+
+/// Memory hangs below the object it is local to, possibly behind memory-side caches. The nearest
+/// DRAM is a core's domain; HBM, NVM and the like count only where there is no DRAM at all.
+hwloc_obj_t domain_memory(hwloc_obj_t core) {
+  hwloc_obj_t fallback = nullptr;
+  for (hwloc_obj_t object = core; object != nullptr; object = object->parent) {
+    for (hwloc_obj_t child = object->memory_first_child; child != nullptr;
+         child = child->next_sibling) {
+      hwloc_obj_t numa = child;
+      while (numa != nullptr && numa->type == HWLOC_OBJ_MEMCACHE) numa = numa->memory_first_child;
+      if (numa == nullptr || numa->type != HWLOC_OBJ_NUMANODE) continue;
+      if (is_dram(numa)) return numa;
+      if (fallback == nullptr) fallback = numa;
+    }
+  }
+  return fallback;
+}
+
+std::vector<Site> find_sites(hwloc_topology_t topology) {
+  std::vector<Site> sites;
+  hwloc_obj_t unit = nullptr;
+  while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
+    if (core == nullptr) core = unit;
+    if (!sites.empty() && sites.back().core == core)
+      ++sites.back().threads;
+    else
+      sites.push_back({core, unit, 1, domain_memory(core)});
+  }
+  return sites;
+}
+
+std::string_view info_of(hwloc_obj_t object, const char* name) {
+  const char* value = hwloc_obj_get_info_by_name(object, name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// Levels.
+
+std::string name_of_type(hwloc_obj_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_PACKAGE: return "package";
+    case HWLOC_OBJ_DIE: return "die";
+    case HWLOC_OBJ_GROUP: return "group";
+    case HWLOC_OBJ_L5CACHE: return "l5";
+    case HWLOC_OBJ_L4CACHE: return "l4";
+    case HWLOC_OBJ_L3CACHE: return "l3";
+    case HWLOC_OBJ_L2CACHE: return "l2";
+    case HWLOC_OBJ_L1CACHE: return "l1";
+    default: return "";
+  }
+}
+
+std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
+  std::vector<PlaceId> starts{0};
+  for (PlaceId p = 1; p < count; ++p)
+    if (changes(p)) starts.push_back(p);
+  starts.push_back(static_cast<PlaceId>(count));
+  return starts;
+}
+
+/// One partition per depth of the tree, each refining the one before. In an asymmetric tree some
+/// places have no object at a depth: neighbours without one stay together as far as the depth above
+/// keeps them together.
+std::vector<Partition> partitions_by_depth(hwloc_topology_t topology,
+                                           const std::vector<Site>& sites) {
+  std::vector<Partition> partitions;
+  std::vector<PlaceId> starts{0, static_cast<PlaceId>(sites.size())};
+  std::map<std::string, int> times_used;
+  for (int depth = 1; depth < hwloc_topology_get_depth(topology); ++depth) {
+    std::string name = name_of_type(hwloc_get_depth_type(topology, depth));
+    if (name.empty()) continue;
+    std::vector<PlaceId> changes = starts_where(sites.size(), [&](PlaceId p) {
+      return ancestor_at(sites[p].core, depth) != ancestor_at(sites[p - 1].core, depth);
+    });
+    std::vector<PlaceId> merged;
+    std::set_union(starts.begin(), starts.end(), changes.begin(), changes.end(),
+                   std::back_inserter(merged));
+    starts = std::move(merged);
+    if (const int times = ++times_used[name]; times > 1) name += std::to_string(times);
+    partitions.push_back({std::move(name), starts});
+  }
+  return partitions;
+}
+
+bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coarser) {
+  return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
+}
+
+/// The chain of levels: the domains, the cores, and every partition that nests with the domains.
+std::vector<Level> levels_of(const std::vector<Partition>& partitions,
+                             const std::vector<PlaceId>& domains, std::size_t num_places) {
+  std::vector<Level> levels;
+  const auto add = [&](const Partition& partition) {
+    const bool is_same = !levels.empty() && levels.back().first_place == partition.starts;
+    if (!is_same) {
+      levels.push_back({.name = partition.name, .first_place = partition.starts});
+      return;
+    }
+    // Of two names for the same groups "numa" comes first: factors hang on it.
+    Level& level = levels.back();
+    std::string other = partition.name;
+    if (other == "numa") std::swap(other, level.name);
+    level.also += (level.also.empty() ? "" : " ") + other;
+  };
+  for (const Partition& partition : partitions)
+    if (refines(domains, partition.starts)) add(partition);
+  add({"numa", domains});
+  for (const Partition& partition : partitions) {
+    const bool is_finer = refines(partition.starts, domains) && partition.starts != domains;
+    if (is_finer && partition.starts.size() <= num_places) add(partition);
+  }
+  levels.push_back(
+      {.name = "core", .first_place = starts_where(num_places, [](PlaceId) { return true; })});
+  return levels;
+}
+
+// Factors from the firmware.
+
+struct Distances {
+  hwloc_topology_t topology;
+  hwloc_distances_s* matrix = nullptr;
+  ~Distances() {
+    if (matrix != nullptr) hwloc_distances_release(topology, matrix);
+  }
+};
+
+/// The firmware's latency of each NUMA node from each other, divided by the local one (the ACPI
+/// SLIT says 10 for local). [from * domains + to]: a core of `to` reads the memory of `from`.
+/// Nothing when the firmware is silent or talks nonsense.
+std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
+                                                    const std::vector<hwloc_obj_t>& domains) {
+  Distances distances{topology};
+  unsigned count = 1;
+  const unsigned long kind = HWLOC_DISTANCES_KIND_FROM_OS | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
+  if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &distances.matrix, kind,
+                                  0) != 0 ||
+      count == 0)
+    return std::nullopt;
+  const hwloc_distances_s& matrix = *distances.matrix;
+  std::vector<int> row(domains.size());
+  for (std::size_t d = 0; d < domains.size(); ++d)
+    if (row[d] = hwloc_distances_obj_index(distances.matrix, domains[d]); row[d] < 0)
+      return std::nullopt;
+
+  std::vector<double> factors;
+  for (std::size_t from = 0; from < domains.size(); ++from)
+    for (std::size_t to = 0; to < domains.size(); ++to) {
+      const std::size_t own = static_cast<std::size_t>(row[to]) * matrix.nbobjs;
+      const auto local = static_cast<double>(matrix.values[own + static_cast<unsigned>(row[to])]);
+      const auto remote =
+          static_cast<double>(matrix.values[own + static_cast<unsigned>(row[from])]);
+      const double factor = from == to ? 1 : remote / local;
+      if (!(factor >= 1 && factor <= kMaxNumaFactor)) return std::nullopt;
+      factors.push_back(factor);
+    }
+  return factors;
+}
+
+void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains,
+                        MachineParts& parts) {
+  const std::size_t count = domains.size();
+  NodeKind& kind = parts.node_kinds[0];
+  kind.num_domains = static_cast<std::uint32_t>(count);
+  kind.bandwidth_factor.assign(count * count, 1);
+  if (auto factors = firmware_factors(topology, domains)) {
+    kind.latency_factor = std::move(*factors);
+    if (count > 1) parts.numa_source = Source::firmware;
+    return;
+  }
+  kind.latency_factor.assign(count * count, 1);
+  for (std::size_t from = 0; from < count; ++from)
+    for (std::size_t to = 0; to < count; ++to)
+      if (domains[from] != domains[to]) kind.latency_factor[from * count + to] = kAssumedNumaFactor;
+}
+
+// Speeds of unequal cores.
+
+/// Work per second of each kind of core, in any one unit; empty when all are alike.
+struct Kinds {
+  std::vector<double> performance;
+  Source source = Source::assumed;
+};
+
+struct KindInfo {
+  double capacity = 0, max_mhz = 0, base_mhz = 0;
+  int efficiency = -1;
+  bool is_small = false;  // a low-power core, which does less per cycle too
+};
+
+KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t units) {
+  KindInfo result;
+  unsigned count = 0;
+  hwloc_info_s* infos = nullptr;
+  hwloc_cpukinds_get_info(topology, kind, units, &result.efficiency, &count, &infos, 0);
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string_view name = infos[i].name;
+    const double value = parse_number(infos[i].value).value_or(0);
+    if (name == "LinuxCapacity") result.capacity = value;
+    if (name == "FrequencyMaxMHz") result.max_mhz = value;
+    if (name == "FrequencyBaseMHz") result.base_mhz = value;
+    if (name == "CoreType") result.is_small = std::string_view(infos[i].value) == "IntelAtom";
+  }
+  return result;
+}
+
+/// The best figure that all kinds have: the kernel's capacity (it counts work), else the clock,
+/// else the order alone. A small core does about 0.7 of a large one's work per cycle; one step of
+/// efficiency is taken for a quarter.
+Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
+  const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
+  const auto each = [&](auto rate, Source source) {
+    Kinds result{{}, source};
+    for (const KindInfo& kind : kinds) result.performance.push_back(rate(kind));
+    return result;
+  };
+  const auto per_cycle = [](const KindInfo& k) { return k.is_small ? 0.7 : 1.0; };
+  if (all([](const KindInfo& k) { return k.capacity > 0; }))
+    return each([](const KindInfo& k) { return k.capacity; }, Source::firmware);
+  if (all([](const KindInfo& k) { return k.max_mhz > 0; }))
+    return each([&](const KindInfo& k) { return k.max_mhz * per_cycle(k); }, Source::firmware);
+  if (all([](const KindInfo& k) { return k.base_mhz > 0; }))
+    return each([&](const KindInfo& k) { return k.base_mhz * per_cycle(k); }, Source::firmware);
+  const auto ordered = [](const KindInfo& kind) {
+    double rate = 1;
+    for (int step = 0; step < std::min(kind.efficiency, 64); ++step) rate /= 0.75;
+    return rate;
+  };
+  if (all([](const KindInfo& k) { return k.efficiency >= 0; }))
+    return each(ordered, Source::assumed);
+  return each(per_cycle, Source::assumed);
+}
+
+void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, MachineParts& parts) {
+  const int count = hwloc_cpukinds_get_nr(topology, 0);
+  if (count < 2) return;
+  std::vector<std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>> units;
+  std::vector<KindInfo> infos;
+  for (int kind = 0; kind < count; ++kind) {
+    units.emplace_back(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+    infos.push_back(kind_info(topology, static_cast<unsigned>(kind), units.back().get()));
+  }
+  const Kinds kinds = rate_kinds(infos);
+  double fastest = 0;
+  for (std::size_t p = 0; p < sites.size(); ++p) {
+    for (std::size_t kind = 0; kind < units.size(); ++kind)
+      if (hwloc_bitmap_isset(units[kind].get(), sites[p].unit->os_index))
+        parts.places[p].speed = kinds.performance[kind];
+    fastest = std::max(fastest, parts.places[p].speed);
+  }
+  for (Place& place : parts.places) place.speed /= fastest;
+  parts.speed_source = kinds.source;
+}
+
+// Facts.
+
+void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
+  for (const hwloc_obj_t domain : domains) {
+    if (domain == nullptr) return;
+    facts.numa_index.push_back(domain->os_index);
+    facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
+  }
+  hwloc_obj_t numa = nullptr;
+  while ((numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) != nullptr)
+    if (std::find(domains.begin(), domains.end(), numa) == domains.end())
+      facts.other_memory.push_back({numa->subtype == nullptr ? "" : numa->subtype, numa->os_index,
+                                    numa->attr->numanode.local_memory});
+}
+
+void set_caches(hwloc_topology_t topology, Facts& facts) {
+  for (int depth = 0; depth < hwloc_topology_get_depth(topology); ++depth) {
+    const hwloc_obj_type_t type = hwloc_get_depth_type(topology, depth);
+    if (!hwloc_obj_type_is_dcache(type)) continue;
+    for (hwloc_obj_t cache = nullptr;
+         (cache = hwloc_get_next_obj_by_depth(topology, depth, cache)) != nullptr;) {
+      const auto& attributes = cache->attr->cache;
+      const auto same = [&](const Cache& known) {
+        return known.name == name_of_type(type) && known.bytes == attributes.size;
+      };
+      const auto found = std::find_if(facts.caches.begin(), facts.caches.end(), same);
+      if (found != facts.caches.end())
+        ++found->count;
+      else
+        facts.caches.push_back({name_of_type(type), attributes.size, 1, attributes.linesize});
+    }
+  }
+}
+
+Machine machine_of(hwloc_topology_t topology, std::string name) {
+  const std::vector<Site> sites = find_sites(topology);
+  if (sites.empty()) fail("{}: no processing unit may be used", name);
+
+  MachineParts parts;
+  parts.name = std::move(name);
+  parts.kind_of_node = {0};
+  parts.places.resize(sites.size());
+  std::vector<hwloc_obj_t> domains;
+  const std::vector<PlaceId> domain_starts =
+      starts_where(sites.size(), [&](PlaceId p) { return sites[p].numa != sites[p - 1].numa; });
+  for (PlaceId p = 0; p < sites.size(); ++p) {
+    if (domain_starts[domains.size()] == p) domains.push_back(sites[p].numa);
+    parts.places[p] = {static_cast<DomainId>(domains.size() - 1), 1, sites[p].unit->os_index};
+    parts.facts.threads.push_back(sites[p].threads);
+  }
+  parts.levels = levels_of(partitions_by_depth(topology, sites), domain_starts, sites.size());
+  if (domains[0] != nullptr) set_domain_factors(topology, domains, parts);
+  set_speeds(topology, sites, parts);
+  set_memory(topology, domains, parts.facts);
+  set_caches(topology, parts.facts);
+  if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0))
+    parts.facts.processor = info_of(package, "CPUModel");
+  return Machine(std::move(parts));
+}
+
+/// The structure of version 3 is that of version 2; only its number keeps older readers out.
+std::string readable_xml(std::string_view xml) {
+  std::string text(xml);
+  const std::size_t version = text.substr(0, 1024).find("<topology version=\"3.");
+  if (HWLOC_API_VERSION < 0x00030000 && version != std::string::npos)
+    text[version + std::string_view("<topology version=\"").size()] = '2';
+  return text;
+}
+
+}  // namespace
+
+Machine discover_machine() {
+  const Topology topology = new_topology();
+  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc cannot read this machine");
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+    return machine_of(topology.get(), "live");
+  return machine_of(topology.get(), host);
+}
+
+Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
+  const Topology topology = new_topology();
+  const std::string text = readable_xml(xml);
+  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
+                                   static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_load(topology.get()) != 0)
+    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
+  return machine_of(topology.get(), name);
+}
+
+Machine machine_from_hwloc_synthetic(std::string_view text) {
+  std::uint64_t units = 1;
+  for (std::size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
+    std::size_t end = colon + 1;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+    const auto count = parse_unsigned(text.substr(colon + 1, end - colon - 1));
+    units *= count && *count > 0 ? std::min<std::uint64_t>(*count, kMaxSyntheticUnits) : 1;
+    if (units > kMaxSyntheticUnits)
+      fail("machine text: \"{}\" has more than {} processing units", text, kMaxSyntheticUnits);
+  }
+  const Topology topology = new_topology();
+  const std::string owned(text);
+  if (hwloc_topology_set_synthetic(topology.get(), owned.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0)
+    fail("machine text: \"{}\" is no synthetic topology; an example is \"pack:2 core:4 pu:2\"",
+         text);
+  return machine_of(topology.get(), owned);
+}
+
+}  // namespace poise

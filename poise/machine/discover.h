@@ -1,0 +1,26 @@
+// The machine as hwloc sees it: live, from its XML, or from its synthetic text. The only user of
+// hwloc.
+//
+// A place is a core; its os_index is the first processing unit this process may use on it. Cores
+// and processing units that are offline or outside the allowed set (cgroups) do not appear.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// This host. Factors between domains come from the firmware (SLIT) where it tells them.
+/// Throws Error when hwloc cannot read it.
+Machine discover_machine();
+
+/// The machine in hwloc's XML (versions 1 to 3). Throws Error naming `name` when it is not one.
+Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name);
+
+/// hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2" (at most 65,536 processing
+/// units). Throws Error.
+Machine machine_from_hwloc_synthetic(std::string_view text);
+
+}  // namespace poise
