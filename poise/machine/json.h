@@ -1,0 +1,44 @@
+// Machines as JSON: what machines/ holds, `poise measure` writes and `poise topo --json` prints.
+//
+// The keys, of which only the first two and "levels" must be there:
+//
+//   poise_machine   1, the version of the format
+//   levels          coarsest first, the last holding the places: {"name", "count" (groups in each
+//                   group of the level above), "latency_factor", "bandwidth_factor", "also"}
+//   name, origin, assumed, processor           texts; assumed is a list of them
+//   summary         {"nodes", "domains", "places"}: checked when given
+//   domains         the level whose groups are the memory domains, "machine", or a list: places of
+//                   each; without it "numa", else "package", "pack", "socket", "node", the machine
+//   numa            {"source", "latency_factor", "bandwidth_factor"}: rows "from", columns "to";
+//   for
+//                   unequal nodes {"source", "kinds": [{…}], "kind_of_node": list}
+//   network         {"source", "shape", "latency_factor", "bandwidth_factor", …}, see below
+//   root            {"latency_factor", "bandwidth_factor"} of places that share no group
+//   costs           {"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte"}
+//   speeds, os_index, threads                  per place; numa_index, memory_bytes per domain
+//   cache_source, speed_source                 as every source: assumed firmware given measured
+//   caches, other_memory, measurement          see facts.h
+//
+// network: shape "tree" has "tiers": [{"nodes_per_group": list, "latency_factor"}]; "matrix" has
+// "matrix": rows; "torus", "mesh" and "dragonfly" have "dims", "factor_per_hop",
+// "same_router_factor", "nodes_per_router" and, for an allocation, "routers" (each carrying
+// nodes_per_router nodes) or "router_of_node".
+//
+// A list is a number or an array of numbers and texts such as "4 x 2" or "0-7" (sequence.h); one
+// that is too short repeats, so twenty equal nodes are written once.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// Throws Error naming `file` and the key that is wrong. Machines of up to 2^26 places.
+Machine machine_from_json(std::string_view text, const std::string& file);
+
+/// Reading it back gives the same machine, to the last bit.
+std::string machine_to_json(const Machine& machine);
+
+}  // namespace poise
