@@ -11,10 +11,9 @@ int main(int argc, char** argv) {
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
   app.set_version_flag("--version", "poise " POISE_VERSION);
   app.require_subcommand(1);
-  poise::apps::add_plan(app);
-  poise::apps::add_evaluate(app);
-  poise::apps::add_compare(app);
+  poise::apps::add_topo(app);
   poise::apps::add_strategies(app);
+  poise::apps::add_compare(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -1,0 +1,267 @@
+#include "poise/machine/draw.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::size_t kMaxMatrixColumns = 24;
+constexpr std::size_t kMaxBranches = 24;  // drawn below one group
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Three or four figures are all a factor is worth.
+std::string factor_text(double factor) { return fmt::format("{:.4g}", factor); }
+
+bool is_called(const Level& level, std::string_view name) {
+  if (level.name == name) return true;
+  const auto others = split(level.also, ' ');
+  return std::find(others.begin(), others.end(), name) != others.end();
+}
+
+/// The tree of groups with equal ones told apart from unequal ones: a group's class is that of its
+/// note and of its children's classes, in order.
+class Tree {
+ public:
+  explicit Tree(const Machine& machine) : machine_(machine), class_of_(machine.levels().size()) {
+    const auto depth = static_cast<int>(machine.levels().size());
+    for (int l = depth - 1; l >= 0; --l) classify(static_cast<std::size_t>(l));
+  }
+
+  void draw(std::string& text) const {
+    draw_groups(0, 0, machine_.levels()[0].num_groups(), "", text);
+  }
+
+ private:
+  using Signature = std::pair<std::string, std::vector<std::uint32_t>>;
+
+  std::uint32_t first_child(std::size_t level, std::uint32_t group) const {
+    const auto& below = machine_.levels()[level + 1].first_place;
+    const PlaceId first = machine_.levels()[level].first_place[group];
+    return static_cast<std::uint32_t>(std::lower_bound(below.begin(), below.end(), first) -
+                                      below.begin());
+  }
+
+  void classify(std::size_t level) {
+    std::map<Signature, std::uint32_t> classes;
+    const std::uint32_t groups = machine_.levels()[level].num_groups();
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      Signature signature{note(level, g), {}};
+      if (level + 1 < machine_.levels().size()) {
+        const auto& below = class_of_[level + 1];
+        signature.second.assign(below.begin() + first_child(level, g),
+                                below.begin() + first_child(level, g + 1));
+      }
+      const auto next = static_cast<std::uint32_t>(classes.size());
+      class_of_[level].push_back(classes.try_emplace(std::move(signature), next).first->second);
+    }
+  }
+
+  std::string place_note(PlaceId place) const {
+    const Facts& facts = machine_.parts().facts;
+    std::string text;
+    const std::uint32_t threads = facts.threads.empty() ? 1 : facts.threads[place];
+    if (threads > 1) text += fmt::format(", {} threads", threads);
+    if (!machine_.has_equal_speeds() || machine_.speed_of(place) != 1)
+      text += fmt::format(", speed {:.3g}", machine_.speed_of(place));
+    for (const Cache& cache : facts.caches)
+      if (cache.count == machine_.num_places())
+        text += fmt::format(", {} {}", cache.name, bytes_text(cache.bytes));
+    return text;
+  }
+
+  /// What there is to say about one group besides its children.
+  std::string note(std::size_t l, std::uint32_t group) const {
+    const Level& level = machine_.levels()[l];
+    const Facts& facts = machine_.parts().facts;
+    std::string text;
+    const PlaceId first = level.first_place[group];
+    const DomainId domain = machine_.domain_of(first);
+    const bool is_domain = machine_.first_place(domain) == first &&
+                           machine_.first_place(domain + 1) == level.first_place[group + 1];
+    const bool is_last = l + 1 == machine_.levels().size();
+    if (is_domain && !facts.memory_bytes.empty() && (is_called(level, "numa") || !is_last))
+      text += fmt::format(", memory {}", bytes_text(facts.memory_bytes[domain]));
+    if (!is_last)
+      for (const Cache& cache : facts.caches)
+        if (is_called(level, cache.name))
+          text += fmt::format(", {} {}", cache.name, bytes_text(cache.bytes));
+    return is_last ? text + place_note(first) : text;
+  }
+
+  void draw_groups(std::size_t l, std::uint32_t first, std::uint32_t last,
+                   const std::string& indent, std::string& text) const {
+    const Level& level = machine_.levels()[l];
+    std::size_t branches = 0;
+    for (std::uint32_t g = first, next = g; g < last; g = next) {
+      while (next < last && class_of_[l][next] == class_of_[l][g]) ++next;
+      if (++branches > kMaxBranches) next = last;
+      const bool ends = next == last;
+      const std::string also = level.also.empty() ? "" : fmt::format(" ({})", level.also);
+      text += fmt::format("{}{}{} × {}{}{}\n", indent, ends ? "└─ " : "├─ ", next - g, level.name,
+                          also, branches > kMaxBranches ? ", of several kinds" : note(l, g));
+      if (l + 1 < machine_.levels().size() && branches <= kMaxBranches)
+        draw_groups(l + 1, first_child(l, g), first_child(l, g + 1),
+                    indent + (ends ? "   " : "│  "), text);
+    }
+  }
+
+  const Machine& machine_;
+  std::vector<std::vector<std::uint32_t>> class_of_;
+};
+
+std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
+  double least = 1, most = 1;
+  bool is_first = true;
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    if (i / rows == i % rows) continue;
+    least = is_first ? matrix[i] : std::min(least, matrix[i]);
+    most = is_first ? matrix[i] : std::max(most, matrix[i]);
+    is_first = false;
+  }
+  return least == most ? factor_text(least)
+                       : fmt::format("{} to {}", factor_text(least), factor_text(most));
+}
+
+void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
+  if (rows > kMaxMatrixColumns) return;
+  std::size_t width = 4;
+  for (const double value : matrix) width = std::max(width, factor_text(value).size());
+  text += fmt::format("  {:>7}", "from\\to");
+  for (std::size_t to = 0; to < rows; ++to) text += fmt::format(" {:>{}}", to, width);
+  text += '\n';
+  for (std::size_t from = 0; from < rows; ++from) {
+    text += fmt::format("  {:>7}", from);
+    for (std::size_t to = 0; to < rows; ++to)
+      text += fmt::format(" {:>{}}", factor_text(matrix[from * rows + to]), width);
+    text += '\n';
+  }
+}
+
+void draw_numa(const Machine& machine, std::string& text) {
+  const MachineParts& parts = machine.parts();
+  for (std::size_t k = 0; k < parts.node_kinds.size(); ++k) {
+    const NodeKind& kind = parts.node_kinds[k];
+    if (kind.num_domains < 2) continue;
+    const std::string which = parts.node_kinds.size() > 1 ? fmt::format(" of kind {}", k) : "";
+    text +=
+        fmt::format("\nNUMA factors{}: {} ({})\n", which,
+                    range_text(kind.latency_factor, kind.num_domains), name_of(parts.numa_source));
+    draw_matrix(kind.latency_factor, kind.num_domains, text);
+    const std::string bandwidth = range_text(kind.bandwidth_factor, kind.num_domains);
+    if (bandwidth != "1") {
+      text += fmt::format("seconds per byte, the same way: {}\n", bandwidth);
+      draw_matrix(kind.bandwidth_factor, kind.num_domains, text);
+    }
+  }
+}
+
+std::string spread_text(const Spread& spread, const char* unit) {
+  return fmt::format("{:.4g} {} [{:.4g}, {:.4g}]", spread.median, unit, spread.low, spread.high);
+}
+
+void draw_inside(const Machine& machine, std::string& text) {
+  const MachineParts& parts = machine.parts();
+  text += fmt::format("\nMessages inside a domain ({})\n", name_of(parts.cache_source));
+  const std::vector<LevelLatency>& measured = parts.facts.measurement.levels;
+  const auto line = [&](const std::string& name, double factor) {
+    const auto found = std::find_if(measured.begin(), measured.end(),
+                                    [&](const LevelLatency& m) { return m.level == name; });
+    const std::string one_way =
+        found == measured.end() ? "" : ", one way " + spread_text(found->one_way_ns, "ns");
+    text += fmt::format("  {:<10} {}{}\n", name, factor_text(factor), one_way);
+  };
+  const DomainId domains = machine.num_domains();
+  if (domains == 1 && machine.levels()[0].num_groups() > 1)
+    line("machine", parts.root_latency_factor);
+  for (std::size_t l = 0; l + 1 < machine.levels().size(); ++l)
+    if (machine.levels()[l].num_groups() >= domains)
+      line(machine.levels()[l].name, machine.levels()[l].latency_factor);
+}
+
+std::string network_shape_text(const Network& network) {
+  std::string text(name_of(network.shape));
+  for (std::size_t i = 0; i < network.dims.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? " " : " × ", network.dims[i]);
+  if (network.nodes_per_router > 1)
+    text += fmt::format(", {} nodes per router", network.nodes_per_router);
+  return text;
+}
+
+void draw_network(const Machine& machine, std::string& text) {
+  const Network& network = machine.network();
+  if (machine.num_nodes() < 2) return;
+  text += fmt::format("\nNetwork: {} ({})\n", network_shape_text(network),
+                      name_of(machine.parts().network_source));
+  if (network.shape == Network::Shape::matrix) {
+    text += fmt::format("  between nodes: {}\n", range_text(network.matrix, network.matrix_nodes));
+    draw_matrix(network.matrix, network.matrix_nodes, text);
+  } else if (network.shape == Network::Shape::tree) {
+    text += fmt::format("  between nodes: {}\n", factor_text(network.factor));
+    for (const Tier& tier : network.tiers)
+      text +=
+          fmt::format("  inside one of {}: {}\n", plural(tier.group_of_node.back() + 1, "group"),
+                      factor_text(tier.latency_factor));
+  } else {
+    if (network.nodes_per_router > 1)
+      text += fmt::format("  on one router: {}\n", factor_text(network.same_router_factor));
+    text += fmt::format("  one hop: {}, each hop more: + {}\n", factor_text(network.factor),
+                        factor_text(network.factor_per_hop));
+  }
+  if (network.bandwidth_factor != 1)
+    text += fmt::format("  seconds per byte: {}\n", factor_text(network.bandwidth_factor));
+}
+
+void draw_facts(const Machine& machine, std::string& text) {
+  const Facts& facts = machine.parts().facts;
+  const CostModel& costs = machine.costs();
+  for (const Memory& memory : facts.other_memory)
+    text += fmt::format("\nMemory of no place: NUMA node {}{}{}, {}\n", memory.os_index,
+                        memory.kind.empty() ? "" : ", ", memory.kind, bytes_text(memory.bytes));
+  text += fmt::format("\nCosts: {:.4g} s per message, {:.4g} s per byte, each times its factor\n",
+                      costs.seconds_per_message, costs.seconds_per_byte);
+  if (!facts.measurement.latency_ns.empty())
+    text += fmt::format("Measured on {}: local memory {}\n", facts.measurement.host,
+                        spread_text(facts.measurement.latency_ns[0], "ns"));
+  if (!machine.has_equal_speeds())
+    text += fmt::format("Speeds: {}\n", name_of(machine.parts().speed_source));
+  if (!facts.origin.empty()) text += fmt::format("Source: {}\n", facts.origin);
+  for (const std::string& assumption : facts.assumed)
+    text += fmt::format("Assumed: {}\n", assumption);
+}
+
+}  // namespace
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return value < 10 ? fmt::format("{:.2g} {}", value, kUnits[unit])
+                    : fmt::format("{:.0f} {}", value, kUnits[unit]);
+}
+
+std::string draw_machine(const Machine& machine) {
+  std::string text = fmt::format(
+      "{}: {}, {}, {}\n", machine.name(), plural(machine.num_nodes(), "node"),
+      plural(machine.num_domains(), "memory domain"), plural(machine.num_places(), "place"));
+  const std::string& processor = machine.parts().facts.processor;
+  if (!processor.empty()) text += processor + "\n";
+  Tree(machine).draw(text);
+  draw_numa(machine, text);
+  draw_inside(machine, text);
+  draw_network(machine, text);
+  draw_facts(machine, text);
+  return text;
+}
+
+}  // namespace poise

@@ -1,0 +1,125 @@
+#include "poise/machine/find.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/random.h"
+#include "poise/base/text.h"
+#include "poise/machine/discover.h"
+#include "poise/machine/json.h"
+#include "poise/machine/text.h"
+
+namespace poise {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+Machine read_machine_file(const std::string& path) {
+  const std::string bytes = read_file(path);
+  const auto first = std::find_if_not(bytes.begin(), bytes.end(),
+                                      [](unsigned char c) { return std::isspace(c) != 0; });
+  if (first != bytes.end() && *first == '<') return machine_from_hwloc_xml(bytes, path);
+  return machine_from_json(bytes, path);
+}
+
+/// A word "pu:…" or a bracket tells hwloc's synthetic text from ours.
+bool is_synthetic(std::string_view text) {
+  if (text.find_first_of("[(") != text.npos) return true;
+  for (const std::string_view word : split(text, ' '))
+    if (word.starts_with("pu:") || word.starts_with("PU:")) return true;
+  return false;
+}
+
+Machine named_machine(std::string_view name) {
+  for (const std::string& folder : machine_folders()) {
+    const fs::path path = fs::path(folder) / fmt::format("{}.json", name);
+    if (is_file(path)) return read_machine_file(path.string());
+  }
+  const std::vector<std::string> names = machine_names();
+  std::vector<std::string_view> known(names.begin(), names.end());
+  known.insert(known.begin(), "live");
+  fail("{}; or a .json or .xml file, or text such as \"node:2 numa:2 core:4\"",
+       unknown_name("machine", name, known));
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0;
+  for (const unsigned char c : text) hash = mix(hash ^ c);
+  return hash;
+}
+
+}  // namespace
+
+Machine find_machine(std::string_view argument) {
+  const std::string text(argument);
+  if (text == "live") return live_machine();
+  const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml");
+  if (looks_like_file || is_file(text)) return read_machine_file(text);
+  if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
+  if (text.find(':') != text.npos) return machine_from_text(text);
+  if (text.find('/') != text.npos) fail("cannot read the machine {}: there is no such file", text);
+  return named_machine(text);
+}
+
+Machine live_machine() {
+  Machine discovered = discover_machine();
+  const std::string path = measurement_file(discovered);
+  if (path.empty() || !is_file(path)) return discovered;
+  Machine stored = machine_from_json(read_file(path), path);
+  if (stored.num_places() != discovered.num_places())
+    fail("{}: it is not of this machine; measure again with \"poise measure\"", path);
+  return stored;
+}
+
+std::vector<std::string> machine_folders() {
+  std::vector<std::string> folders;
+  const std::string chosen = environment("POISE_MACHINES");
+  for (const std::string_view folder : split(chosen, ':'))
+    if (!folder.empty()) folders.emplace_back(folder);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    folders.push_back((program.parent_path().parent_path() / "share/poise/machines").string());
+  folders.emplace_back(POISE_MACHINES_INSTALLED);
+  folders.emplace_back(POISE_MACHINES_SOURCE);
+  return folders;
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const std::string& folder : machine_folders()) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::string measurement_file(const Machine& discovered) {
+  std::string folder = environment("XDG_DATA_HOME");
+  const std::string home = environment("HOME");
+  if (folder.empty() && home.empty()) return "";
+  if (folder.empty()) folder = home + "/.local/share";
+  return fmt::format("{}/poise/{}-{:016x}.json", folder, discovered.name(),
+                     hash_of(machine_to_json(discovered)));
+}
+
+}  // namespace poise
