@@ -8,7 +8,9 @@ class App;
 namespace poise::apps {
 
 void add_topo(CLI::App& app);
-void add_strategies(CLI::App& app);
+void add_plan(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_strategies(CLI::App& app);
 
 }  // namespace poise::apps

@@ -1,38 +1,168 @@
-// `poise compare`: strategies side by side on one phase of a trace.
+// `poise compare`: strategies side by side, with bounds and pictures.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/core.h>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "apps/commands.h"
-
-#include "poise/machine/text.h"
-#include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
-#include "poise/trace/trace.h"
+#include "apps/comparison.h"
+#include "apps/format.h"
+#include "apps/inputs.h"
+#include "apps/output.h"
+#include "apps/report.h"
+#include "apps/table.h"
 
 namespace poise::apps {
 
 namespace {
 
 struct Options {
-  std::string trace, machine, strategies = "keep,greedy";
+  InputOptions input;
+  std::string strategies;
+  std::uint64_t every = 10;
+  bool json = false;
 };
 
-void compare(const Options& options) {
-  const Trace trace = read_trace(options.trace);
-  const Machine machine = options.machine.empty()
-                              ? trace.machine.value_or(flat_machine(trace.num_places))
-                              : machine_from_text(options.machine);
-  const Phase& phase = trace.phases.front();
-  fmt::print("{:<20} {:>12} {:>12} {:>10} {:>10}\n", "strategy", "iteration s", "makespan s",
-             "imbalance", "migrations");
-  for (const Choice& choice : parse_strategies(options.strategies)) {
-    const Problem problem{machine, phase.workload, phase.placement, machine.costs()};
-    const Metrics metrics = evaluate(machine, phase.workload, machine.costs(), phase.placement,
-                                     choice.rebalance(problem));
-    fmt::print("{:<20} {:>12.6g} {:>12.6g} {:>10.4f} {:>10}\n", choice.text(), metrics.iteration_s,
-               metrics.makespan_s, metrics.imbalance, metrics.migrations);
+std::vector<Choice> choices_of(const std::string& text) {
+  if (!text.empty()) return parse_strategies(text);
+  std::vector<Choice> choices;
+  for (const Strategy& strategy : strategies()) choices.push_back(parse_strategy(strategy.name));
+  return choices;
+}
+
+/// A column of the table: its heading, its value in a row and the unit all rows share.
+struct Column {
+  std::string heading;
+  std::function<double(const Comparison::Row&)> value;
+  Unit (*unit)(double largest) = nullptr;  // nothing: as the number is
+};
+
+std::vector<Column> columns_of(std::uint64_t every) {
+  using Row = Comparison::Row;
+  const auto number = [](auto member) {
+    return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
+  };
+  return {
+      {"imbalance", number(&Metrics::imbalance)},
+      {"max\ncomm", number(&Metrics::max_comm_s), time_unit},
+      {"hop-\nbytes", number(&Metrics::hop_bytes), byte_unit},
+      {"inter-\nnode", number(&Metrics::internode_bytes), byte_unit},
+      {"NUCO\nmessages", number(&Metrics::nuco_messages)},
+      {"moved\ntasks", number(&Metrics::migrations)},
+      {"moved", number(&Metrics::migrated_bytes), byte_unit},
+      {"moving", number(&Metrics::migration_s), time_unit},
+      {"deciding", [](const Row& row) { return row.decision_s; }, time_unit},
+      {fmt::format("{}\nphases", every),
+       [every](const Row& row) { return amortised_s(row.metrics, row.decision_s, every); },
+       time_unit},
+  };
+}
+
+void add_column(Table& table, const Comparison& comparison, const Column& column) {
+  std::vector<double> values;
+  for (const auto& row : comparison.rows)
+    if (row.error.empty()) values.push_back(column.value(row));
+  const Unit unit =
+      column.unit ? column.unit(*std::max_element(values.begin(), values.end())) : Unit{" ", 1};
+  for (double& value : values) value /= unit.value;
+  table.headings.push_back(fmt::format("{}\n{}", column.heading, unit.name));
+  const int decimals = decimals_for(values);
+  auto value = values.begin();
+  for (std::size_t r = 0; r < comparison.rows.size(); ++r)
+    if (comparison.rows[r].error.empty())
+      table.rows[r].cells.push_back(fmt::format("{:.{}f}", *value++, decimals));
+}
+
+void add_iteration(Table& table, const Comparison& comparison) {
+  add_column(table, comparison,
+             {"iteration", [](const auto& row) { return row.metrics.iteration_s; }, time_unit});
+  table.headings.insert(table.headings.end(), {"vs\nkeep\n ", "vs\nbound\n "});
+  for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
+    const Comparison::Row& row = comparison.rows[r];
+    if (!row.error.empty()) continue;
+    const double iteration_s = row.metrics.iteration_s;
+    table.rows[r].cells.push_back(change_text(iteration_s, comparison.keep.iteration_s));
+    table.rows[r].cells.push_back(change_text(iteration_s, comparison.bounds.largest_s()));
   }
+}
+
+Table table_of(const Comparison& comparison, std::uint64_t every) {
+  Table table{{"strategy\n "}, {}};
+  for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
+    const Comparison::Row& row = comparison.rows[r];
+    const char* mark = comparison.best == r ? "* " : "  ";
+    table.rows.push_back({{mark + row.strategy}, row.error});
+  }
+  add_iteration(table, comparison);
+  for (const Column& column : columns_of(every)) add_column(table, comparison, column);
+  return table;
+}
+
+std::string text_of_comparison(const Comparison& comparison, const Options& options,
+                               const Phase& phase) {
+  std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
+                     render(table_of(comparison, options.every), terminal_width()) + "\n" +
+                     text_of(comparison.bounds) + "\n";
+  const Comparison::Row& best = comparison.rows[*comparison.best];
+  text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
+                      seconds_text(best.metrics.iteration_s),
+                      seconds_text(comparison.keep.iteration_s));
+  return text;
+}
+
+nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Options& options,
+                                          const Phase& phase) {
+  auto results = nlohmann::ordered_json::array();
+  for (const Comparison::Row& row : comparison.rows) {
+    nlohmann::ordered_json json{{"strategy", row.strategy}};
+    json.update(json_of_problem(options.input, phase, comparison.machine));
+    if (!row.error.empty()) {
+      json["error"] = row.error;
+      results.push_back(std::move(json));
+      continue;
+    }
+    json["decision_s"] = row.decision_s;
+    json["decision_wall_s"] = row.decision_wall_s;
+    add_metrics(json, row.metrics);
+    json["bounds"] = json_of(comparison.bounds);
+    json["every"] = options.every;
+    json["amortised_s"] = amortised_s(row.metrics, row.decision_s, options.every);
+    json["best"] = comparison.best == results.size();
+    results.push_back(std::move(json));
+  }
+  return results;
+}
+
+Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices) {
+  Comparison comparison = begin_comparison(problem);
+  Progress progress;
+  for (const Choice& choice : choices) {
+    progress.show(
+        fmt::format("{} ({} of {})", choice.text(), comparison.rows.size() + 1, choices.size()));
+    add_row(comparison, choice, problem);
+  }
+  if (!comparison.best)
+    throw std::runtime_error(fmt::format("no strategy worked; {}: {}", comparison.rows[0].strategy,
+                                         comparison.rows[0].error));
+  return comparison;
+}
+
+void compare(const Options& options) {
+  const std::vector<Choice> choices = choices_of(options.strategies);
+  Inputs inputs(options.input);
+  auto results = nlohmann::ordered_json::array();
+  std::string text;
+  for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
+    const Comparison comparison = compare_on(inputs.on(m), choices);
+    for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
+      results.push_back(std::move(row));
+    text += (m > 0 ? "\n" : "") + text_of_comparison(comparison, options, inputs.phase());
+  }
+  print(options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n"
+                     : text);
 }
 
 }  // namespace
@@ -40,9 +170,14 @@ void compare(const Options& options) {
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
-  command->add_option("TRACE", options->trace, "a trace of any form")->required();
-  command->add_option("--machine", options->machine, "machine text");
-  command->add_option("--strategies", options->strategies, "NAME[:KNOB=VALUE],…");
+  add_input_options(*command, options->input, "--placement");
+  allow_many_machines(*command);
+  command->add_option("-s,--strategies", options->strategies,
+                      "NAME[:KNOB=VALUE,...],... (default: all)");
+  command->add_option("--every", options->every, "Phases between decisions, for the total")
+      ->type_name("K")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON document");
   command->callback([options] { compare(*options); });
 }
 

@@ -12,8 +12,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "poise " POISE_VERSION);
   app.require_subcommand(1);
   poise::apps::add_topo(app);
-  poise::apps::add_strategies(app);
+  poise::apps::add_plan(app);
+  poise::apps::add_evaluate(app);
   poise::apps::add_compare(app);
+  poise::apps::add_strategies(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -8,6 +8,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+constexpr double kLog2 = 0.693147180559945309417;
 
 std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
@@ -51,7 +52,6 @@ double Random::normal() {
 }
 
 double portable_exp(double x) {
-  constexpr double kLog2 = 0.693147180559945309417;
   if (x < -745) return 0;
   if (x > 709) return std::numeric_limits<double>::infinity();
   // e^x = 2^k e^r with |r| <= log(2)/2, where 13 Taylor terms leave less than 1e-15.
@@ -60,6 +60,21 @@ double portable_exp(double x) {
   double sum = 1;
   for (int i = 13; i >= 1; --i) sum = 1 + sum * r / i;
   return std::ldexp(sum, static_cast<int>(k));
+}
+
+double portable_log(double x) {
+  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh s, s = (m - 1) / (m + 1), |s| < 0.172,
+  // where ten terms of the odd series leave less than 1e-17.
+  int k = 0;
+  double m = std::frexp(x, &k);
+  if (m < 0.70710678118654752) {
+    m *= 2;
+    --k;
+  }
+  const double s = (m - 1) / (m + 1);
+  double sum = 0;
+  for (int i = 21; i >= 1; i -= 2) sum = sum * (s * s) + 1.0 / i;
+  return k * kLog2 + 2 * s * sum;
 }
 
 }  // namespace poise

@@ -35,4 +35,8 @@ std::uint64_t mix(std::uint64_t x);
 /// e^x from IEEE arithmetic alone, relative error below 1e-14, for the same bits everywhere.
 double portable_exp(double x);
 
+/// The natural logarithm of x > 0 (a normal number), absolute error below 1e-14 near 1 and relative
+/// elsewhere, likewise the same everywhere.
+double portable_log(double x);
+
 }  // namespace poise

@@ -19,7 +19,7 @@ TEST(Machine, a_text_gives_levels_domains_and_factors) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, the_default_has_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
+TEST(Machine, without_parts_it_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
 
 TEST(Machine, hops_are_edges_up_and_down_the_tree) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");

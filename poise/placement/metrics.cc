@@ -90,11 +90,23 @@ double average_s(const Machine& machine, const Workload& workload) {
   return work / machine.total_speed();
 }
 
+double MakespanBounds::largest_s() const {
+  return std::max({average_s, largest_task_s, pigeonhole_s, pinned_s});
+}
+
+MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
+                               const Placement& current) {
+  double largest_load_s = 0;
+  for (const Task& task : workload.tasks) largest_load_s = std::max(largest_load_s, task.load_s);
+  const double speed = fastest_speed(machine);
+  return {average_s(machine, workload), largest_load_s / speed,
+          pigeonhole_load_s(workload, machine.num_places()) / speed,
+          largest(fixed_work_s(machine, workload, current))};
+}
+
 double makespan_bound_s(const Machine& machine, const Workload& workload,
                         const Placement& current) {
-  return std::max({average_s(machine, workload),
-                   pigeonhole_load_s(workload, machine.num_places()) / fastest_speed(machine),
-                   largest(fixed_work_s(machine, workload, current))});
+  return makespan_bounds(machine, workload, current).largest_s();
 }
 
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,

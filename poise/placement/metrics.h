@@ -51,9 +51,19 @@ std::vector<double> fixed_work_s(const Machine& machine, const Workload& workloa
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to);
 
-/// No placement has a smaller makespan: the largest of the average, the largest task on the fastest
-/// place, the pigeonhole bound (of the k p + 1 largest tasks some place holds k + 1; times on the
-/// fastest place), and what is pinned where it is.
+/// Reasons why no placement has a smaller makespan.
+struct MakespanBounds {
+  double average_s = 0;       // all work over all speed
+  double largest_task_s = 0;  // on the fastest place
+  double pigeonhole_s = 0;    // of the k p + 1 largest tasks some place holds k + 1
+  double pinned_s = 0;        // background and pinned tasks where they are
+
+  double largest_s() const;
+};
+MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
+                               const Placement& current);
+
+/// The largest of the bounds.
 double makespan_bound_s(const Machine& machine, const Workload& workload, const Placement& current);
 
 /// All work over all speed: what every place would need if work could be split at will.

@@ -1,0 +1,46 @@
+#include "apps/comparison.h"
+
+#include <exception>
+#include <tuple>
+#include <utility>
+
+namespace poise::apps {
+
+namespace {
+
+bool is_better(const Metrics& a, const Metrics& b) {
+  return std::tie(a.iteration_s, a.migrated_bytes, a.migrations) <
+         std::tie(b.iteration_s, b.migrated_bytes, b.migrations);
+}
+
+}  // namespace
+
+Comparison begin_comparison(const Problem& problem) {
+  const auto& [machine, workload, current, costs, seed, past] = problem;
+  return {.machine = machine,
+          .bounds = makespan_bounds(machine, workload, current),
+          .keep = evaluate(machine, workload, costs, current, current),
+          .rows = {},
+          .best = {},
+          .best_placement = {}};
+}
+
+void add_row(Comparison& comparison, const Choice& choice, const Problem& problem) {
+  Comparison::Row& row = comparison.rows.emplace_back();
+  row.strategy = choice.text();
+  try {
+    Decision decision = decide(choice, problem);
+    row.decision_s = decision.cpu_s;
+    row.decision_wall_s = decision.wall_s;
+    row.metrics = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
+                           decision.placement);
+    if (comparison.best && !is_better(row.metrics, comparison.rows[*comparison.best].metrics))
+      return;
+    comparison.best = comparison.rows.size() - 1;
+    comparison.best_placement = std::move(decision.placement);
+  } catch (const std::exception& error) {
+    row.error = error.what();
+  }
+}
+
+}  // namespace poise::apps

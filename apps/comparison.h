@@ -1,0 +1,36 @@
+// Strategies side by side on one problem.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/decision.h"
+
+#include "poise/placement/metrics.h"
+
+namespace poise::apps {
+
+struct Comparison {
+  struct Row {
+    std::string strategy;
+    std::string error;  // why it cannot work on this problem; then the rest is 0
+    Metrics metrics;
+    double decision_s = 0, decision_wall_s = 0;  // CPU and wall time
+  };
+
+  Machine machine;
+  MakespanBounds bounds;
+  Metrics keep;                     // of the current placement
+  std::vector<Row> rows;            // in the order they were added
+  std::optional<std::size_t> best;  // least iteration, then fewest migrated bytes
+  Placement best_placement;
+};
+
+/// A comparison without rows yet.
+Comparison begin_comparison(const Problem& problem);
+
+/// Lets one more strategy decide; one that throws becomes a row that says why.
+void add_row(Comparison& comparison, const Choice& choice, const Problem& problem);
+
+}  // namespace poise::apps

@@ -1,0 +1,61 @@
+// `poise evaluate`: every metric of a given placement.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "apps/inputs.h"
+#include "apps/output.h"
+#include "apps/report.h"
+
+#include "poise/base/error.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::string placement;
+  bool json = false;
+};
+
+void evaluate_placement(const Options& options) {
+  Inputs inputs(options.input);
+  const Placement given = placement_from_file(options.placement);
+  const Problem problem = inputs.on(0, &given);
+  try {
+    check(given, problem.workload.num_tasks(), problem.machine.num_places());
+  } catch (const Error& error) {
+    fail("{}: {}", options.placement, error.what());
+  }
+  const Metrics after =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, given);
+  const MakespanBounds bounds = makespan_bounds(problem.machine, problem.workload, problem.current);
+  if (options.json) {
+    auto json = json_of_problem(options.input, inputs.phase(), problem.machine);
+    add_metrics(json, after);
+    json["bounds"] = json_of(bounds);
+    print(json.dump(2) + "\n");
+    return;
+  }
+  const Metrics before =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
+  print(heading_text(options.input, inputs.phase(), problem.machine) + "\n" +
+        before_and_after(before, after) + text_of(bounds) + "\n");
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("evaluate", "Every metric of a given placement");
+  add_input_options(*command, options->input, "--from");
+  command->add_option("--placement", options->placement, "The placement: one place number a line")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--json", options->json, "Print one JSON document");
+  command->callback([options] { evaluate_placement(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,174 @@
+#include "apps/inputs.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "apps/output.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/machine/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::string_view kStarts[] = {"trace", "round_robin", "blocked"};
+
+std::uint32_t places_used(const Placement& placement) {
+  PlaceId places = 0;
+  for (const PlaceId place : placement.places()) places = std::max(places, place + 1);
+  return places;
+}
+
+/// The loads of `earlier` in the order of the tasks of `phase`; nothing when one is unknown there.
+std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
+  const TaskId num_tasks = phase.workload.num_tasks();
+  if (earlier.workload.num_tasks() < num_tasks) return std::nullopt;
+  std::unordered_map<std::uint64_t, TaskId> task_of_id;
+  for (TaskId t = 0; t < earlier.names.size(); ++t) task_of_id.emplace(earlier.names[t].id, t);
+  std::vector<double> loads_s;
+  loads_s.reserve(num_tasks);
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    const auto found = phase.names.empty() ? task_of_id.end() : task_of_id.find(phase.names[t].id);
+    if (!phase.names.empty() && found == task_of_id.end()) return std::nullopt;
+    const TaskId then = phase.names.empty() ? t : found->second;
+    loads_s.push_back(earlier.workload.tasks[then].load_s);
+  }
+  return loads_s;
+}
+
+}  // namespace
+
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
+  command.add_option("TRACE", options.trace, "A trace: .poise, vt files, a Charm++ dump or METIS")
+      ->required();
+  command
+      .add_option("-m,--machine", options.machines,
+                  "\"live\", a file, or text such as \"numa:2 core:4\" (default: the trace's)")
+      ->type_name("M")
+      ->expected(1);
+  auto* current = command.add_option(current_flag, options.current,
+                                     "Current placement: a file with one place number per line");
+  current->type_name("FILE");
+  auto* start = command.add_option("--start", options.start,
+                                   "Current placement: trace, round_robin or blocked");
+  start->type_name("HOW")->capture_default_str()->excludes(current);
+  command.add_option("--phase", options.phase, "Phase of the trace (default: its first)")
+      ->type_name("K");
+  command.add_option("--seed", options.seed, "Seed for strategies that draw lots")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void allow_many_machines(CLI::App& command) {
+  command.get_option("--machine")
+      ->expected(1, 1000)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
+  if (std::find(std::begin(kStarts), std::end(kStarts), options_.start) == std::end(kStarts))
+    throw Error(unknown_name("start", options_.start, kStarts));
+  trace_ = read_trace(options_.trace);
+  choose_phase();
+  Phase& chosen = trace_.phases[phase_];
+  for (std::size_t earlier = 0; earlier < phase_; ++earlier)
+    if (auto loads_s = loads_as_in(chosen, trace_.phases[earlier]))
+      past_loads_s_.push_back(std::move(*loads_s));
+  recorded_background_s_ = std::move(chosen.workload.background_s);
+  recorded_place_bytes_ = std::move(chosen.workload.place_bytes);
+  if (!options_.current.empty()) given_ = placement_from_file(options_.current);
+}
+
+void Inputs::choose_phase() {
+  if (trace_.phases.empty()) fail("{}: it has no phases", options_.trace);
+  if (!options_.phase) return;
+  const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
+                                  [&](const Phase& p) { return p.id == *options_.phase; });
+  if (found == trace_.phases.end())
+    fail("{}: there is no phase {}; it has {} from {} to {}", options_.trace, *options_.phase,
+         trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
+  phase_ = static_cast<std::size_t>(found - trace_.phases.begin());
+}
+
+std::size_t Inputs::num_machines() const {
+  return std::max<std::size_t>(1, options_.machines.size());
+}
+
+Machine Inputs::machine_named(const std::string& text, const Placement* stand_in) const {
+  if (!text.empty()) return machine_from_text(text);
+  if (trace_.machine) return *trace_.machine;
+  std::uint32_t places = std::max(trace_.num_places, places_used(phase().placement));
+  if (given_) places = std::max(places, places_used(*given_));
+  if (places == 0 && stand_in != nullptr) places = places_used(*stand_in);
+  if (places == 0)
+    fail("{}: it records neither machine nor placement; say --machine", options_.trace);
+  note(fmt::format("{} records no machine: taking {} equal places (choose with --machine)",
+                   options_.trace, places));
+  return flat_machine(places);
+}
+
+Placement Inputs::current_on(const Machine& machine, const Placement* stand_in) const {
+  const TaskId num_tasks = phase().workload.num_tasks();
+  if (options_.start == "round_robin") return round_robin(num_tasks, machine.num_places());
+  if (options_.start == "blocked") return blocked(num_tasks, machine.num_places());
+  if (given_) return *given_;
+  if (phase().placement.num_tasks() > 0) return phase().placement;
+  if (stand_in != nullptr) return *stand_in;
+  note(fmt::format("{} records no placement: starting from blocks of tasks (choose with --start)",
+                   options_.trace));
+  return blocked(num_tasks, machine.num_places());
+}
+
+void Inputs::fit_background(std::uint32_t num_places) {
+  Workload& workload = trace_.phases[phase_].workload;
+  if (recorded_background_s_.size() > num_places)
+    note(fmt::format("the background load of places {} and up is left out: the machine ends there",
+                     num_places));
+  workload.background_s = recorded_background_s_;
+  if (!workload.background_s.empty()) workload.background_s.resize(num_places, 0);
+  workload.place_bytes = recorded_place_bytes_;
+  if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
+}
+
+Problem Inputs::on(std::size_t i, const Placement* stand_in) {
+  machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
+  current_ = current_on(machine_, stand_in);
+  const Workload& workload = phase().workload;
+  if (places_used(current_) > machine_.num_places())
+    fail(
+        "{} places tasks on {} places, but machine \"{}\" has {}; take a larger --machine, or "
+        "--start blocked or round_robin to ask what would happen on it",
+        options_.current.empty() ? options_.trace : options_.current, places_used(current_),
+        machine_.name(), machine_.num_places());
+  check(current_, workload.num_tasks(), machine_.num_places());
+  fit_background(machine_.num_places());
+  check(workload, machine_.num_places());
+  return {machine_, workload, current_, machine_.costs(), options_.seed, past_loads_s_};
+}
+
+std::string describe(const InputOptions& options, const Phase& phase) {
+  return fmt::format("{}: {} tasks, {} messages, phase {}", options.trace,
+                     phase.workload.num_tasks(), phase.workload.messages.size(), phase.id);
+}
+
+Placement placement_from_file(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<PlaceId> places;
+  for (std::string_view line : split(text, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() && line.data() == text.data() + text.size()) break;
+    const auto place = parse_unsigned(line);
+    if (!place || *place >= UINT32_MAX)
+      fail("{}:{}: \"{}\" is not a place number", path, places.size() + 1, line.substr(0, 40));
+    places.push_back(static_cast<PlaceId>(*place));
+  }
+  return Placement(std::move(places));
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,70 @@
+// The problem a command works on: which trace, phase, machine and starting placement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poise/strategies/strategy.h"
+#include "poise/trace/trace.h"
+
+namespace CLI {
+class App;
+}
+
+namespace poise::apps {
+
+struct InputOptions {
+  std::string trace;
+  std::vector<std::string> machines;   // empty: the trace's
+  std::string current;                 // a placement file; empty: the trace's
+  std::string start = "trace";         // or "round_robin", "blocked"
+  std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first
+  std::uint64_t seed = 0;
+};
+
+/// Adds TRACE, --machine, --phase, --seed, --start and the file of the current placement, which is
+/// called `current_flag`.
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
+
+/// Lets --machine be given again.
+void allow_many_machines(CLI::App& command);
+
+/// The parts of a problem, read from what the options name.
+class Inputs {
+ public:
+  /// Throws Error naming what is wrong with the trace or the options.
+  explicit Inputs(InputOptions options);
+
+  const Phase& phase() const { return trace_.phases[phase_]; }
+  std::size_t num_machines() const;
+
+  /// The problem on the i-th machine asked for; it refers to this object and is good until the
+  /// next call. `stand_in` is the current placement where the trace has none.
+  Problem on(std::size_t i, const Placement* stand_in = nullptr);
+
+ private:
+  void choose_phase();
+  Machine machine_named(const std::string& text, const Placement* stand_in) const;
+  Placement current_on(const Machine& machine, const Placement* stand_in) const;
+  void fit_background(std::uint32_t num_places);
+
+  InputOptions options_;
+  Trace trace_;
+  std::size_t phase_ = 0;
+  std::optional<Placement> given_;  // from the placement file
+  std::vector<double> recorded_background_s_;
+  std::vector<std::uint64_t> recorded_place_bytes_;
+  std::vector<std::vector<double>> past_loads_s_;
+  Machine machine_;
+  Placement current_;
+};
+
+/// One line: the trace, its size and phase.
+std::string describe(const InputOptions& options, const Phase& phase);
+
+/// The placement in a file: one place number per line, in the order of the tasks.
+Placement placement_from_file(const std::string& path);
+
+}  // namespace poise::apps

@@ -1,0 +1,45 @@
+#include "apps/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fmt/core.h>
+#include <stdexcept>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "poise/base/error.h"
+
+namespace poise::apps {
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+}
+
+void note(std::string_view text) { fmt::print(stderr, "poise: {}\n", text); }
+
+void check_writable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    fail("cannot write {}: {}", path, std::strerror(errno));
+  if (std::filesystem::is_directory(path)) fail("cannot write {}: it is a directory", path);
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (!::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() { show(""); }
+
+void Progress::show(std::string_view text) {
+  if (is_shown_) fmt::print(stderr, "\r\x1b[K{}", text);
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,35 @@
+// What the program says and where: results on stdout, notes and progress on stderr.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace poise::apps {
+
+/// Writes text to stdout and flushes it; a full disk is a failure, not a silence.
+void print(std::string_view text);
+
+/// One line on stderr, after the program's name.
+void note(std::string_view text);
+
+/// Throws Error when a file could not be written to path; asked before long work.
+void check_writable(const std::string& path);
+
+/// Columns of the terminal on stdout; 0 when stdout is none, so nothing is cut.
+std::size_t terminal_width();
+
+/// A line on stderr that follows long work; silent when stderr is no terminal.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(std::string_view text);
+
+ private:
+  bool is_shown_;
+};
+
+}  // namespace poise::apps

@@ -1,0 +1,94 @@
+// `poise plan`: one decision of one strategy.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands.h"
+#include "apps/decision.h"
+#include "apps/format.h"
+#include "apps/inputs.h"
+#include "apps/output.h"
+#include "apps/report.h"
+
+#include "poise/base/file.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::string strategy, output;
+  std::uint64_t every = 10;
+  bool json = false;
+};
+
+std::string placement_text(const Placement& placement) {
+  std::string text;
+  for (const PlaceId place : placement.places())
+    fmt::format_to(std::back_inserter(text), "{}\n", place);
+  return text;
+}
+
+std::string text_of_plan(const Options& options, const Inputs& inputs, const Problem& problem,
+                         const Choice& choice, const Decision& decision, const Metrics& after) {
+  const Metrics before =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
+  return heading_text(options.input, inputs.phase(), problem.machine) +
+         fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", choice.text(),
+                     seconds_text(decision.cpu_s), seconds_text(decision.wall_s)) +
+         before_and_after(before, after) +
+         fmt::format("{}\n{} phases with this decision: {}\n",
+                     text_of(makespan_bounds(problem.machine, problem.workload, problem.current)),
+                     options.every,
+                     seconds_text(amortised_s(after, decision.cpu_s, options.every)));
+}
+
+nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs,
+                                    const Problem& problem, const Choice& choice,
+                                    const Decision& decision, const Metrics& after) {
+  nlohmann::ordered_json json{{"strategy", choice.text()}};
+  json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
+  json["decision_s"] = decision.cpu_s;
+  json["decision_wall_s"] = decision.wall_s;
+  add_metrics(json, after);
+  json["bounds"] = json_of(makespan_bounds(problem.machine, problem.workload, problem.current));
+  json["every"] = options.every;
+  json["amortised_s"] = amortised_s(after, decision.cpu_s, options.every);
+  return json;
+}
+
+void plan(const Options& options) {
+  const Choice choice = parse_strategy(options.strategy);
+  if (!options.output.empty()) check_writable(options.output);
+  Inputs inputs(options.input);
+  const Problem problem = inputs.on(0);
+  const Decision decision = decide(choice, problem);
+  const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
+                                 decision.placement);
+  if (!options.output.empty()) write_file(options.output, placement_text(decision.placement));
+  if (options.json)
+    print(json_of_plan(options, inputs, problem, choice, decision, after).dump(2) + "\n");
+  else
+    print(text_of_plan(options, inputs, problem, choice, decision, after));
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("plan", "Decide once: who should run where");
+  add_input_options(*command, options->input, "--placement");
+  command->add_option("-s,--strategy", options->strategy, "NAME or NAME:KNOB=VALUE,...")
+      ->required();
+  command->add_option("-o,--output", options->output, "Write the placement: one place a line")
+      ->type_name("FILE");
+  command->add_option("--every", options->every, "Phases between decisions, for the total")
+      ->type_name("K")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print one JSON document");
+  command->callback([options] { plan(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,37 @@
+// What plan, evaluate and compare report of a placement: the keys of --json and a table for people.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "apps/inputs.h"
+
+#include "poise/placement/metrics.h"
+
+namespace poise::apps {
+
+/// Messages of the workload, those of a pair added up.
+std::uint64_t num_messages(const Workload& workload);
+
+/// trace, phase, machine, tasks, messages, places.
+nlohmann::ordered_json json_of_problem(const InputOptions& options, const Phase& phase,
+                                       const Machine& machine);
+
+/// Adds every metric under its name in metrics.h.
+void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics);
+
+nlohmann::ordered_json json_of(const MakespanBounds& bounds);
+
+/// Two lines: the trace and the machine.
+std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
+
+/// "makespan at least 12.3 ms (average …, largest task …)".
+std::string text_of(const MakespanBounds& bounds);
+
+/// Two placements side by side, one metric a line.
+std::string before_and_after(const Metrics& before, const Metrics& after);
+
+/// `every` phases and one decision: every * iteration + migration + decision.
+double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
+
+}  // namespace poise::apps

@@ -1,0 +1,38 @@
+#include "poise/placement/initial.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+std::vector<int> tasks_per_place(std::string_view name, TaskId num_tasks, std::uint32_t places) {
+  const Placement placement = initial_placement(name, num_tasks, places, 1);
+  check(placement, num_tasks, places);
+  std::vector<int> counts(places);
+  for (const PlaceId p : placement.places()) ++counts[p];
+  return counts;
+}
+
+TEST(InitialPlacement, every_name_gives_a_valid_placement) {
+  for (const auto name : initial_placements())
+    for (const TaskId tasks : {1u, 7u, 1000u})
+      for (const std::uint32_t places : {1u, 3u, 64u}) tasks_per_place(name, tasks, places);
+}
+
+TEST(InitialPlacement, uneven_falls_linearly_from_twice_the_mean) {
+  EXPECT_EQ(tasks_per_place("uneven", 1600, 4), (std::vector<int>{700, 500, 300, 100}));
+}
+
+TEST(InitialPlacement, random_reaches_every_place_about_equally) {
+  for (const int count : tasks_per_place("random", 40000, 4)) EXPECT_NEAR(count, 10000, 400);
+}
+
+TEST(InitialPlacement, unknown_names_are_refused) {
+  EXPECT_THROW(initial_placement("blocks", 4, 2, 0), Error);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,177 @@
+#include "poise/workload/generate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/workload/loads.h"
+
+namespace poise {
+
+Workload stencil2d_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload stencil3d_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload stencil4d_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload ring_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload random_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload rmat_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload irregular_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload clusters_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload geometric_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload nbody_workload(TaskId, const Knobs&, std::uint64_t seed);
+Workload leanmd_workload(TaskId, const Knobs&, std::uint64_t seed);
+
+namespace {
+
+constexpr std::string_view kNoYes[] = {"no", "yes"};
+
+constexpr Knob periodic(bool initial) {
+  return {"periodic", initial ? 1.0 : 0.0, 0, 1, "opposite sides of the grid are neighbours",
+          kNoYes};
+}
+constexpr Knob degree(double initial, std::string_view help) {
+  return {"degree", initial, 0, 1e4, help};
+}
+constexpr Knob partners(double initial) {
+  return {"k", initial, 0, 1e4, "tasks each sends to: at distance +1, -1, +2, -2, ... on the ring"};
+}
+constexpr Knob kDims = {"dims", 3, 2, 3, "dimensions of space"};
+
+using Own1 = std::array<Knob, 1>;
+using Own2 = std::array<Knob, 2>;
+using Own3 = std::array<Knob, 3>;
+using Own4 = std::array<Knob, 4>;
+
+// The reference instance of a skewed stencil: log-normal loads, the hot octant three times heavier.
+constexpr LoadDefaults kSkewed{.skew = Skew::lognormal, .hot = 3};
+
+constexpr auto kStencil = load_knobs(kSkewed, Own1{periodic(false)});
+constexpr auto kStencil4d = load_knobs(
+    {.load_s = 0.13, .skew = Skew::uniform, .message_bytes = 260000, .task_bytes = 21.5e6},
+    Own1{periodic(false)});
+constexpr auto kJacobi2d =
+    load_knobs({.load_s = 0.01, .skew = Skew::uniform, .hot = 2}, Own1{periodic(false)});
+constexpr auto kImbalance =
+    load_knobs({.load_s = 0.01, .hot = 1.5, .hot_growth = 0.5}, Own1{periodic(false)});
+constexpr auto kPoisson3d =
+    load_knobs({.load_s = 0.01, .message_bytes = 8000, .task_bytes = 1e6}, Own1{periodic(false)});
+constexpr auto kRing = load_knobs({.skew = Skew::lognormal}, Own1{partners(2)});
+constexpr auto kNeighbor = load_knobs({.message_bytes = 3.2e6}, Own1{partners(7)});
+constexpr auto kRandom =
+    load_knobs({.skew = Skew::lognormal}, Own1{degree(6, "mean number of partners")});
+constexpr auto kLbTest = load_knobs({.load_s = 0.125, .skew = Skew::uniform, .spread = 0.6},
+                                    Own1{degree(5, "mean number of partners")});
+constexpr auto kGeometric =
+    load_knobs({.skew = Skew::lognormal},
+               Own2{degree(6, "mean number of partners away from the border"), kDims});
+constexpr auto kRmat =
+    load_knobs({.skew = Skew::lognormal},
+               Own4{degree(8, "mean number of partners, before doubles and loops are dropped"),
+                    Knob{"a", 0.57, 0, 1, "probability of the low-low quarter"},
+                    Knob{"b", 0.19, 0, 1, "probability of the low-high quarter"},
+                    Knob{"c", 0.19, 0, 1, "probability of the high-low quarter"}});
+constexpr auto kLeanmd = load_knobs({.load_s = 4e-3,
+                                     .skew = Skew::lognormal,
+                                     .spread = 0.25,
+                                     .message_bytes = 100,
+                                     .task_bytes = 2000});
+constexpr auto kCommbench =
+    load_knobs({.load_s = 1e-4, .message_bytes = 10000},
+               Own2{degree(4, "mean number of partners"),
+                    Knob{"bytes_spread", 1, 0, 3, "sigma of the log-normal message sizes"}});
+constexpr auto kNbody =
+    load_knobs({.load_s = 0.01, .message_bytes = 5000, .task_bytes = 1e6},
+               Own3{Knob{"clusters", 8, 0, 1e6, "number of clusters; 0: space is filled evenly"},
+                    Knob{"clustered", 0.8, 0, 1, "part of the tasks that lies in clusters"},
+                    degree(6, "near partners on the space-filling curve, half on either side")});
+constexpr auto kClusters = load_knobs(
+    {.skew = Skew::lognormal, .message_bytes = 10000},
+    Own3{Knob{"fanout", 8, 2, 1e6, "tasks of a group, and groups of a group one level up"},
+         degree(4, "partners each task picks inside its group; one at every level above"),
+         Knob{"decay", 0.25, 0, 1, "message sizes shrink by this per level"}});
+
+constexpr Kind kKinds[] = {
+    {"stencil2d", "2-D grid, 4 neighbours, skewed loads, a hot quadrant", "-", "blocked",
+     stencil2d_workload, kStencil},
+    {"stencil3d", "3-D grid, 6 neighbours, skewed loads, a hot octant", "-", "blocked",
+     stencil3d_workload, kStencil},
+    {"stencil4d", "4-D grid, 8 neighbours, large tasks, places loaded unevenly at start",
+     "Pilla 2012, V-B: 256 tasks", "uneven", stencil4d_workload, kStencil4d},
+    {"ring", "each task and its two neighbours", "-", "blocked", ring_workload, kRing},
+    {"random", "random partners", "-", "round_robin", random_workload, kRandom},
+    {"geometric", "random points, partners within a radius", "-", "blocked", geometric_workload,
+     kGeometric},
+    {"rmat", "power-law graph by recursive quarters", "Chakrabarti, Zhan, Faloutsos 2004",
+     "round_robin", rmat_workload, kRmat},
+    {"leanmd", "molecular dynamics: 3-D cells and a compute task for each pair of near cells",
+     "Pilla 2012, V-B: 1875 tasks", "round_robin", leanmd_workload, kLeanmd},
+    {"lb_test", "random graph, loads of 50 to 200 ms", "Pilla 2012, V-B: 200 tasks", "round_robin",
+     random_workload, kLbTest},
+    {"kneighbor", "ring of k partners, bound by communication; slides 2011: k=3,message_bytes=1024",
+     "Pilla 2012, V-B: 400 tasks", "round_robin", ring_workload, kNeighbor},
+    {"commbench", "irregular partners and message sizes, little work",
+     "Jeannot, Mercier, Tessier 2016", "round_robin", irregular_workload, kCommbench},
+    {"jacobi2d", "2-D stencil bound by computation, imbalanced", "NumaLB slides 2011",
+     "round_robin", stencil2d_workload, kJacobi2d},
+    {"imbalance", "2-D grid whose imbalance grows over phases", "NumaLB slides 2011", "round_robin",
+     stencil2d_workload, kImbalance},
+    {"poisson3d", "3-D domain decomposition, balanced", "NumaLB slides 2011", "blocked",
+     stencil3d_workload, kPoisson3d},
+    {"nbody", "clustered bodies along a space-filling curve, as in ChaNGa",
+     "Jeannot, Mercier, Tessier 2016", "blocked", nbody_workload, kNbody},
+    {"clusters", "groups inside groups: the closer, the more they say", "-", "round_robin",
+     clusters_workload, kClusters},
+};
+
+/// Scales the loads so that they sum up to total_s.
+void scale_total(Workload& workload, double total_s) {
+  const double sum_s = total_load_s(workload);
+  if (!(sum_s > 0)) return;
+  for (Task& task : workload.tasks) task.load_s *= total_s / sum_s;
+}
+
+}  // namespace
+
+std::span<const Kind> kinds() { return kKinds; }
+
+std::string Recipe::text() const {
+  const std::string settings = knobs.text();
+  return settings.empty() ? std::string(kind->name) : fmt::format("{}:{}", kind->name, settings);
+}
+
+Recipe parse_recipe(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find(':'));
+  const auto rows = kinds();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Kind& kind) { return kind.name == name; });
+  if (row == rows.end()) throw Error(unknown_name("kind of workload", name, names_of(rows)));
+  Recipe recipe{&*row, Knobs(row->knobs)};
+  if (name.size() < text.size())
+    recipe.knobs.set_all(fmt::format("kind {}", name), text.substr(name.size() + 1));
+  return recipe;
+}
+
+std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint64_t seed,
+                               std::uint32_t num_phases) {
+  if (num_tasks == 0) fail("kind {}: 0 tasks; it takes at least 1", recipe.kind->name);
+  Workload calm = recipe.kind->make(num_tasks, recipe.knobs, seed);
+  const std::vector<Task> calm_tasks = calm.tasks;
+
+  std::vector<Workload> phases;
+  phases.reserve(num_phases);
+  std::vector<double> walk(calm.tasks.size(), 1.0);
+  Random random(mix(seed ^ 0x6472696674));  // "drift": a stream of its own
+  for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
+    // The last phase takes the messages along; the others copy them.
+    phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
+    Workload& workload = phases.back();
+    workload.tasks = calm_tasks;
+    if (phase > 0 && recipe.knobs["drift"] > 0) walk_on(walk, recipe.knobs["drift"], random);
+    for (TaskId t = 0; t < workload.num_tasks(); ++t) workload.tasks[t].load_s *= walk[t];
+    heat(workload, recipe.knobs, phase);
+    if (phase > 0) scale_total(workload, total_load_s(phases.front()));
+  }
+  return phases;
+}
+
+}  // namespace poise

@@ -1,0 +1,348 @@
+#include "poise/workload/generate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/workload/box.h"
+
+namespace poise {
+namespace {
+
+using testing::HasSubstr;
+
+Workload make(std::string_view recipe, TaskId num_tasks, std::uint64_t seed = 1) {
+  return std::move(generate(parse_recipe(recipe), num_tasks, seed).front());
+}
+
+std::uint64_t hash_of(const Workload& workload) {
+  std::uint64_t hash = 0;
+  const auto add = [&](std::uint64_t word) { hash = mix(hash + word + 0x9e3779b97f4a7c15); };
+  for (const Task& task : workload.tasks) {
+    add(std::bit_cast<std::uint64_t>(task.load_s));
+    add(task.bytes);
+  }
+  for (const Message& message : workload.messages) {
+    add(std::uint64_t{message.from} << 32 | message.to);
+    add(message.count);
+    add(message.bytes);
+  }
+  for (const auto& position : workload.positions)
+    for (const double x : position) add(std::bit_cast<std::uint64_t>(x));
+  return hash;
+}
+
+std::map<std::pair<TaskId, TaskId>, std::uint64_t> counts_of(const Workload& workload) {
+  std::map<std::pair<TaskId, TaskId>, std::uint64_t> counts;
+  for (const Message& m : workload.messages) counts[{m.from, m.to}] += m.count;
+  return counts;
+}
+
+std::uint64_t total_count(const Workload& workload) {
+  std::uint64_t total = 0;
+  for (const Message& m : workload.messages) total += m.count;
+  return total;
+}
+
+std::string error_of(std::string_view recipe, TaskId num_tasks = 100) {
+  try {
+    make(recipe, num_tasks);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Generate, every_kind_is_valid_at_any_size_and_has_as_many_tasks_as_asked_for) {
+  for (const Kind& kind : kinds())
+    for (const TaskId tasks : {1u, 2u, 3u, 7u, 64u, 500u, 997u}) {
+      SCOPED_TRACE(fmt::format("{} {}", kind.name, tasks));
+      if (kind.name == "leanmd" && tasks < 405) continue;
+      const Workload workload = make(kind.name, tasks);
+      check(workload, 1);
+      EXPECT_EQ(workload.num_tasks(), kind.name != "leanmd" ? tasks : tasks < 700 ? 540u : 960u);
+      for (const Message& m : workload.messages) ASSERT_NE(m.from, m.to);
+    }
+}
+
+TEST(Generate, messages_go_both_ways_alike) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    // An odd number of partners on the ring has a farthest one that does not answer.
+    const bool is_odd_ring = kind.name == "kneighbor";
+    const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
+    for (const auto& [pair, count] : counts) {
+      const auto back = counts.find({pair.second, pair.first});
+      ASSERT_NE(back, counts.end()) << pair.first << " to " << pair.second;
+      EXPECT_EQ(back->second, count);
+    }
+  }
+}
+
+TEST(Generate, the_same_seed_gives_the_same_bytes_and_another_seed_others) {
+  for (const Kind& kind : kinds()) {
+    SCOPED_TRACE(kind.name);
+    EXPECT_EQ(hash_of(make(kind.name, 500, 3)), hash_of(make(kind.name, 500, 3)));
+    const std::string skewed = fmt::format("{}:skew=lognormal", kind.name);
+    EXPECT_NE(hash_of(make(skewed, 500, 3)), hash_of(make(skewed, 500, 4)));
+  }
+}
+
+TEST(Generate, bytes_are_the_same_on_every_platform) {
+  const std::map<std::string_view, std::uint64_t> golden{
+      // clang-format off
+      {"stencil2d", 0x370410c3ff491939},
+      {"stencil3d", 0x5b1b59115a4e8730},
+      {"stencil4d", 0xc10dfb412b254f9d},
+      {"ring", 0xc3f0ef335326a5db},
+      {"random", 0x5d17f91b4884f99},
+      {"geometric", 0x8355c82021f3cb7d},
+      {"rmat", 0x9417015759e0ac5f},
+      {"leanmd", 0x540643be54f5c9bc},
+      {"lb_test", 0x40f64874196d9c72},
+      {"kneighbor", 0xba9acfe9d0b476dc},
+      {"commbench", 0xd67902fb5f1e0eaa},
+      {"jacobi2d", 0xc9abc94a5809cb4c},
+      {"imbalance", 0x51dbeea346e77019},
+      {"poisson3d", 0x7cb95b495226e6ff},
+      {"nbody", 0xe8a125ae6407f2eb},
+      {"clusters", 0xc6fb546250037bd9},
+      // clang-format on
+  };
+  for (const Kind& kind : kinds()) {
+    const auto phases = generate(
+        parse_recipe(fmt::format("{}:skew=pareto,drift=0.1,hot=2,hot_speed=0.25", kind.name)), 700,
+        42, 3);
+    const auto known = golden.find(kind.name);
+    EXPECT_TRUE(known != golden.end() && known->second == hash_of(phases.back()))
+        << fmt::format("      {{\"{}\", {:#x}}},", kind.name, hash_of(phases.back()));
+  }
+}
+
+TEST(Generate, full_stencils_have_the_edges_of_the_closed_form) {
+  // Along an axis of side s there are s - 1 pairs per row, s on a periodic one.
+  EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
+  EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
+  EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 6 22^3 - 6 22^2
+  EXPECT_EQ(make("stencil3d:periodic=yes", 6 * 6 * 6).messages.size(), 6u * 6 * 6 * 6);
+  EXPECT_EQ(make("stencil4d", 256).messages.size(), 2u * 4 * 3 * 4 * 4 * 4);
+  EXPECT_EQ(make("stencil4d:periodic=yes", 256).messages.size(), 8u * 256);
+}
+
+TEST(Generate, stencils_link_exactly_the_tasks_one_step_apart) {
+  for (const TaskId tasks : {60u, 101u, 343u}) {  // a full box, a ragged one, a cube
+    const Workload workload = make("stencil3d", tasks);
+    const auto counts = counts_of(workload);
+    for (TaskId a = 0; a < tasks; ++a)
+      for (TaskId b = 0; b < tasks; ++b) {
+        double apart = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          apart += std::fabs(workload.positions[a][axis] - workload.positions[b][axis]);
+        ASSERT_EQ(counts.contains({a, b}), apart == 1) << tasks << ": " << a << " to " << b;
+      }
+  }
+}
+
+TEST(Generate, boxes_are_full_where_that_is_near_cubic_and_hold_every_size) {
+  EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
+  EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
+  EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
+  EXPECT_EQ(box_of(97336, 3).side, (std::array<std::uint32_t, 4>{46, 46, 46, 1}));
+  for (std::uint32_t size = 1; size < 300; ++size)
+    for (std::size_t dims = 1; dims <= 4; ++dims) {
+      const auto side = box_of(size, dims).side;
+      EXPECT_GE(std::uint64_t{side[0]} * side[1] * side[2] * side[3], size);
+      EXPECT_LE(side[dims - 1], 2 * side[0]) << size << " in " << dims;
+    }
+}
+
+TEST(Generate, the_hot_octant_is_exactly_three_times_heavier) {
+  const Workload workload = make("stencil3d:skew=equal,load_s=1", 22 * 22 * 22);
+  int hot = 0;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    const auto& at = workload.positions[t];
+    const bool is_hot = at[0] < 11 && at[1] < 11 && at[2] < 11;
+    ASSERT_EQ(workload.tasks[t].load_s, is_hot ? 3 : 1);
+    hot += is_hot;
+  }
+  EXPECT_EQ(hot, 11 * 11 * 11);
+}
+
+TEST(Generate, rings_have_k_partners_at_growing_distance) {
+  const auto counts = counts_of(make("kneighbor", 400));
+  EXPECT_EQ(counts.size(), 400u * 7);
+  for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
+    EXPECT_TRUE(counts.contains({10, other})) << other;
+  EXPECT_TRUE(counts.contains({0, 399}));
+  EXPECT_EQ(make("ring", 2).messages.size(), 2u);
+  EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // all the others, once each
+}
+
+TEST(Generate, random_graphs_have_the_degree_asked_for) {
+  const Workload workload = make("random:degree=6", 1000);
+  EXPECT_EQ(total_count(workload), 6000u);
+  EXPECT_EQ(total_count(make("lb_test", 200)), 1000u);
+  // Degrees of a random graph are about Poisson: mean 6, variance 6.
+  std::vector<double> degree(1000);
+  for (const Message& m : workload.messages) degree[m.from] += static_cast<double>(m.count);
+  double variance = 0;
+  for (const double d : degree) variance += (d - 6) * (d - 6) / 1000;
+  EXPECT_NEAR(variance, 6, 1);
+}
+
+TEST(Generate, rmat_degrees_are_far_from_equal) {
+  const Workload workload = make("rmat", 4096);
+  std::vector<int> degree(4096);
+  for (const Message& m : workload.messages) ++degree[m.from];
+  std::sort(degree.rbegin(), degree.rend());
+  EXPECT_GT(degree[0], 20 * 8);
+  // With equal quarters it is a random graph again, and no task stands out.
+  std::vector<int> even(4096);
+  for (const Message& m : make("rmat:a=0.25,b=0.25,c=0.25", 4096).messages) ++even[m.from];
+  EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
+}
+
+TEST(Generate, geometric_graphs_link_exactly_the_pairs_within_one_radius) {
+  for (const char* dims : {"2", "3"}) {
+    SCOPED_TRACE(dims);
+    const Workload workload = make(fmt::format("geometric:degree=8,dims={}", dims), 600);
+    const auto counts = counts_of(workload);
+    double farthest = 0, nearest_unlinked = 10;
+    for (TaskId a = 0; a < 600; ++a)
+      for (TaskId b = 0; b < a; ++b) {
+        double square = 0;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          square += std::pow(workload.positions[a][axis] - workload.positions[b][axis], 2);
+        if (counts.contains({a, b}))
+          farthest = std::max(farthest, square);
+        else
+          nearest_unlinked = std::min(nearest_unlinked, square);
+      }
+    EXPECT_LT(farthest, nearest_unlinked);
+    EXPECT_GT(workload.messages.size(), 600u * 4);  // fewer at the border than 8
+    EXPECT_LT(workload.messages.size(), 600u * 9);
+  }
+}
+
+TEST(Generate, leanmd_has_a_compute_task_for_each_pair_of_near_cells) {
+  const Workload workload = make("leanmd", 1875);
+  ASSERT_EQ(workload.num_tasks(), 1875u);  // 125 cells, 125 * 14 computes
+  EXPECT_EQ(workload.messages.size(), 125u * 54);
+  std::map<TaskId, std::set<TaskId>> cells_of;
+  for (const Message& m : workload.messages) {
+    ASSERT_NE(m.from < 125, m.to < 125);  // between the two arrays only
+    if (m.to < 125) cells_of[m.from].insert(m.to);
+  }
+  std::set<std::set<TaskId>> pairs;
+  for (const auto& [compute, cells] : cells_of) pairs.insert(cells);
+  EXPECT_EQ(pairs.size(), 125u * 14);  // no pair twice: 125 * 26 / 2 of two cells, 125 of one
+  int alone = 0;
+  for (const auto& cells : pairs) alone += cells.size() == 1;
+  EXPECT_EQ(alone, 125);
+}
+
+TEST(Generate, leanmd_rounds_to_the_nearest_box) {
+  EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
+  EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
+  EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
+  EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
+}
+
+TEST(Generate, nbody_has_the_edges_of_curve_and_tree) {
+  // Half of degree 6 on either side: 999 + 998 + 997 pairs; beyond, one pair per step of 2^j.
+  std::size_t pairs = 999 + 998 + 997;
+  for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
+  EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
+}
+
+TEST(Generate, clusters_talk_most_to_their_own_group) {
+  std::uint64_t own = 0, all = 0;
+  for (const Message& m : make("clusters", 4096).messages) {
+    all += m.bytes;
+    if (m.from / 8 == m.to / 8) own += m.bytes;
+  }
+  EXPECT_GT(own, all / 2);
+  EXPECT_LT(own, all);
+}
+
+TEST(Generate, skews_have_the_mean_asked_for_and_their_own_spread) {
+  const auto variance_of = [](std::string_view skew) {
+    const Workload workload = make(fmt::format("ring:load_s=2,spread=0.4,skew={}", skew), 200000);
+    EXPECT_NEAR(total_load_s(workload) / 200000, 2, 0.02) << skew;
+    double squares = 0;
+    for (const Task& task : workload.tasks) squares += std::pow(task.load_s / 2 - 1, 2);
+    return squares / 200000;
+  };
+  EXPECT_EQ(variance_of("equal"), 0);
+  EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
+  EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
+  EXPECT_GT(variance_of("pareto"), 0.3);  // 0.8 in the limit, which heavy tails reach slowly
+}
+
+TEST(Generate, lb_test_loads_lie_between_50_and_200_ms) {
+  for (const Task& task : make("lb_test", 200).tasks) {
+    EXPECT_GE(task.load_s, 0.05 - 1e-12);
+    EXPECT_LE(task.load_s, 0.2 + 1e-12);
+  }
+}
+
+TEST(Generate, drift_changes_loads_but_neither_their_total_nor_messages) {
+  const auto phases =
+      generate(parse_recipe("stencil3d:drift=0.3,hot_speed=0.1,hot_growth=0.5"), 1000, 5, 4);
+  ASSERT_EQ(phases.size(), 4u);
+  for (std::size_t phase = 1; phase < 4; ++phase) {
+    EXPECT_NEAR(total_load_s(phases[phase]) / total_load_s(phases[0]), 1, 1e-12);
+    EXPECT_EQ(phases[phase].messages.size(), phases[0].messages.size());
+    int changed = 0;
+    for (TaskId t = 0; t < 1000; ++t)
+      changed += phases[phase].tasks[t].load_s != phases[phase - 1].tasks[t].load_s;
+    EXPECT_GT(changed, 990);
+  }
+}
+
+TEST(Generate, without_drift_every_phase_is_the_same) {
+  const auto phases = generate(parse_recipe("stencil3d"), 1000, 5, 3);
+  EXPECT_EQ(hash_of(phases[0]), hash_of(phases[2]));
+  EXPECT_EQ(hash_of(phases[0]), hash_of(make("stencil3d", 1000, 5)));
+}
+
+TEST(Generate, the_hot_region_wanders_and_comes_back) {
+  const auto phases = generate(parse_recipe("stencil2d:skew=equal,hot_speed=0.5"), 400, 5, 3);
+  const auto is_hot = [&](std::size_t phase, TaskId t) {
+    return phases[phase].tasks[t].load_s > 2 * phases[phase].tasks[phase == 1 ? 0 : 399].load_s;
+  };
+  EXPECT_TRUE(is_hot(0, 0));
+  EXPECT_FALSE(is_hot(0, 399));
+  EXPECT_TRUE(is_hot(1, 399));
+  EXPECT_FALSE(is_hot(1, 0));
+  EXPECT_TRUE(is_hot(2, 0));
+}
+
+TEST(Generate, the_graph_does_not_depend_on_the_skew) {
+  EXPECT_EQ(counts_of(make("random:skew=equal", 300)), counts_of(make("random:skew=pareto", 300)));
+}
+
+TEST(Generate, recipes_read_back_their_own_text) {
+  const Recipe recipe = parse_recipe("stencil3d:skew=uniform,message_bytes=2000");
+  EXPECT_EQ(recipe.text(), "stencil3d:skew=uniform,message_bytes=2000");
+  EXPECT_EQ(parse_recipe(recipe.text()).text(), recipe.text());
+  EXPECT_EQ(parse_recipe("ring").text(), "ring");
+}
+
+TEST(Generate, bad_recipes_say_what_would_work) {
+  EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
+  EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
+  EXPECT_THAT(error_of("ring:skew=gauss"), HasSubstr("known: equal, uniform, lognormal, pareto"));
+  EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("takes 0 to 1"));
+  EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("takes 0 to 0.95"));
+  EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));
+  EXPECT_THAT(error_of("ring", 0), HasSubstr("at least 1"));
+}
+
+}  // namespace
+}  // namespace poise

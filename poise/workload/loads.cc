@@ -1,0 +1,98 @@
+#include "poise/workload/loads.h"
+
+#include <cmath>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+namespace {
+
+/// The wrapped interval [start, start + length) of [0, 1).
+struct Interval {
+  double start, length;
+  bool holds(double x) const {
+    const double ahead = x - start;
+    return ahead - std::floor(ahead) < length;
+  }
+};
+
+/// Maps each coordinate of a workload into [0, 1).
+struct Frame {
+  std::array<double, 3> low{}, high{};
+
+  explicit Frame(const std::vector<std::array<double, 3>>& positions)
+      : low(positions.front()), high(positions.front()) {
+    for (const auto& position : positions)
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], position[axis]);
+        high[axis] = std::max(high[axis], position[axis]);
+      }
+  }
+
+  bool is_flat(std::size_t axis) const { return !(low[axis] < high[axis]); }
+  double part(std::size_t axis, double x) const {
+    return std::min((x - low[axis]) / (high[axis] - low[axis]), 1 - 0x1p-53);
+  }
+};
+
+bool is_inside(const Frame& frame, const Interval& hot, const std::array<double, 3>& position) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (!frame.is_flat(axis) && !hot.holds(frame.part(axis, position[axis]))) return false;
+  return true;
+}
+
+}  // namespace
+
+SkewDraw::SkewDraw(const Knobs& knobs)
+    : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
+  if (skew_ == Skew::uniform && spread_ > 1)
+    fail("spread={} is too wide for skew=uniform, loads would be negative; it takes 0 to 1",
+         spread_);
+  if (skew_ == Skew::pareto && spread_ > 0.95)
+    fail("spread={} is too wide for skew=pareto, which has no mean then; it takes 0 to 0.95",
+         spread_);
+}
+
+double SkewDraw::operator()(Random& random) const {
+  switch (skew_) {
+    case Skew::equal: return 1;
+    case Skew::uniform: return random.uniform(1 - spread_, 1 + spread_);
+    case Skew::lognormal: return portable_exp(spread_ * random.normal() - spread_ * spread_ / 2);
+    case Skew::pareto:
+      return (1 - spread_) * portable_exp(-spread_ * portable_log(1 - random.uniform()));
+  }
+  return 1;
+}
+
+std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
+  const SkewDraw draw(knobs);
+  Random random(seed);
+  const auto bytes = static_cast<std::uint64_t>(knobs["task_bytes"]);
+  const double load_s = knobs["load_s"];
+  std::vector<Task> tasks(num_tasks);
+  for (Task& task : tasks) task = {.load_s = load_s * draw(random), .bytes = bytes};
+  return tasks;
+}
+
+void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
+  const double factor = 1 + (knobs["hot"] - 1) * (1 + knobs["hot_growth"] * phase);
+  if (factor == 1) return;
+  if (factor < 0) fail("hot_growth makes loads negative in phase {}", phase);
+  const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
+  if (workload.positions.empty()) {
+    for (TaskId t = 0; t < workload.num_tasks(); ++t)
+      if (hot.holds(static_cast<double>(t) / workload.num_tasks()))
+        workload.tasks[t].load_s *= factor;
+    return;
+  }
+  const Frame frame(workload.positions);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (is_inside(frame, hot, workload.positions[t])) workload.tasks[t].load_s *= factor;
+}
+
+void walk_on(std::vector<double>& walk, double drift, Random& random) {
+  for (double& factor : walk) factor *= portable_exp(drift * random.normal());
+}
+
+}  // namespace poise

@@ -1,0 +1,82 @@
+// How generated tasks get their loads: a distribution, a hot region, and a drift over phases. Every
+// kind of workload has these knobs.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "poise/base/knobs.h"
+#include "poise/base/random.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto"};
+enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto };
+
+/// What a kind starts from; its user may turn every knob.
+struct LoadDefaults {
+  double load_s = 1e-3;
+  Skew skew = Skew::equal;
+  double spread = 0.5;
+  double hot = 1;
+  double hot_growth = 0;
+  double messages = 1;
+  double message_bytes = 1000;
+  double task_bytes = 10000;
+};
+
+inline constexpr std::size_t kNumLoadKnobs = 11;
+
+/// The knobs every kind has, with its own in front.
+template <std::size_t N = 0>
+constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& initial,
+                                                         const std::array<Knob, N>& own = {}) {
+  const std::array<Knob, kNumLoadKnobs> shared{{
+      {"load_s", initial.load_s, 0, 1e6, "mean load of a task"},
+      {"skew", static_cast<double>(initial.skew), 0, 3, "distribution of the loads", kSkews},
+      {"spread", initial.spread, 0, 3,
+       "of the skew: uniform: half the width over the mean (at most 1); lognormal: sigma; pareto: "
+       "1/shape (below 1)"},
+      {"hot", initial.hot, 0, 1e6, "loads inside the hot region are this many times larger"},
+      {"hot_extent", 0.5, 0, 1, "the hot region's part of each axis, from the low corner"},
+      {"hot_speed", 0, -1, 1, "axis lengths that the hot region moves per phase, wrapping around"},
+      {"hot_growth", initial.hot_growth, 0, 1e3, "grows hot - 1 by this part of itself per phase"},
+      {"drift", 0, 0, 3, "sigma of each task's random walk over phases, multiplicative"},
+      {"messages", initial.messages, 0, 1e6, "messages per edge and direction in a phase"},
+      {"message_bytes", initial.message_bytes, 0, 1e12, "bytes of each message"},
+      {"task_bytes", initial.task_bytes, 0, 1e15, "what migrating a task sends"},
+  }};
+  std::array<Knob, N + kNumLoadKnobs> all{};
+  std::copy(own.begin(), own.end(), all.begin());
+  std::copy(shared.begin(), shared.end(), all.begin() + N);
+  return all;
+}
+
+/// Draws factors of mean 1 as the knobs skew and spread say.
+class SkewDraw {
+ public:
+  /// Throws Error where the spread does not suit the skew.
+  explicit SkewDraw(const Knobs& knobs);
+  double operator()(Random& random) const;
+
+ private:
+  Skew skew_;
+  double spread_;
+};
+
+/// Tasks of the mean load, each times its skew's draw; no hot region yet.
+std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
+
+/// Multiplies the loads in the hot region as it lies in this phase: by position where the workload
+/// has positions, else by number.
+void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
+
+/// A step of every task's random walk: walk[t] *= e^(drift z), z normal.
+void walk_on(std::vector<double>& walk, double drift, Random& random);
+
+}  // namespace poise

@@ -1,0 +1,122 @@
+// LeanMD's pattern (Pilla 2012, V-B): a 3-D array of cells and one compute task per pair of cells
+// within the cutoff, the pair of a cell with itself included.
+#include <algorithm>
+#include <cmath>
+
+#include "poise/base/error.h"
+#include "poise/workload/edges.h"
+#include "poise/workload/loads.h"
+
+namespace poise {
+
+namespace {
+
+// A cell has 26 neighbours, each pair of them one compute task, and one for itself: 14 per cell.
+constexpr TaskId kTasksPerCell = 15;
+constexpr TaskId kLeastSide = 3;  // below, a periodic box meets the same neighbour twice
+
+/// The 13 neighbours of which a cell owns the pair, the others being their opposites; and itself.
+constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
+                                                     {1, 0, 0},
+                                                     {-1, 1, 0},
+                                                     {0, 1, 0},
+                                                     {1, 1, 0},
+                                                     {-1, -1, 1},
+                                                     {0, -1, 1},
+                                                     {1, -1, 1},
+                                                     {-1, 0, 1},
+                                                     {0, 0, 1},
+                                                     {1, 0, 1},
+                                                     {-1, 1, 1},
+                                                     {0, 1, 1},
+                                                     {1, 1, 1}}};
+
+/// The periodic box of cells, sides differing by one at most, that gives the nearest number of
+/// tasks.
+std::array<TaskId, 3> box_for(TaskId num_tasks) {
+  std::array<TaskId, 3> side{kLeastSide, kLeastSide, kLeastSide};
+  const auto tasks_of = [](const std::array<TaskId, 3>& box) {
+    return std::uint64_t{kTasksPerCell} * box[0] * box[1] * box[2];
+  };
+  if (num_tasks < tasks_of(side) / 2)
+    fail("kind leanmd: {} tasks; it has {} tasks per cell and at least 27 cells, so ask for {}",
+         num_tasks, kTasksPerCell, tasks_of(side));
+  for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
+    auto larger = side;
+    ++larger[axis];
+    // Stop when the next step would end farther from the wish than this box.
+    if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
+    side = larger;
+  }
+}
+
+struct CellBox {
+  std::array<TaskId, 3> side;
+  TaskId size() const { return side[0] * side[1] * side[2]; }
+  std::array<int, 3> point(TaskId cell) const {
+    return {static_cast<int>(cell % side[0]), static_cast<int>(cell / side[0] % side[1]),
+            static_cast<int>(cell / side[0] / side[1])};
+  }
+  TaskId wrapped(const std::array<int, 3>& at, const std::array<int, 3>& step) const {
+    TaskId cell = 0;
+    for (std::size_t axis = 3; axis-- > 0;) {
+      const int length = static_cast<int>(side[axis]);
+      cell = cell * side[axis] + static_cast<TaskId>((at[axis] + step[axis] + length) % length);
+    }
+    return cell;
+  }
+};
+
+/// One message of positions down from each cell of the pair, one of forces back up, as long as the
+/// cell has atoms.
+void exchange(TaskId cell, TaskId compute, double atoms, const Traffic& traffic,
+              std::vector<Message>& messages) {
+  const auto bytes = scaled(traffic.bytes, atoms);
+  messages.push_back({cell, compute, traffic.count, bytes});
+  messages.push_back({compute, cell, traffic.count, bytes});
+}
+
+void scale_to_mean(double mean_s, std::vector<Task>& tasks) {
+  double sum = 0;
+  for (const Task& task : tasks) sum += task.load_s;
+  if (!(sum > 0)) return;
+  for (Task& task : tasks) task.load_s *= mean_s * static_cast<double>(tasks.size()) / sum;
+}
+
+}  // namespace
+
+Workload leanmd_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
+  const Traffic traffic(knobs);
+  const SkewDraw draw(knobs);
+  Random random(seed);
+  const CellBox box{box_for(num_tasks)};
+  std::vector<double> atoms(box.size());  // over the mean number per cell
+  for (double& count : atoms) count = draw(random);
+
+  Workload workload;
+  workload.tasks.resize(std::size_t{kTasksPerCell} * box.size());
+  workload.positions.resize(workload.tasks.size());
+  workload.messages.reserve(std::size_t{54} * box.size());
+  TaskId compute = box.size();
+  for (TaskId cell = 0; cell < box.size(); ++cell) {
+    const auto at = box.point(cell);
+    // Integrating the atoms of a cell costs little next to the forces of a pair.
+    workload.tasks[cell].load_s = 0.05 * atoms[cell];
+    workload.positions[cell] = {double(at[0]), double(at[1]), double(at[2])};
+    for (const auto& step : kOwned) {
+      const TaskId other = box.wrapped(at, step);
+      const double pairs = atoms[cell] * atoms[other];
+      workload.tasks[compute].load_s = other == cell ? pairs / 2 : pairs;
+      workload.positions[compute] = {at[0] + step[0] / 2.0, at[1] + step[1] / 2.0,
+                                     at[2] + step[2] / 2.0};
+      exchange(cell, compute, atoms[cell], traffic, workload.messages);
+      if (other != cell) exchange(other, compute, atoms[other], traffic, workload.messages);
+      ++compute;
+    }
+  }
+  scale_to_mean(knobs["load_s"], workload.tasks);
+  for (Task& task : workload.tasks) task.bytes = static_cast<std::uint64_t>(knobs["task_bytes"]);
+  return workload;
+}
+
+}  // namespace poise

@@ -1,0 +1,196 @@
+// Kinds whose tasks are points in space: a random geometric graph and clustered bodies.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "poise/base/random.h"
+#include "poise/workload/edges.h"
+#include "poise/workload/loads.h"
+
+namespace poise {
+
+namespace {
+
+using Point = std::array<double, 3>;
+constexpr double kPi = 3.14159265358979323846;
+
+Random point_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x706f696e7473)); }
+
+/// Points of the unit cube sorted into equal cells, numbered row by row.
+struct Cells {
+  std::uint32_t side;
+  std::size_t dims;
+  std::vector<Point> points;       // sorted by cell
+  std::vector<std::size_t> first;  // per cell, and one past the last
+
+  Cells(std::vector<Point> unsorted, std::uint32_t cells_per_axis, std::size_t num_dims)
+      : side(cells_per_axis), dims(num_dims), points(unsorted.size()) {
+    std::size_t cells = 1;
+    for (std::size_t axis = 0; axis < dims; ++axis) cells *= side;
+    first.assign(cells + 2, 0);
+    for (const Point& point : unsorted) ++first[cell_of(point) + 2];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    for (const Point& point : unsorted) points[first[cell_of(point) + 1]++] = point;
+    first.pop_back();
+  }
+
+  std::uint32_t along(double x) const {
+    return std::min(static_cast<std::uint32_t>(x * side), side - 1);
+  }
+  std::size_t cell_of(const Point& point) const {
+    std::size_t cell = 0;
+    for (std::size_t axis = dims; axis-- > 0;) cell = cell * side + along(point[axis]);
+    return cell;
+  }
+  std::size_t occupancy(std::size_t cell) const { return first[cell + 1] - first[cell]; }
+};
+
+double square_distance(const Point& a, const Point& b) {
+  double sum = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) sum += (a[axis] - b[axis]) * (a[axis] - b[axis]);
+  return sum;
+}
+
+/// Calls visit(u) for every point within the radius of point t, t itself left out. The radius is at
+/// most a cell's width.
+template <typename Visit>
+void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& visit) {
+  const Point& point = cells.points[t];
+  std::array<std::uint32_t, 3> low{}, high{};
+  for (std::size_t axis = 0; axis < cells.dims; ++axis) {
+    const std::uint32_t at = cells.along(point[axis]);
+    low[axis] = at - (at > 0);
+    high[axis] = std::min(at + 1, cells.side - 1);
+  }
+  for (std::size_t z = low[2]; z <= high[2]; ++z)
+    for (std::size_t y = low[1]; y <= high[1]; ++y) {
+      const std::size_t row = (z * cells.side + y) * cells.side;
+      // Cells along x are neighbours in memory too.
+      for (std::size_t u = cells.first[row + low[0]]; u < cells.first[row + high[0] + 1]; ++u)
+        if (u != t && square_distance(point, cells.points[u]) <= radius * radius)
+          visit(static_cast<TaskId>(u));
+    }
+}
+
+/// The radius whose disc or ball holds a mean of `degree` of num_tasks random points.
+double radius_for(double degree, TaskId num_tasks, std::size_t dims) {
+  const double part = degree / num_tasks;
+  if (part <= 0) return 0;
+  if (dims == 2) return std::sqrt(part / kPi);
+  return portable_exp(portable_log(part * 3 / (4 * kPi)) / 3);
+}
+
+std::uint32_t root(double x, std::size_t dims) {
+  return static_cast<std::uint32_t>(
+      dims == 2 ? std::sqrt(x) : portable_exp(portable_log(x) / static_cast<double>(dims)));
+}
+
+/// Interleaves the bits of the coordinates: near keys are near in space (Morton 1966).
+std::uint64_t morton_key(const Point& point) {
+  std::uint64_t key = 0;
+  std::array<std::uint64_t, 3> at{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    at[axis] = static_cast<std::uint64_t>(point[axis] * 0x1p20);
+  for (int bit = 19; bit >= 0; --bit)
+    for (std::size_t axis = 3; axis-- > 0;) key = key << 1 | (at[axis] >> bit & 1);
+  return key;
+}
+
+std::vector<Point> clustered_points(TaskId num_tasks, const Knobs& knobs, Random& random) {
+  const auto draw_anywhere = [&] {
+    Point point{};
+    for (double& x : point) x = random.uniform();
+    return point;
+  };
+  std::vector<Point> centres(static_cast<std::size_t>(knobs["clusters"]));
+  for (Point& centre : centres) centre = draw_anywhere();
+  std::vector<Point> points(num_tasks);
+  for (Point& point : points) {
+    point = draw_anywhere();
+    if (centres.empty() || random.uniform() >= knobs["clustered"]) continue;
+    // Clusters of different widths: the i-th is 1 / (i + 1) as wide as the first.
+    const std::size_t i = random.below(centres.size());
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double x = centres[i][axis] + 0.1 / static_cast<double>(i + 1) * random.normal();
+      point[axis] = x - std::floor(x);
+    }
+  }
+  return points;
+}
+
+void sort_along_curve(std::vector<Point>& points) {
+  std::vector<std::pair<std::uint64_t, Point>> keyed;
+  keyed.reserve(points.size());
+  for (const Point& point : points) keyed.emplace_back(morton_key(point), point);
+  std::sort(keyed.begin(), keyed.end());
+  for (std::size_t i = 0; i < points.size(); ++i) points[i] = keyed[i].second;
+}
+
+/// Bodies interact with all others of their cell: the load grows with the density around.
+void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks) {
+  const auto num_tasks = static_cast<TaskId>(points.size());
+  const Cells cells(points, std::max(1u, root(num_tasks / 8.0, 3)), 3);
+  double sum = 0;
+  for (const Point& point : points)
+    sum += static_cast<double>(cells.occupancy(cells.cell_of(point)));
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    const auto here = static_cast<double>(cells.occupancy(cells.cell_of(points[t])));
+    tasks[t].load_s *= here * num_tasks / sum;
+  }
+}
+
+/// Neighbours on the curve, and the tree's far field: at every scale 2^j beyond them, each task
+/// whose number is a multiple of 2^j exchanges with the next such task.
+std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
+  std::vector<Edge> edges;
+  const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
+    for (std::uint64_t t = 0; t + stride < num_tasks; t += step)
+      edges.push_back(
+          {static_cast<TaskId>(t), static_cast<TaskId>(t + stride), traffic.count, traffic.bytes});
+  };
+  for (std::uint64_t distance = 1; distance <= near; ++distance) add_stride(distance, 1);
+  std::uint64_t scale = 1;
+  while (scale <= near) scale *= 2;
+  for (; scale < num_tasks; scale *= 2) add_stride(scale, scale);
+  return edges;
+}
+
+}  // namespace
+
+Workload geometric_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
+  const Traffic traffic(knobs);
+  const auto dims = static_cast<std::size_t>(knobs["dims"]);
+  const double radius = radius_for(knobs["degree"], num_tasks, dims);
+  Random random = point_stream(seed);
+  std::vector<Point> points(num_tasks, Point{});
+  for (Point& point : points)
+    for (std::size_t axis = 0; axis < dims; ++axis) point[axis] = random.uniform();
+
+  // Cells no narrower than the radius, and no more of them than tasks.
+  const double most = radius > 0 ? std::min(1 / radius, 1e9) : 1e9;
+  const std::uint32_t side =
+      std::max(1u, std::min(static_cast<std::uint32_t>(most), root(num_tasks, dims)));
+  Cells cells(std::move(points), side, dims);
+  Workload workload;
+  workload.tasks = draw_tasks(num_tasks, knobs, seed);
+  for (TaskId t = 0; t < num_tasks; ++t)
+    for_each_near(cells, t, radius, [&](TaskId u) {
+      workload.messages.push_back({t, u, traffic.count, traffic.bytes});
+    });
+  workload.positions = std::move(cells.points);
+  return workload;
+}
+
+Workload nbody_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed) {
+  Random random = point_stream(seed);
+  Workload workload;
+  workload.positions = clustered_points(num_tasks, knobs, random);
+  sort_along_curve(workload.positions);
+  workload.tasks = draw_tasks(num_tasks, knobs, seed);
+  weigh_by_density(workload.positions, workload.tasks);
+  const auto near = static_cast<TaskId>(knobs["degree"] / 2);
+  workload.messages = messages_of(num_tasks, tree_edges(num_tasks, near, Traffic(knobs)));
+  return workload;
+}
+
+}  // namespace poise
