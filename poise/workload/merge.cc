@@ -1,0 +1,50 @@
+#include "poise/workload/merge.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace poise {
+
+namespace {
+
+/// Adds up neighbours of the same receiver in [begin, end) of one sender; writes them from `kept`
+/// on, which is not behind begin. Returns the end of what it wrote.
+std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
+                      std::size_t kept) {
+  const std::size_t row = kept;
+  for (std::size_t m = begin; m < end; ++m) {
+    if (kept > row && sorted[kept - 1].to == sorted[m].to) {
+      sorted[kept - 1].count += sorted[m].count;
+      sorted[kept - 1].bytes += sorted[m].bytes;
+    } else {
+      sorted[kept++] = sorted[m];
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages) {
+  // Counting sort by sender: row t starts at next[t], which then moves to its end.
+  std::vector<std::size_t> next(std::size_t{num_tasks} + 1, 0);
+  for (const Message& message : messages) ++next[message.from + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Message> sorted(messages.size());
+  for (const Message& message : messages) sorted[next[message.from]++] = message;
+
+  std::size_t begin = 0, kept = 0;
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    const std::size_t end = next[t];
+    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin),
+              sorted.begin() + static_cast<std::ptrdiff_t>(end),
+              [](const Message& a, const Message& b) { return a.to < b.to; });
+    kept = merge_row(sorted, begin, end, kept);
+    begin = end;
+  }
+  sorted.resize(kept);
+  return sorted;
+}
+
+}  // namespace poise

@@ -1,0 +1,78 @@
+// Sums by key, for the hot path of the recorder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/base/random.h"
+
+namespace poise {
+
+/// A sum per 64-bit key. Memory grows with the distinct keys, not with the additions.
+///
+/// Programs repeat themselves: the entries lie in the order in which their keys first came, and the
+/// one behind the last is tried first, which makes most lookups a compare in consecutive memory.
+/// Otherwise open addressing with at most half of the slots in use.
+template <typename Sum>
+class Tally {
+ public:
+  struct Entry {
+    std::uint64_t key;
+    Sum sum;
+  };
+
+  Sum& operator[](std::uint64_t key) {
+    if (expected_ < entries_.size() && entries_[expected_].key == key)
+      return entries_[expected_++].sum;
+    return find_or_add(key);
+  }
+
+  std::span<const Entry> entries() const { return entries_; }
+
+  /// All sums start over from Sum{}. If one still was Sum{}, not used since the last call, all keys
+  /// go: those of the past must not pile up.
+  void restart() {
+    expected_ = 0;
+    bool all_used = true;
+    for (Entry& entry : entries_) {
+      all_used = all_used && entry.sum != Sum{};
+      entry.sum = Sum{};
+    }
+    if (all_used) return;
+    entries_.clear();
+    slots_.assign(slots_.size(), 0);
+  }
+
+ private:
+  Sum& find_or_add(std::uint64_t key) {
+    if (entries_.size() * 2 >= slots_.size()) grow();
+    std::size_t slot = slot_of(key);
+    while (slots_[slot] != 0 && entries_[slots_[slot] - 1].key != key)
+      slot = (slot + 1) & (slots_.size() - 1);
+    if (slots_[slot] == 0) {
+      entries_.push_back({key, Sum{}});
+      slots_[slot] = static_cast<std::uint32_t>(entries_.size());
+    }
+    expected_ = slots_[slot];
+    return entries_[expected_ - 1].sum;
+  }
+
+  std::size_t slot_of(std::uint64_t key) const { return mix(key) & (slots_.size() - 1); }
+
+  void grow() {
+    slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, 0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      std::size_t slot = slot_of(entries_[i].key);
+      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = static_cast<std::uint32_t>(i + 1);
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> slots_;  // index into entries_ plus 1; 0: free; a power of two of them
+  std::size_t expected_ = 0;
+};
+
+}  // namespace poise
