@@ -18,6 +18,7 @@ class FirstToFinish {
   FirstToFinish(const Machine& machine, const std::vector<double>& busy_s);
 
   double busy_s(PlaceId p) const { return groups_[group_of_[p]].busy.busy_s(index_of_[p]); }
+  void set(PlaceId p, double busy_s) { groups_[group_of_[p]].busy.set(index_of_[p], busy_s); }
   void add(PlaceId p, double seconds) { groups_[group_of_[p]].busy.add(index_of_[p], seconds); }
 
   /// The place with the least busy + load / speed; on ties the least busy, then the lower id.

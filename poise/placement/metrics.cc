@@ -11,18 +11,6 @@ double largest(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
-std::vector<double> work_s(const Machine& machine, const Workload& workload,
-                           const Placement& placement) {
-  std::vector<double> load_s(machine.num_places(), 0);
-  for (TaskId t = 0; t < workload.num_tasks(); ++t)
-    load_s[placement.of(t)] += workload.tasks[t].load_s;
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    load_s[p] /= machine.speed_of(p);
-    if (!workload.background_s.empty()) load_s[p] += workload.background_s[p];
-  }
-  return load_s;
-}
-
 double fastest_speed(const Machine& machine) {
   double fastest = 0;
   for (const Place& place : machine.places()) fastest = std::max(fastest, place.speed);
@@ -61,6 +49,18 @@ void add_migrations(const Machine& machine, const Workload& workload, const Cost
 }
 
 }  // namespace
+
+std::vector<double> work_s(const Machine& machine, const Workload& workload,
+                           const Placement& placement) {
+  std::vector<double> load_s(machine.num_places(), 0);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    load_s[placement.of(t)] += workload.tasks[t].load_s;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    load_s[p] /= machine.speed_of(p);
+    if (!workload.background_s.empty()) load_s[p] += workload.background_s[p];
+  }
+  return load_s;
+}
 
 std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
                                  const Placement& current) {

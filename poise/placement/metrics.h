@@ -43,6 +43,10 @@ struct PlaceTimes {
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
 
+/// Per place, background load and the loads of its tasks over its speed.
+std::vector<double> work_s(const Machine& machine, const Workload& workload,
+                           const Placement& placement);
+
 /// Per place, the work that no strategy can move: background load and tasks that are not movable.
 std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
                                  const Placement& current);

@@ -1,0 +1,107 @@
+/// Refine: places above a threshold give tasks away until none is above it.
+///
+/// Charm++'s RefineLB. The threshold is `tolerance` times the average where that can be reached,
+/// else the lowest that a bisection between there and the current makespan finds. Overloaded places
+/// give in order of their load. Each gives the smallest task that is enough, or else the largest
+/// that fits anywhere, to the place that finishes it first: so few tasks move, and none where the
+/// makespan is within tolerance. Ties: lower task, lower place. Ignores messages.
+/// O(n + (p + moved log p) log(1 / precision)).
+#include <algorithm>
+#include <optional>
+
+#include "poise/placement/first_to_finish.h"
+#include "poise/placement/metrics.h"
+#include "poise/placement/tasks_by_place.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+namespace {
+
+/// The bisection ends when the threshold is known to this part of the average.
+constexpr double kPrecision = 1.0 / 512;
+
+struct Donor {
+  PlaceId place;
+  double busy_s;
+};
+
+struct Refinement {
+  const Machine& machine;
+  const TasksByPlace& tasks;
+  std::vector<double> busy_s;  // per place, now
+};
+
+/// Most busy first, ties by lower place.
+std::vector<Donor> places_above(double threshold_s, const std::vector<double>& busy_s) {
+  std::vector<Donor> donors;
+  for (PlaceId p = 0; p < busy_s.size(); ++p)
+    if (busy_s[p] > threshold_s) donors.push_back({p, busy_s[p]});
+  std::stable_sort(donors.begin(), donors.end(),
+                   [](const Donor& a, const Donor& b) { return a.busy_s > b.busy_s; });
+  return donors;
+}
+
+/// Takes the donor below the threshold; false where its tasks do not fit elsewhere. One sweep is
+/// enough: what does not fit now will not fit when the others hold more.
+bool relieve(const Refinement& now, double threshold_s, Donor donor, FirstToFinish& places,
+             std::vector<Migration>& moves) {
+  const double speed = now.machine.speed_of(donor.place);
+  const auto tasks = now.tasks.on(donor.place);
+  for (std::size_t i = 0; i < tasks.size() && donor.busy_s > threshold_s; ++i) {
+    const auto [task, load_s] = tasks[i];
+    if (load_s == 0) break;
+    const bool smaller_is_enough =
+        i + 1 < tasks.size() && donor.busy_s - tasks[i + 1].load_s / speed <= threshold_s;
+    if (smaller_is_enough) continue;
+    const PlaceId to = places.with(load_s);
+    const double busy_after_s = places.busy_s(to) + load_s / now.machine.speed_of(to);
+    if (busy_after_s > threshold_s) continue;
+    places.set(to, busy_after_s);
+    moves.push_back({task, donor.place, to});
+    donor.busy_s = std::max(0.0, donor.busy_s - load_s / speed);
+  }
+  places.set(donor.place, donor.busy_s);
+  return donor.busy_s <= threshold_s;
+}
+
+/// The migrations after which no place is above the threshold, if these simple moves get there.
+std::optional<std::vector<Migration>> refine_to(double threshold_s, const Refinement& now) {
+  FirstToFinish places(now.machine, now.busy_s);
+  std::vector<Migration> moves;
+  for (const Donor& donor : places_above(threshold_s, now.busy_s))
+    if (!relieve(now, threshold_s, donor, places, moves)) return std::nullopt;
+  return moves;
+}
+
+}  // namespace
+
+Placement refine(const Problem& problem, const Knobs& knobs) {
+  const Machine& machine = problem.machine;
+  const Workload& workload = problem.workload;
+  Placement placement = problem.current;
+  const std::vector<double> busy_s = work_s(machine, workload, placement);
+  const double average = average_s(machine, workload);
+  double reached_s = *std::max_element(busy_s.begin(), busy_s.end());
+  double failed_s =
+      std::max(knobs["tolerance"] * average, makespan_bound_s(machine, workload, placement));
+  if (reached_s <= failed_s) return placement;
+
+  const TasksByPlace tasks(workload, placement, machine.num_places());
+  const Refinement now{machine, tasks, busy_s};
+  std::vector<Migration> moves;
+  double threshold_s = failed_s;
+  do {
+    if (auto found = refine_to(threshold_s, now)) {
+      reached_s = threshold_s;
+      moves = std::move(*found);
+    } else {
+      failed_s = threshold_s;
+    }
+    threshold_s = (failed_s + reached_s) / 2;
+  } while (reached_s - failed_s > kPrecision * average);
+  for (const Migration& move : moves) placement.move(move.task, move.to);
+  return placement;
+}
+
+}  // namespace poise

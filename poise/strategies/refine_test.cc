@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+struct Example {
+  Machine machine;
+  Workload workload;
+  Placement current;
+
+  Placement refined(const char* strategy = "refine") const {
+    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
+  }
+  Metrics metrics(const Placement& placed) const {
+    return evaluate(machine, workload, machine.costs(), current, placed);
+  }
+};
+
+Example example(const char* machine, const std::vector<double>& loads_s,
+                std::vector<PlaceId> places) {
+  Example made{machine_from_text(machine), {}, Placement(std::move(places))};
+  for (const double load_s : loads_s) made.workload.tasks.push_back({load_s});
+  return made;
+}
+
+TEST(Refine, moves_nothing_within_tolerance) {
+  const Example near = example("core:2", {10, 10.9}, {0, 1});  // 4 % above the average
+  EXPECT_EQ(near.refined(), near.current);
+}
+
+TEST(Refine, gives_the_smallest_task_that_is_enough) {
+  // Place 0 has 17 of an average of 12: giving 5 suffices, 8 or 4 + … would also fit.
+  const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
+  EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
+}
+
+TEST(Refine, gives_the_largest_tasks_that_fit_when_none_is_enough) {
+  const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
+  const Metrics after = uneven.metrics(uneven.refined());
+  EXPECT_EQ(after.makespan_s, 6);
+  EXPECT_EQ(after.migrations, 4u);
+}
+
+TEST(Refine, finds_the_lowest_threshold_where_tolerance_cannot_be_reached) {
+  // The task of 6 alone is nearly three averages: a place of its own is all that can be done.
+  const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
+  const Metrics after = lumpy.metrics(lumpy.refined());
+  EXPECT_EQ(after.makespan_s, 6);
+  EXPECT_EQ(after.migrations, 1u);
+}
+
+TEST(Refine, keeps_a_placement_that_no_single_task_can_improve) {
+  const Example stuck = example("core:2", {3, 3, 3}, {0, 0, 1});
+  EXPECT_EQ(stuck.refined(), stuck.current);
+  const Example pair = example("core:3", {2, 2, 2, 2}, {0, 0, 1, 2});
+  EXPECT_EQ(pair.refined(), pair.current);
+}
+
+TEST(Refine, sends_work_to_fast_places_and_counts_background) {
+  Example mixed = example("core:3 speeds:1,4,1", {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0});
+  mixed.workload.background_s = {0, 0, 5};
+  const Placement placed = mixed.refined("refine:tolerance=1");
+  for (const PlaceId p : placed.places()) EXPECT_NE(p, 2u);
+  EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background, which nobody can move
+}
+
+TEST(Refine, moves_little_of_a_large_uneven_workload_and_reaches_its_tolerance) {
+  Random random(11);
+  Example large{flat_machine(64), {}, Placement(6400)};
+  large.current = blocked(6400, 64);
+  for (TaskId t = 0; t < 6400; ++t)
+    large.workload.tasks.push_back({(t < 800 ? 3 : 1) * random.uniform(0.5, 1.5)});
+  const Metrics before = large.metrics(large.current);
+  const Metrics after = large.metrics(large.refined());
+  EXPECT_GT(before.imbalance, 2.2);
+  EXPECT_LE(after.imbalance, 1.05 + 1e-12);
+  // An eighth of the places has 2.4 averages: 140 % of an eighth of the load must move, in tasks of
+  // up to 4.5 loads.
+  EXPECT_LT(after.migrations, 500u);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,17 @@
+/// Rotate: every task to the next place.
+///
+/// Charm++'s RotateLB. A test of migration: everything moves and the balance stays what it was
+/// (on places of one speed). O(n).
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+Placement rotate(const Problem& problem, const Knobs&) {
+  Placement placement = problem.current;
+  for (TaskId t = 0; t < placement.num_tasks(); ++t)
+    if (problem.workload.tasks[t].movable)
+      placement.move(t, (placement.of(t) + 1) % problem.machine.num_places());
+  return placement;
+}
+
+}  // namespace poise
