@@ -1,0 +1,83 @@
+// The machine descriptions of machines/.
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+#include "poise/base/file.h"
+#include "poise/machine/json.h"
+
+namespace poise {
+namespace {
+
+std::vector<std::string> all_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(POISE_MACHINES))
+    files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Machine machine_called(const std::string& name) {
+  const std::string path = std::string(POISE_MACHINES "/") + name + ".json";
+  return machine_from_json(read_file(path), path);
+}
+
+std::pair<double, double> numa_interval(const Machine& machine) {
+  double least = 1e9, most = 0;
+  for (DomainId from = 0; from < machine.num_domains(); ++from)
+    for (DomainId to = 0; to < machine.num_domains(); ++to) {
+      if (from == to || machine.node_of(from) != machine.node_of(to)) continue;
+      least = std::min(least, machine.latency_factor(from, to));
+      most = std::max(most, machine.latency_factor(from, to));
+    }
+  return {least, most};
+}
+
+TEST(Machines, all_of_the_papers_are_there) { EXPECT_GE(all_files().size(), 11u); }
+
+TEST(Machines, each_has_the_name_of_its_file_and_says_where_it_comes_from) {
+  for (const std::string& file : all_files()) {
+    const Machine machine = machine_from_json(read_file(file), file);
+    EXPECT_EQ(machine.name(), std::filesystem::path(file).stem());
+    EXPECT_FALSE(machine.parts().facts.origin.empty()) << file;
+    EXPECT_FALSE(machine.parts().facts.assumed.empty()) << file;
+  }
+}
+
+TEST(Machines, each_is_the_same_after_writing_and_reading) {
+  for (const std::string& file : all_files()) {
+    const Machine machine = machine_from_json(read_file(file), file);
+    const std::string json = machine_to_json(machine);
+    const Machine back = machine_from_json(json, file);
+    EXPECT_EQ(machine_to_json(back), json);
+    for (PlaceId p = 0; p < machine.num_places(); p += 7)
+      ASSERT_EQ(machine.message_factor(p, 3), back.message_factor(p, 3)) << file;
+  }
+}
+
+TEST(Machines, factors_span_the_intervals_of_table_2) {
+  EXPECT_EQ(numa_interval(machine_called("NUMA32")), std::pair(1.36, 3.6));
+  EXPECT_EQ(numa_interval(machine_called("NUMA48")), std::pair(1.10, 2.8));
+  EXPECT_EQ(numa_interval(machine_called("20xNUMA4")), std::pair(1.52, 1.53));
+  EXPECT_EQ(numa_interval(machine_called("Opteron8x2")), std::pair(1.2, 1.5));
+  EXPECT_EQ(numa_interval(machine_called("Xeon4x8")), std::pair(2.0, 2.6));
+  EXPECT_EQ(machine_called("20xNUMA4").latency_factor(0, 39), 3.4);
+}
+
+TEST(Machines, the_gemini_torus_carries_two_nodes_per_router) {
+  const Machine machine = machine_called("BlueWaters");
+  const Network& network = machine.network();
+  EXPECT_EQ(machine.num_places(), 8192u);
+  EXPECT_EQ(network.hops(0, 1), 2u);
+  EXPECT_EQ(network.latency_factor(0, 1), 12);
+  EXPECT_EQ(network.latency_factor(0, 2), 13);
+  // From corner to corner of the block of 4 x 4 x 8 routers: 3 + 3 + 7 hops.
+  EXPECT_EQ(network.latency_factor(0, 255), 13 + 12);
+}
+
+TEST(Machines, uniform_memory_is_one_domain) {
+  EXPECT_EQ(machine_called("Tigerton").num_domains(), 1u);
+}
+
+}  // namespace
+}  // namespace poise
