@@ -58,9 +58,13 @@ Machine named_machine(std::string_view name) {
        unknown_name("machine", name, known));
 }
 
-std::uint64_t hash_of(std::string_view text) {
+/// Of what stays the same between reboots: not the memory, whose size varies on virtual machines.
+std::uint64_t topology_hash(const Machine& machine) {
+  MachineParts parts = machine.parts();
+  parts.facts.memory_bytes.clear();
+  parts.facts.other_memory.clear();
   std::uint64_t hash = 0;
-  for (const unsigned char c : text) hash = mix(hash ^ c);
+  for (const unsigned char c : machine_to_json(Machine(std::move(parts)))) hash = mix(hash ^ c);
   return hash;
 }
 
@@ -119,7 +123,7 @@ std::string measurement_file(const Machine& discovered) {
   if (folder.empty() && home.empty()) return "";
   if (folder.empty()) folder = home + "/.local/share";
   return fmt::format("{}/poise/{}-{:016x}.json", folder, discovered.name(),
-                     hash_of(machine_to_json(discovered)));
+                     topology_hash(discovered));
 }
 
 }  // namespace poise
