@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 
+#include "tests/support/paths.h"
+
 #include "poise/base/file.h"
 #include "poise/machine/json.h"
 
