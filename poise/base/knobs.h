@@ -2,6 +2,7 @@
 // their ranges.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -39,6 +40,14 @@ class Knobs {
   std::span<const Knob> knobs_;
   std::vector<double> values_;
 };
+
+/// The names of a table's rows as the choices of a knob.
+template <typename Row, std::size_t N>
+constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
+  std::array<std::string_view, N> names;
+  for (std::size_t i = 0; i < N; ++i) names[i] = rows[i].name;
+  return names;
+}
 
 /// The names of a table's rows, for messages.
 template <typename Row>

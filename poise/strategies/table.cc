@@ -1,5 +1,10 @@
 // Every strategy: its declaration and its row. Adding one touches its file, its test and this.
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "poise/strategies/strategy.h"
+#include "poise/workload/predict.h"
 
 namespace poise {
 
@@ -9,6 +14,7 @@ Placement rotate(const Problem&, const Knobs&);
 Placement greedy(const Problem&, const Knobs&);
 Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
+Placement multistep(const Problem&, const Knobs&);
 
 namespace {
 
@@ -55,8 +61,36 @@ constexpr Strategy kStrategies[] = {
      .is_incremental = true},
 };
 
+// Multistep stands in front of any of the above.
+constexpr auto kInner = choices_of(kStrategies);
+constexpr auto kPredictor = choices_of(kPredictors);
+constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {
+  return static_cast<double>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+constexpr Knob kMultistepKnobs[] = {
+    {"inner", index_of("greedy_refine", kInner), 0, std::size(kInner) - 1.0,
+     "the strategy that decides on predicted loads", kInner},
+    {"predictor", index_of("ewma", kPredictor), 0, std::size(kPredictor) - 1.0,
+     "how the next load follows from earlier ones", kPredictor},
+    {"window", 5, 1, 1000, "phases that are looked at, the current one included"},
+    {"smoothing", 0.5, 0, 1, "weight of the newest load in predictor=ewma"},
+};
+constexpr Strategy kMultistep{
+    .name = "multistep",
+    .summary = "predicts loads from earlier phases, then an inner strategy decides",
+    .source = "Charm++ MultistepLB",
+    .complexity = "O(n window) and the inner strategy's",
+    .rebalance = multistep,
+    .knobs = kMultistepKnobs};
+
+constexpr auto kTable = [] {
+  std::array<Strategy, std::size(kStrategies) + 1> table{};
+  *std::copy(std::begin(kStrategies), std::end(kStrategies), table.begin()) = kMultistep;
+  return table;
+}();
+
 }  // namespace
 
-std::span<const Strategy> strategies() { return kStrategies; }
+std::span<const Strategy> strategies() { return kTable; }
 
 }  // namespace poise

@@ -1,0 +1,24 @@
+// Multistep: predicts each task's load from earlier phases, then lets another strategy decide.
+//
+// Charm++'s MultistepLB, named among the peers of TreeMatchLB (Jeannot, Mercier, Tessier 2016).
+// The predictors are those of workload/predict.h. Messages, background load and the current
+// placement pass unchanged; the inner strategy's knobs keep their initial values. Without earlier
+// phases it is the inner strategy. O(n window) besides the inner strategy.
+#include "poise/strategies/strategy.h"
+#include "poise/workload/predict.h"
+
+namespace poise {
+
+Placement multistep(const Problem& problem, const Knobs& knobs) {
+  const Predictor& predictor = kPredictors[static_cast<std::size_t>(knobs["predictor"])];
+  const std::vector<double> loads_s =
+      predict_loads(predictor, problem.past_loads_s, problem.workload.tasks,
+                    static_cast<std::size_t>(knobs["window"]), knobs["smoothing"]);
+  Workload predicted = problem.workload;
+  for (TaskId t = 0; t < predicted.num_tasks(); ++t) predicted.tasks[t].load_s = loads_s[t];
+  return parse_strategy(knobs.choice("inner"))
+      .rebalance({problem.machine, predicted, problem.current, problem.costs, problem.seed,
+                  problem.past_loads_s});
+}
+
+}  // namespace poise

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+#include <string>
+
+#include "poise/base/error.h"
+#include "poise/machine/text.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+Workload with_loads(const std::vector<double>& loads_s) {
+  Workload workload;
+  for (const double load_s : loads_s) workload.tasks.push_back({load_s});
+  return workload;
+}
+
+TEST(Multistep, is_the_inner_strategy_where_nothing_is_known_of_the_past) {
+  const Machine machine = flat_machine(8);
+  const Workload workload = generate(parse_recipe("stencil3d"), 500, 1).front();
+  const Placement current = blocked(500, 8);
+  const Problem problem{machine, workload, current, machine.costs()};
+  int inner_strategies = 0;
+  for (const Strategy& inner : strategies()) {
+    if (inner.name == "multistep") continue;
+    ++inner_strategies;
+    EXPECT_EQ(parse_strategy(fmt::format("multistep:inner={}", inner.name)).rebalance(problem),
+              parse_strategy(inner.name).rebalance(problem))
+        << inner.name;
+  }
+  EXPECT_GE(inner_strategies, 2);
+}
+
+TEST(Multistep, balances_the_loads_that_come_not_those_that_were) {
+  // The trends lead to 4, 1, 1, 2: the first task must be alone, although it is the lightest now.
+  const std::vector<std::vector<double>> past{{0, 5, 5, 2}, {1, 4, 4, 2}, {2, 3, 3, 2}};
+  const Workload now = with_loads({3, 2, 2, 2});
+  const Machine machine = flat_machine(2);
+  const Placement current(4);
+  const Problem problem{machine, now, current, machine.costs(), 0, past};
+  const Placement placed =
+      parse_strategy("multistep:inner=greedy,predictor=trend").rebalance(problem);
+  EXPECT_NE(placed.of(0), placed.of(1));
+  EXPECT_EQ(placed.of(1), placed.of(2));
+  EXPECT_EQ(placed.of(2), placed.of(3));
+
+  const Workload next = with_loads({4, 1, 1, 2});
+  EXPECT_EQ(placed, parse_strategy("greedy").rebalance({machine, next, current, machine.costs()}));
+}
+
+TEST(Multistep, does_not_contain_itself) {
+  EXPECT_THROW(parse_strategy("multistep:inner=multistep"), Error);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,68 @@
+#include "poise/workload/predict.h"
+
+#include <gmock/gmock.h>
+#include <string>
+
+#include "poise/base/check.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using Past = std::vector<std::vector<double>>;
+
+const Predictor& named(std::string_view name) {
+  for (const Predictor& predictor : kPredictors)
+    if (predictor.name == name) return predictor;
+  check_failed("a predictor of this name", __FILE__, __LINE__);
+}
+
+std::vector<double> predict(std::string_view name, const Past& past, std::vector<Task> current,
+                            std::size_t window = 100, double smoothing = 0.5) {
+  return predict_loads(named(name), past, current, window, smoothing);
+}
+
+TEST(Predict, without_history_every_predictor_repeats_the_last_load_exactly) {
+  for (const Predictor& predictor : kPredictors)
+    EXPECT_THAT(predict_loads(predictor, {}, {{0.1}, {1.0 / 3}}, 5, 0.3), ElementsAre(0.1, 1.0 / 3))
+        << predictor.name;
+}
+
+TEST(Predict, a_constant_series_goes_on) {
+  for (const Predictor& predictor : kPredictors)
+    EXPECT_THAT(predict_loads(predictor, Past{{2}, {2}, {2}}, {{2}}, 5, 0.25), ElementsAre(2))
+        << predictor.name;
+}
+
+TEST(Predict, the_trend_goes_on_with_a_line_exactly) {
+  EXPECT_THAT(predict("trend", {{1, 10}, {2, 8}, {3, 6}}, {{4}, {4}}), ElementsAre(5, 2));
+  EXPECT_THAT(predict("trend", {{1}}, {{3}}), ElementsAre(5));
+}
+
+TEST(Predict, the_trend_is_the_least_squares_line) {
+  // Through (0, 0), (1, 2), (2, 1): slope 1/2, intercept 1/2, so 2 at 3.
+  EXPECT_THAT(predict("trend", {{0}, {2}}, {{1}}), ElementsAre(2));
+}
+
+TEST(Predict, loads_never_become_negative) {
+  EXPECT_THAT(predict("trend", {{4}, {2}}, {{0}}), ElementsAre(0));
+}
+
+TEST(Predict, the_mean_is_that_of_the_window) {
+  EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}), ElementsAre(3));
+  EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 2), ElementsAre(4.5));
+  EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
+}
+
+TEST(Predict, the_moving_average_weighs_the_newest_with_the_smoothing) {
+  // 1/4 of 1, 1/4 of 3, 1/2 of 5.
+  EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
+  EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));
+}
+
+TEST(Predict, a_phase_with_other_tasks_ends_the_history) {
+  EXPECT_THAT(predict("mean", {{100}, {100, 100}, {2}}, {{4}}), ElementsAre(3));
+}
+
+}  // namespace
+}  // namespace poise
