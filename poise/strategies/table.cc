@@ -14,6 +14,7 @@ Placement rotate(const Problem&, const Knobs&);
 Placement greedy(const Problem&, const Knobs&);
 Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
+Placement treematch(const Problem&, const Knobs&);
 Placement multistep(const Problem&, const Knobs&);
 
 namespace {
@@ -22,6 +23,16 @@ constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
                              "the makespan to be reached, over the average of all places"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
+
+constexpr std::string_view kAffinities[] = {"bytes", "messages"};
+constexpr std::string_view kGroupings[] = {"affinity", "current"};
+constexpr Knob kTreematchKnobs[] = {
+    {"max_imbalance", 1.05, 1, 100, "the most a place may work, over the average"},
+    {"affinity", 0, 0, 1, "what draws tasks together; messages where all bytes are 0", kAffinities},
+    {"groups", 0, 0, 1, "groups of tasks per node: made anew, or as they are now", kGroupings},
+    {"only_better", 1, 0, 1, "1: keep the current placement where it has the shorter iteration"},
+    {"threads", 1, 1, 1024, "nodes solved at once; the placement is the same"},
+};
 
 constexpr Strategy kStrategies[] = {
     {.name = "keep",
@@ -59,6 +70,12 @@ constexpr Strategy kStrategies[] = {
      .rebalance = refine,
      .knobs = kRefineKnobs,
      .is_incremental = true},
+    {.name = "treematch",
+     .summary = "groups by affinity, bottom-up on the machine tree, under a cap on load",
+     .source = "Jeannot, Mercier and Tessier 2016 (TreeMatchLB)",
+     .complexity = "O((n + m) log p)",
+     .rebalance = treematch,
+     .knobs = kTreematchKnobs},
 };
 
 // Multistep stands in front of any of the above.

@@ -1,0 +1,142 @@
+/// TreeMatch: tasks that talk much go close together, without any place working too long.
+///
+/// TreeMatchLB (paper 003) around TreeMatch (Jeannot and Mercier 2010): tasks are grouped per node
+/// by affinity and load, groups are evened out by swaps and mapped to the nodes of any network,
+/// then each node maps its own tasks to its tree of places, and last, tasks leave overloaded places
+/// for the nearest with room until `max_imbalance` holds. Of equally good places the current one is
+/// taken. Ignores what migrations cost and, but for the last comparison with the current placement
+/// (`only_better`), what a message costs. O((n + m) log p).
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "poise/placement/metrics.h"
+#include "poise/strategies/treematch_nodes.h"
+#include "poise/strategies/treematch_refinement.h"
+#include "poise/strategies/treematch_within.h"
+
+namespace poise {
+
+namespace {
+
+using namespace tree_match;
+
+/// Work, in seconds, that no place need exceed: the average with its allowance, or what no
+/// placement can avoid.
+double load_cap_s(const Problem& problem, double max_imbalance) {
+  return std::max(max_imbalance * average_s(problem.machine, problem.workload),
+                  makespan_bound_s(problem.machine, problem.workload, problem.current));
+}
+
+/// What each place could work until the cap, next to its background load.
+std::vector<double> shares_of_places(const Problem& problem, double cap_s) {
+  const Machine& machine = problem.machine;
+  std::vector<double> shares(machine.num_places());
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    const double background_s =
+        problem.workload.background_s.empty() ? 0 : problem.workload.background_s[p];
+    shares[p] = std::max(0.0, cap_s - background_s) * machine.speed_of(p);
+  }
+  const bool none = std::all_of(shares.begin(), shares.end(), [](double s) { return s == 0; });
+  if (none) shares.assign(machine.num_places(), 1);
+  return shares;
+}
+
+Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
+  const std::vector<Task>& tasks = problem.workload.tasks;
+  Demand demand;
+  demand.share_of_place = shares_of_places(problem, cap_s);
+  demand.open_places =
+      static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
+                                        [](double share) { return share > 0; }));
+  demand.one_each = tasks.size() <= demand.open_places;
+  // Half the allowance for the nodes, half inside them.
+  demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
+  demand.has_pinned =
+      std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });
+  demand.graph =
+      affinity_graph(problem.workload,
+                     knobs.choice("affinity") == "messages" ? Affinity::messages : Affinity::bytes);
+  if (demand.one_each || total_load_s(problem.workload) == 0)
+    demand.graph.weight.assign(tasks.size(), 1);
+  return demand;
+}
+
+/// Calls work(i) for every i below count, on several threads.
+template <typename Work>
+void in_parallel(std::uint32_t count, unsigned threads, const Work& work) {
+  std::atomic<std::uint32_t> next{0};
+  const auto run = [&] {
+    for (std::uint32_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> others;
+  for (unsigned i = 1; i < std::min(threads, count); ++i) others.emplace_back(run);
+  run();
+}
+
+Inside inside_of(const Problem& problem, const Demand& demand, const Groups& groups, NodeId node,
+                 const Subtree& tree) {
+  Inside inside{subgraph(demand.graph, groups, node), {}, {}, {}, {}, demand.tolerance};
+  inside.shares.assign(demand.share_of_place.begin() + tree.first,
+                       demand.share_of_place.begin() + tree.last);
+  for (const TaskId t : groups.of(node)) {
+    const Task& task = problem.workload.tasks[t];
+    const PlaceId at = problem.current.of(t);
+    const bool is_here = at >= tree.first && at < tree.last;
+    inside.current.push_back(is_here ? at - tree.first : kFree);
+    inside.anchor.push_back(anchor_weight(task));
+    if (demand.has_pinned) inside.fixed.push_back(task.movable ? kFree : at - tree.first);
+  }
+  return inside;
+}
+
+/// Every node on its own: nothing passes between them, so any number may be solved at once.
+std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
+                                        const std::vector<NodeId>& node_of, unsigned threads) {
+  const Machine& machine = problem.machine;
+  const Groups groups = arrange(node_of, machine.num_nodes());
+  std::vector<PlaceId> places(node_of.size());
+  in_parallel(machine.num_nodes(), threads, [&](NodeId node) {
+    const Subtree tree = subtree(machine, machine.first_place(machine.first_domain(node)),
+                                 machine.first_place(machine.first_domain(node + 1)));
+    const std::vector<Part> place_of =
+        place_inside(machine, tree, inside_of(problem, demand, groups, node, tree));
+    for (std::size_t i = 0; i < place_of.size(); ++i)
+      places[groups.of(node)[i]] = tree.first + place_of[i];
+  });
+  return places;
+}
+
+std::vector<NodeId> nodes_of_tasks(const Problem& problem, const Demand& demand,
+                                   bool keeps_groups) {
+  if (problem.machine.num_nodes() == 1) return std::vector<NodeId>(problem.workload.num_tasks(), 0);
+  std::vector<NodeId> nodes = group_per_node(problem, demand, keeps_groups);
+  const std::vector<NodeId> node_of_group = map_groups(problem, demand, nodes);
+  for (NodeId& node : nodes) node = node_of_group[node];
+  return nodes;
+}
+
+bool is_better(const Problem& problem, const Placement& placement) {
+  const auto metrics = [&](const Placement& after) {
+    const Metrics m =
+        evaluate(problem.machine, problem.workload, problem.costs, problem.current, after);
+    return std::pair(m.iteration_s, m.hop_bytes);
+  };
+  return metrics(placement) < metrics(problem.current);
+}
+
+}  // namespace
+
+Placement treematch(const Problem& problem, const Knobs& knobs) {
+  const double cap_s = load_cap_s(problem, knobs["max_imbalance"]);
+  const Demand demand = demand_of(problem, knobs, cap_s);
+  const bool keeps_groups = knobs.choice("groups") == "current";
+  Placement placement(place_within_nodes(problem, demand,
+                                         nodes_of_tasks(problem, demand, keeps_groups),
+                                         static_cast<unsigned>(knobs["threads"])));
+  hold_load_cap(problem, demand.graph, cap_s, placement);
+  if (knobs["only_better"] != 0 && !is_better(problem, placement)) return problem.current;
+  return placement;
+}
+
+}  // namespace poise

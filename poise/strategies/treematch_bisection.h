@@ -1,0 +1,25 @@
+// A small graph cut in two: greedy growing, then Fiduccia-Mattheyses refinement.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/strategies/treematch_affinity.h"
+
+namespace poise::tree_match {
+
+enum class Side : std::uint8_t { left, right, either };
+
+struct Split {
+  std::vector<Side> fixed;  // per vertex; `either` is free to choose
+  double left_weight = 0;   // aimed at
+  double slack = 0;         // left may be off by this much without harm
+};
+
+/// The side of each vertex. Grows the left from vertices far apart, improves each by moving
+/// vertices singly with hill climbing, and takes the one closest to its weight, then of least cut.
+/// O((vertices + edges) log vertices).
+std::vector<Side> bisect(const Graph& graph, const Split& split);
+
+}  // namespace poise::tree_match

@@ -1,0 +1,45 @@
+// Going through every way to part a few elements into groups of one size.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "poise/strategies/treematch_affinity.h"
+
+namespace poise::tree_match {
+
+/// The affinities of a graph small enough to list its groups, as a square.
+class Matrix {
+ public:
+  explicit Matrix(const Graph& graph);
+  explicit Matrix(Vertex size) : size_(size), entries_(std::size_t{size} * size, 0) {}
+
+  Vertex size() const { return size_; }
+  double operator()(Vertex a, Vertex b) const { return entries_[std::size_t{a} * size_ + b]; }
+  double& operator()(Vertex a, Vertex b) { return entries_[std::size_t{a} * size_ + b]; }
+
+  /// The affinity of v to all of a group.
+  double pull(Vertex v, std::span<const Vertex> group) const;
+
+ private:
+  Vertex size_;
+  std::vector<double> entries_;
+};
+
+/// The ways to part n elements into groups of `arity`, which divides n.
+double count_groupings(Vertex n, std::uint32_t arity);
+
+/// Calls `visit` with every grouping, as the group of each element, and the affinity inside groups.
+void for_each_grouping(const Matrix& affinity, std::uint32_t arity,
+                       const std::function<void(std::span<const Vertex>, double)>& visit);
+
+/// The ways to choose k of n.
+double count_subsets(Vertex n, std::uint32_t k);
+
+/// Calls `visit` with every subset of `arity` elements and the affinity inside it.
+void for_each_subset(const Matrix& affinity, std::uint32_t arity,
+                     const std::function<void(std::span<const Vertex>, double)>& visit);
+
+}  // namespace poise::tree_match

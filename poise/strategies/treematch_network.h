@@ -1,0 +1,36 @@
+// Groups of tasks mapped to the nodes of any network, so that few bytes travel far.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/strategies/treematch_affinity.h"
+
+namespace poise::tree_match {
+
+using Distance = std::function<double(std::uint32_t, std::uint32_t)>;
+
+/// Network edges between nodes; on a matrix, which has none, the latency factor.
+Distance node_distance(const Machine& machine);
+
+/// True where all pairs of different nodes are equally far: no mapping is better than another.
+bool is_uniform(const Machine& machine);
+
+/// Sum of affinity times distance, each edge once. O(edges).
+double hop_affinity(const Graph& graph, std::span<const Vertex> slot_of, const Distance& distance);
+
+/// One slot per vertex of a graph with as many vertices as slots, from both ends at once: slots are
+/// halved by which of two far ones they are closer to, vertices by the affinity cut, and the halves
+/// are joined the way that leaves neighbours outside closer (Pellegrini's dual recursive
+/// bisection, 1994). O(n log^2 n) distances.
+std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance);
+
+/// Swaps the slots of two vertices of the same kind while that lowers the sum; a vertex tries the
+/// slots near those of its neighbours. O(passes * edges * near slots).
+void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,
+                 const Distance& distance, std::span<Vertex> slot_of);
+
+}  // namespace poise::tree_match

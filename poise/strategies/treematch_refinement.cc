@@ -1,0 +1,335 @@
+#include "poise/strategies/treematch_refinement.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <queue>
+
+#include "poise/placement/metrics.h"
+
+namespace poise::tree_match {
+
+namespace {
+
+constexpr double kRounding = 1 + 1e-12;
+constexpr double kWorthwhile = 1 - 1e-6;
+constexpr std::size_t kPartnersTried = 12;
+/// Steps that only lower the busiest places, without reaching the cap, per place.
+constexpr std::size_t kLoweringStepsPerPlace = 8;
+
+/// The least busy places of any range: a tournament.
+class LeastBusy {
+ public:
+  LeastBusy(const std::vector<double>& busy_s, const std::vector<std::uint8_t>& takes_part)
+      : busy_s_(busy_s), takes_part_(takes_part), leaves_(std::bit_ceil(busy_s.size())) {
+    winner_.assign(2 * leaves_, kNobody);
+    for (PlaceId p = 0; p < busy_s.size(); ++p)
+      if (takes_part[p]) winner_[leaves_ + p] = p;
+    for (std::size_t node = leaves_ - 1; node > 0; --node)
+      winner_[node] = better(winner_[2 * node], winner_[2 * node + 1]);
+  }
+
+  static constexpr PlaceId kNobody = std::numeric_limits<PlaceId>::max();
+
+  void changed(PlaceId p) {
+    if (!takes_part_[p]) return;
+    for (std::size_t node = (leaves_ + p) / 2; node > 0; node /= 2)
+      winner_[node] = better(winner_[2 * node], winner_[2 * node + 1]);
+  }
+
+  /// The least busy place from `first` up to `last`, the lowest of equals; kNobody if none.
+  PlaceId in(PlaceId first, PlaceId last) const {
+    PlaceId best = kNobody;
+    for (std::size_t a = leaves_ + first, b = leaves_ + last; a < b; a /= 2, b /= 2) {
+      if (a % 2 == 1) best = better(best, winner_[a++]);
+      if (b % 2 == 1) best = better(best, winner_[--b]);
+    }
+    return best;
+  }
+
+ private:
+  PlaceId better(PlaceId a, PlaceId b) const {
+    if (a == kNobody || b == kNobody) return std::min(a, b);
+    if (busy_s_[a] != busy_s_[b]) return busy_s_[a] < busy_s_[b] ? a : b;
+    return std::min(a, b);
+  }
+
+  const std::vector<double>& busy_s_;
+  std::vector<std::uint8_t> takes_part_;
+  std::size_t leaves_;
+  std::vector<PlaceId> winner_;
+};
+
+struct Range {
+  PlaceId first, last;
+};
+
+/// The groups around places, finest first, as far as the whole machine.
+class Surroundings {
+ public:
+  explicit Surroundings(const Machine& machine) {
+    for (std::size_t l = machine.levels().size(); l-- > 0;)
+      if (machine.levels()[l].num_groups() < machine.num_places())
+        add(machine.levels()[l].first_place);
+    add_rows(machine);
+    add({0, machine.num_places()});
+  }
+
+  std::size_t size() const { return borders_.size(); }
+
+  Range of(PlaceId p, std::size_t i) const {
+    const auto next = std::upper_bound(borders_[i].begin(), borders_[i].end(), p);
+    return {*(next - 1), *next};
+  }
+
+ private:
+  void add(std::vector<PlaceId> borders) {
+    if (borders_.empty() || borders.size() < borders_.back().size())
+      borders_.push_back(std::move(borders));
+  }
+
+  /// Rows and planes of a torus or mesh, groups of a dragonfly, where routers are numbered along.
+  void add_rows(const Machine& machine) {
+    const Network& network = machine.network();
+    if (network.dims.empty() || !network.router_of_node.empty()) return;
+    std::uint32_t nodes = network.nodes_per_router;
+    for (std::size_t d = network.dims.size(); d-- > 1;) {
+      nodes *= network.dims[d];
+      std::vector<PlaceId> borders;
+      for (NodeId n = 0; n < machine.num_nodes(); n += nodes)
+        borders.push_back(machine.first_place(machine.first_domain(n)));
+      borders.push_back(machine.num_places());
+      add(std::move(borders));
+    }
+  }
+
+  std::vector<std::vector<PlaceId>> borders_;
+};
+
+class Refinement {
+ public:
+  Refinement(const Problem& problem, const Graph& graph, double cap_s, Placement& placement)
+      : machine_(problem.machine),
+        tasks_(problem.workload.tasks),
+        graph_(graph),
+        cap_s_(cap_s * kRounding),
+        placement_(placement),
+        surroundings_(machine_),
+        busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
+        tasks_of_(machine_.num_places()) {
+    for (TaskId t = 0; t < tasks_.size(); ++t) {
+      if (!tasks_[t].movable) continue;
+      const PlaceId p = placement.of(t);
+      busy_s_[p] += tasks_[t].load_s / machine_.speed_of(p);
+      tasks_of_[p].push_back(t);
+    }
+    make_tournaments();
+  }
+
+  void run() {
+    std::vector<PlaceId> overloaded;
+    for (PlaceId p = 0; p < machine_.num_places(); ++p)
+      if (busy_s_[p] > cap_s_) overloaded.push_back(p);
+    std::stable_sort(overloaded.begin(), overloaded.end(),
+                     [&](PlaceId a, PlaceId b) { return busy_s_[a] > busy_s_[b]; });
+    for (const PlaceId p : overloaded) {
+      shed(p);
+      while (busy_s_[p] > cap_s_ && exchange(p, cap_s_)) {
+      }
+    }
+    lower_the_busiest();
+  }
+
+ private:
+  /// Places of about the same speed compete: a busier fast one may finish a task earlier.
+  void make_tournaments() {
+    std::map<int, std::vector<std::uint8_t>> of_speed;
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) {
+      auto& members = of_speed[static_cast<int>(std::ilogb(machine_.speed_of(p) * 0x1p20))];
+      members.resize(machine_.num_places(), 0);
+      members[p] = 1;
+    }
+    for (const auto& [speed, members] : of_speed) least_busy_.emplace_back(busy_s_, members);
+  }
+
+  double time_s(TaskId t, PlaceId p) const { return tasks_[t].load_s / machine_.speed_of(p); }
+
+  void move(TaskId t, PlaceId to) {
+    const PlaceId from = placement_.of(t);
+    busy_s_[from] -= time_s(t, from);
+    busy_s_[to] += time_s(t, to);
+    std::erase(tasks_of_[from], t);
+    tasks_of_[to].push_back(t);
+    placement_.move(t, to);
+    for (LeastBusy& places : least_busy_) {
+      places.changed(from);
+      places.changed(to);
+    }
+  }
+
+  /// Tasks of a place, those first that lose least by leaving, per second of load.
+  std::vector<TaskId> by_attachment(PlaceId p) const {
+    std::vector<std::pair<double, TaskId>> attached;
+    for (const TaskId t : tasks_of_[p]) {
+      if (tasks_[t].load_s <= 0) continue;
+      double inside = 0, outside = 0;
+      for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e)
+        (placement_.of(graph_.to[e]) == p ? inside : outside) += graph_.affinity[e];
+      attached.push_back({(inside - outside) / tasks_[t].load_s, t});
+    }
+    std::sort(attached.begin(), attached.end());
+    std::vector<TaskId> tasks;
+    for (const auto& [attachment, t] : attached) tasks.push_back(t);
+    return tasks;
+  }
+
+  void shed(PlaceId p) {
+    std::vector<TaskId> tasks = by_attachment(p);
+    for (std::size_t i = 0; i < surroundings_.size(); ++i)
+      for (TaskId& t : tasks) {
+        if (busy_s_[p] <= cap_s_) return;
+        if (t == kGone) continue;
+        const auto to = place_with_room(t, p, surroundings_.of(p, i));
+        if (!to) continue;
+        move(t, *to);
+        t = kGone;
+      }
+  }
+
+  /// A place in the range that stays below the cap with t: the one t is most drawn to, else the
+  /// least busy.
+  std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
+    std::optional<PlaceId> best;
+    double best_pull = 0;
+    for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
+      const PlaceId p = placement_.of(graph_.to[e]);
+      if (p == from || p < range.first || p >= range.last || p == best) continue;
+      if (busy_s_[p] + time_s(t, p) > cap_s_) continue;
+      const double pull = pull_of(t, p);
+      if (best && pull <= best_pull) continue;
+      best = p;
+      best_pull = pull;
+    }
+    if (best) return best;
+    const PlaceId p = first_to_finish(t, from, range);
+    if (p == LeastBusy::kNobody || busy_s_[p] + time_s(t, p) > cap_s_) return std::nullopt;
+    return p;
+  }
+
+  double pull_of(TaskId t, PlaceId p) const {
+    double pull = 0;
+    for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e)
+      if (placement_.of(graph_.to[e]) == p) pull += graph_.affinity[e];
+    return pull;
+  }
+
+  /// Of the least busy places of each speed, the one that would have done t first.
+  PlaceId first_to_finish(TaskId t, PlaceId from, Range range) const {
+    PlaceId best = LeastBusy::kNobody;
+    double best_s = std::numeric_limits<double>::infinity();
+    for (const LeastBusy& places : least_busy_) {
+      const PlaceId p = places.in(range.first, range.last);
+      if (p == LeastBusy::kNobody || p == from || busy_s_[p] + time_s(t, p) >= best_s) continue;
+      best = p;
+      best_s = busy_s_[p] + time_s(t, p);
+    }
+    return best;
+  }
+
+  /// Exchanges a task of p for a lighter one of a little busy place (or for nothing), so that
+  /// neither works longer than limit_s. Returns that place.
+  std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
+    for (std::size_t i = 0; i < surroundings_.size(); ++i)
+      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+        if (exchange_with(p, q, limit_s)) return q;
+    return std::nullopt;
+  }
+
+  std::vector<PlaceId> partners(PlaceId p, Range range) const {
+    std::vector<PlaceId> found;
+    const PlaceId size = range.last - range.first;
+    for (const LeastBusy& places : least_busy_) {
+      // The least busy one of each of a few equal pieces of the range.
+      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(kPartnersTried, size));
+      for (PlaceId i = 0; i < pieces; ++i) {
+        const auto at = [&](PlaceId piece) {
+          return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
+        };
+        const PlaceId q = places.in(at(i), at(i + 1));
+        if (q != LeastBusy::kNobody && q != p && busy_s_[q] < busy_s_[p]) found.push_back(q);
+      }
+    }
+    std::sort(found.begin(), found.end(), [&](PlaceId a, PlaceId b) {
+      return busy_s_[a] != busy_s_[b] ? busy_s_[a] < busy_s_[b] : a < b;
+    });
+    found.resize(std::min(found.size(), kPartnersTried));
+    return found;
+  }
+
+  /// The exchange that leaves the busier of the two least busy, if that is at most limit_s.
+  bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
+    double best_s = limit_s;
+    TaskId best_given = kGone, best_taken = kGone;
+    const auto consider = [&](TaskId given, TaskId taken) {
+      const double p_s = busy_s_[p] - time_s(given, p) + (taken == kGone ? 0 : time_s(taken, p));
+      const double q_s = busy_s_[q] + time_s(given, q) - (taken == kGone ? 0 : time_s(taken, q));
+      const double after_s = std::max(p_s, q_s);
+      if (after_s > best_s || (after_s == best_s && best_given != kGone)) return;
+      best_s = after_s;
+      best_given = given;
+      best_taken = taken;
+    };
+    for (const TaskId given : tasks_of_[p]) {
+      consider(given, kGone);
+      for (const TaskId taken : tasks_of_[q]) consider(given, taken);
+    }
+    if (best_given == kGone) return false;
+    move(best_given, q);
+    if (best_taken != kGone) move(best_taken, p);
+    return true;
+  }
+
+  /// Where the cap is out of reach: whatever makes the busiest place less busy, as long as any
+  /// does.
+  void lower_the_busiest() {
+    std::priority_queue<std::pair<double, PlaceId>> busiest;
+    const auto watch = [&](PlaceId p) {
+      if (busy_s_[p] > cap_s_) busiest.push({busy_s_[p], p});
+    };
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) watch(p);
+    std::size_t steps_left = kLoweringStepsPerPlace * machine_.num_places();
+    while (!busiest.empty() && steps_left > 0) {
+      const auto [busy_s, p] = busiest.top();
+      busiest.pop();
+      if (busy_s != busy_s_[p]) continue;
+      const auto partner = exchange(p, std::max(cap_s_, busy_s * kWorthwhile));
+      if (!partner) return;
+      watch(p);
+      watch(*partner);
+      --steps_left;
+    }
+  }
+
+  static constexpr TaskId kGone = std::numeric_limits<TaskId>::max();
+
+  const Machine& machine_;
+  const std::vector<Task>& tasks_;
+  const Graph& graph_;
+  double cap_s_;
+  Placement& placement_;
+  Surroundings surroundings_;
+  std::vector<double> busy_s_;
+  std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
+  std::vector<LeastBusy> least_busy_;
+};
+
+}  // namespace
+
+void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement) {
+  Refinement(problem, graph, cap_s, placement).run();
+}
+
+}  // namespace poise::tree_match

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+Placement drawn_placement(TaskId num_tasks, std::uint32_t num_places, Random& random) {
+  Placement placement(num_tasks);
+  for (TaskId t = 0; t < num_tasks; ++t)
+    placement.move(t, static_cast<PlaceId>(random.below(num_places)));
+  return placement;
+}
+
+Placement place(const char* strategy, const Machine& machine, const Workload& workload,
+                const Placement& current) {
+  return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
+}
+
+Metrics judge(const Machine& machine, const Workload& workload, const Placement& current,
+              const Placement& placed) {
+  return evaluate(machine, workload, machine.costs(), current, placed);
+}
+
+void send_both_ways(Workload& workload, TaskId a, TaskId b, std::uint64_t bytes) {
+  workload.messages.push_back({a, b, 1, bytes});
+  workload.messages.push_back({b, a, 1, bytes});
+}
+
+/// A grid of side^3 tasks, each sending to its neighbours, with loads from `draw_s`.
+template <typename Draw>
+Workload stencil(TaskId side, const Draw& draw_s) {
+  Workload workload;
+  for (TaskId t = 0; t < side * side * side; ++t) {
+    workload.tasks.push_back({.load_s = draw_s(t), .bytes = 1000});
+    const TaskId x = t % side, y = t / side % side, z = t / side / side;
+    if (x > 0) send_both_ways(workload, t, t - 1, 1000);
+    if (y > 0) send_both_ways(workload, t, t - side, 1000);
+    if (z > 0) send_both_ways(workload, t, t - side * side, 1000);
+  }
+  return workload;
+}
+
+/// Every task sends to the k next on a ring of tasks.
+Workload k_neighbour(TaskId num_tasks, TaskId k) {
+  Workload workload;
+  workload.tasks.assign(num_tasks, {.load_s = 1e-3, .bytes = 100});
+  for (TaskId t = 0; t < num_tasks; ++t)
+    for (TaskId i = 1; i <= k; ++i) send_both_ways(workload, t, (t + i) % num_tasks, 1000);
+  return workload;
+}
+
+/// The hops of a ring of tasks in blocks along the places: no placement has fewer.
+std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
+  const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
+  return judge(machine, workload, blocks, blocks).hop_bytes;
+}
+
+/// Two packages of four cores, numbered in turn by the operating system.
+constexpr const char* kNehalem = "package:2 core:4 factors:2,1";
+
+TEST(Treematch, a_ring_finds_its_optimum_from_any_start) {
+  const Machine machine = machine_from_text(kNehalem);
+  for (const TaskId num_tasks : {8u, 16u, 64u}) {
+    const Workload workload = k_neighbour(num_tasks, 1);
+    const std::uint64_t least = hop_bytes_in_blocks(machine, workload);
+    const PlaceId numbering[] = {0, 4, 1, 5, 2, 6, 3, 7};  // of the OS 0, 2, 4, 6, 1, 3, 5, 7
+    std::vector<Placement> starts = {blocked(num_tasks, 8), round_robin(num_tasks, 8),
+                                     Placement(num_tasks)};
+    starts.emplace_back(num_tasks);
+    for (TaskId t = 0; t < num_tasks; ++t) starts.back().move(t, numbering[t * 8 / num_tasks]);
+    Random random(5);
+    for (int i = 0; i < 20; ++i) starts.push_back(drawn_placement(num_tasks, 8, random));
+    for (const Placement& start : starts) {
+      const Placement placed = place("treematch", machine, workload, start);
+      const Metrics metrics = judge(machine, workload, start, placed);
+      EXPECT_EQ(metrics.hop_bytes, least);
+      EXPECT_NEAR(metrics.imbalance, 1, 1e-12);
+    }
+  }
+}
+
+TEST(Treematch, a_second_decision_moves_nothing) {
+  Random random(3);
+  const Machine machine = machine_from_text("node:4 numa:2 core:4");
+  const Workload workload = stencil(10, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
+  const Placement start = drawn_placement(1000, machine.num_places(), random);
+  const Placement first = place("treematch", machine, workload, start);
+  EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
+}
+
+TEST(Treematch, clusters_the_size_of_nodes_are_found_again) {
+  for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    Random random(9);
+    std::vector<TaskId> order(128);
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    Workload workload;
+    workload.tasks.assign(128, {.load_s = 1e-3});
+    for (TaskId a = 0; a < 128; ++a)
+      for (TaskId b = 0; b < a; ++b)
+        if (a / 16 == b / 16) send_both_ways(workload, order[a], order[b], 100);
+    const Placement start = drawn_placement(128, machine.num_places(), random);
+    const Placement placed = place("treematch", machine, workload, start);
+    EXPECT_EQ(judge(machine, workload, start, placed).internode_bytes, 0u);
+  }
+}
+
+TEST(Treematch, the_load_cap_holds_on_skewed_loads) {
+  for (const char* text : {"core:64", "node:8 core:8", "torus:4x4 numa:2 core:2",
+                           "node:4 core:16 speeds:1,0.5", "node:3 numa:3 core:7"}) {
+    const Machine machine = machine_from_text(text);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(testing::Message() << text << " seed " << seed);
+      Random random(seed);
+      const Workload workload = stencil(
+          12, [&](TaskId t) { return 1e-3 * portable_exp(random.normal()) * (t < 216 ? 3 : 1); });
+      const Placement start = blocked(workload.num_tasks(), machine.num_places());
+      const Placement placed = place("treematch:only_better=0", machine, workload, start);
+      const Metrics metrics = judge(machine, workload, start, placed);
+      EXPECT_LE(metrics.makespan_s,
+                std::max(1.05 * metrics.average_s, metrics.makespan_bound_s) * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(Treematch, background_load_and_pinned_tasks_count) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:4");
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Workload workload = stencil(9, [&](TaskId) { return 1e-3 * random.uniform(0.5, 2); });
+    for (PlaceId p = 0; p < 16; ++p) workload.background_s.push_back(p % 4 == 0 ? 0.04 : 0);
+    for (Task& task : workload.tasks) task.movable = random.below(10) != 0;
+    const Placement start = drawn_placement(workload.num_tasks(), 16, random);
+    const Placement placed = place("treematch", machine, workload, start);
+    for (const Migration& moved : migrations(start, placed))
+      EXPECT_TRUE(workload.tasks[moved.task].movable);
+    const Metrics metrics = judge(machine, workload, start, placed);
+    EXPECT_LE(metrics.imbalance, 1.05 * (1 + 1e-9));
+    EXPECT_LT(metrics.hop_bytes, judge(machine, workload, start, start).hop_bytes);
+  }
+}
+
+TEST(Treematch, one_huge_task_stands_alone) {
+  const Machine machine = machine_from_text("node:2 core:4");
+  Workload workload = k_neighbour(64, 2);
+  workload.tasks[10].load_s = 1;
+  const Placement start = blocked(64, 8);
+  const Placement placed = place("treematch", machine, workload, start);
+  const Metrics metrics = judge(machine, workload, start, placed);
+  EXPECT_LE(metrics.makespan_s, metrics.makespan_bound_s * (1 + 1e-9));
+}
+
+TEST(Treematch, without_bytes_messages_are_counted) {
+  const Machine machine = machine_from_text(kNehalem);
+  Workload workload = k_neighbour(32, 1), silent = workload;
+  for (Message& message : silent.messages) message.bytes = 0;
+  const Placement start = round_robin(32, 8);
+  EXPECT_EQ(place("treematch", machine, silent, start),
+            place("treematch", machine, workload, start));
+}
+
+TEST(Treematch, threads_do_not_change_the_placement) {
+  Random random(2);
+  const Machine machine = machine_from_text("node:16 numa:2 core:4");
+  const Workload workload = stencil(14, [&](TaskId) { return random.uniform(1, 5); });
+  const Placement start = blocked(workload.num_tasks(), machine.num_places());
+  EXPECT_EQ(place("treematch", machine, workload, start),
+            place("treematch:threads=4", machine, workload, start));
+}
+
+TEST(Treematch, current_groups_stay_together) {
+  const Machine machine = machine_from_text("torus:8 core:2");
+  const Workload workload = k_neighbour(64, 1);
+  Placement start(64);  // each node holds a run of the ring, but runs lie far apart
+  for (TaskId t = 0; t < 64; ++t) start.move(t, (t / 8 * 3 % 8) * 2 + t / 4 % 2);
+  const Placement placed = place("treematch:groups=current", machine, workload, start);
+  for (TaskId t = 0; t < 64; ++t)
+    EXPECT_EQ(machine.node_of_place(placed.of(t)), machine.node_of_place(placed.of(t / 8 * 8)));
+  EXPECT_LT(judge(machine, workload, start, placed).hop_bytes,
+            judge(machine, workload, start, start).hop_bytes);
+}
+
+TEST(Treematch, keeps_what_is_better_already) {
+  const Machine machine = machine_from_text("core:2 message:1");
+  Workload workload = k_neighbour(2, 1);  // apart, the two would wait for each other
+  const Placement together(2);
+  EXPECT_EQ(place("treematch", machine, workload, together), together);
+  EXPECT_NE(place("treematch:only_better=0", machine, workload, together), together);
+}
+
+}  // namespace
+}  // namespace poise

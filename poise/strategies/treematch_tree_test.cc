@@ -1,0 +1,139 @@
+#include "poise/strategies/treematch_tree.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+
+#include "poise/base/random.h"
+
+namespace poise::tree_match {
+namespace {
+
+/// Affinities drawn at random; about a third of the pairs have none.
+Graph drawn_graph(Vertex size, Random& random) {
+  Workload workload;
+  workload.tasks.resize(size);
+  for (Vertex a = 0; a < size; ++a)
+    for (Vertex b = 0; b < a; ++b)
+      if (random.below(3) > 0) workload.messages.push_back({a, b, 1, 1 + random.below(100)});
+  return affinity_graph(workload, Affinity::bytes);
+}
+
+/// Edges of the tree between two leaves, up and down.
+double hops(Vertex a, Vertex b, const std::vector<std::uint32_t>& arities) {
+  double edges = 0;
+  for (auto arity = arities.rbegin(); arity != arities.rend() && a != b; ++arity, edges += 2) {
+    a /= *arity;
+    b /= *arity;
+  }
+  return edges;
+}
+
+double cost(const Graph& graph, const std::vector<Vertex>& leaf_of,
+            const std::vector<std::uint32_t>& arities) {
+  double sum = 0;
+  for (Vertex v = 0; v < graph.num_vertices(); ++v)
+    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+      sum += graph.affinity[e] * hops(leaf_of[v], leaf_of[graph.to[e]], arities);
+  return sum / 2;
+}
+
+Vertex count_leaves(const std::vector<std::uint32_t>& arities) {
+  return std::accumulate(arities.begin(), arities.end(), Vertex{1}, std::multiplies<>());
+}
+
+/// The least cost of all permutations.
+double least_cost(const Graph& graph, const std::vector<std::uint32_t>& arities) {
+  std::vector<Vertex> leaf_of(count_leaves(arities));
+  std::iota(leaf_of.begin(), leaf_of.end(), 0);
+  double least = std::numeric_limits<double>::infinity();
+  do least = std::min(least, cost(graph, leaf_of, arities));
+  while (std::next_permutation(leaf_of.begin(), leaf_of.end()));
+  return least;
+}
+
+void expect_different_leaves(std::vector<Vertex> leaf_of, Vertex leaves) {
+  std::sort(leaf_of.begin(), leaf_of.end());
+  EXPECT_EQ(std::adjacent_find(leaf_of.begin(), leaf_of.end()), leaf_of.end());
+  EXPECT_LT(leaf_of.back(), leaves);
+}
+
+TEST(TreeMatch, arities_are_split_to_primes) {
+  EXPECT_EQ(split_to_primes({{12, 1, 8, 7}}), (std::vector<std::uint32_t>{3, 2, 2, 2, 2, 2, 7}));
+}
+
+TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
+  const std::vector<std::vector<std::uint32_t>> trees = {
+      {2, 2}, {2, 3}, {3, 2}, {2, 2, 2}, {2, 4}, {4, 2}, {7}, {2, 1, 3}, {1, 2, 1, 2, 1}};
+  for (std::uint64_t seed = 0; seed < 6; ++seed)
+    for (const auto& arities : trees) {
+      SCOPED_TRACE(testing::Message()
+                   << "seed " << seed << " tree " << testing::PrintToString(arities));
+      Random random(seed);
+      const Graph graph = drawn_graph(count_leaves(arities), random);
+      const std::vector<Vertex> leaf_of = match_to_tree(graph, arities);
+      expect_different_leaves(leaf_of, count_leaves(arities));
+      EXPECT_EQ(cost(graph, leaf_of, arities), least_cost(graph, arities));
+    }
+}
+
+TEST(TreeMatch, empty_objects_fill_the_tree) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const std::vector<std::uint32_t> arities = {2, 2, 2};
+    Graph graph = drawn_graph(5, random);
+    const std::vector<Vertex> leaf_of = match_to_tree(graph, arities);
+    ASSERT_EQ(leaf_of.size(), 5u);
+    expect_different_leaves(leaf_of, 8);
+    Graph padded = graph;
+    pad(padded, 8, 0);
+    EXPECT_EQ(cost(graph, leaf_of, arities), least_cost(padded, arities));
+  }
+}
+
+/// Cliques of the sizes of the groups of every level, the closer the heavier, in a drawn order.
+Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
+  Workload workload;
+  workload.tasks.resize(leaf_of.size());
+  for (Vertex a = 0; a < leaf_of.size(); ++a)
+    for (Vertex b = 0; b < a; ++b) {
+      const double far = hops(leaf_of[a], leaf_of[b], arities);
+      workload.messages.push_back({a, b, 1, far <= 2 ? 10000u : far <= 4 ? 100u : 1u});
+    }
+  return affinity_graph(workload, Affinity::bytes);
+}
+
+TEST(TreeMatch, recovers_a_hidden_tree_of_any_arity) {
+  const std::vector<std::vector<std::uint32_t>> trees = {
+      {4, 4, 4}, {3, 5, 2}, {8, 8}, {2, 2, 12}, {2, 3, 31}, {16, 2}, {2, 300, 2}};
+  for (const auto& arities : trees) {
+    SCOPED_TRACE(testing::PrintToString(arities));
+    std::vector<Vertex> hidden(count_leaves(arities));
+    std::iota(hidden.begin(), hidden.end(), 0);
+    Random random(7);
+    for (std::size_t i = hidden.size(); i > 1; --i)
+      std::swap(hidden[i - 1], hidden[random.below(i)]);
+    const Graph graph = hidden_tree(arities, hidden);
+    const std::vector<Vertex> leaf_of = match_to_tree(graph, arities);
+    expect_different_leaves(leaf_of, count_leaves(arities));
+    EXPECT_EQ(cost(graph, leaf_of, arities), cost(graph, hidden, arities));
+  }
+}
+
+TEST(TreeMatch, turning_keeps_the_cost_and_brings_members_home) {
+  const std::vector<std::uint32_t> arities = {2, 3, 2};
+  Random random(11);
+  const Graph graph = drawn_graph(12, random);
+  const std::vector<Vertex> home = match_to_tree(graph, arities);
+  std::vector<std::vector<Anchor>> anchors;
+  for (const Vertex leaf : home) anchors.push_back({{leaf, 1}});
+  std::vector<Vertex> mirrored;
+  for (const Vertex leaf : home) mirrored.push_back(11 - leaf);
+  EXPECT_EQ(cost(graph, mirrored, arities), cost(graph, home, arities));
+  EXPECT_EQ(turn_to_anchors(mirrored, arities, anchors), home);
+}
+
+}  // namespace
+}  // namespace poise::tree_match
