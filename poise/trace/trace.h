@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "poise/machine/machine.h"
@@ -28,25 +30,42 @@ struct TaskName {
 };
 
 struct Phase {
-  std::uint64_t id = 0;
-  double wall_s = 0;  // 0: not recorded
+  std::uint64_t id = 0;  // grows from phase to phase
+  double wall_s = 0;     // 0: not recorded
   Workload workload;
-  Placement placement;
+  Placement placement;          // without tasks: not recorded
   std::vector<TaskName> names;  // per task, or empty: tasks are called by their number
   std::vector<std::vector<double>> subphase_load_s;  // per task, or empty: not recorded
 };
 
 struct Trace {
   std::optional<Machine> machine;  // where it was recorded, if known
-  std::uint32_t num_places = 0;    // ranks or PEs that took part
+  std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: not known
   std::vector<Phase> phases;
 };
 
-/// Reads a trace of any known form, told apart by content: native, a directory or stem of vt
-/// LBDatafiles, a Charm++ LB dump, a METIS graph. Throws Error naming the file and what is wrong.
-Trace read_trace(const std::string& path);
+/// The forms of files, by the name used for `--from` and `--to`.
+struct TraceFormat {
+  std::string_view name, description;
+  std::string_view ending;  // of the files written by default; empty: cannot be written
+};
+std::span<const TraceFormat> trace_formats();
 
-/// Throws Error when a phase's parts do not fit together.
+struct ReadOptions {
+  std::string format = {};  // by name; empty: told by content
+  bool recover = false;     // take the whole phases of a native file that was never finished
+};
+
+/// Reads a trace of any known form, told apart by content: native, a folder or stem of vt
+/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. Throws Error naming the
+/// file and what is wrong.
+Trace read_trace(const std::string& path, const ReadOptions& options = {});
+
+/// Writes a trace in the named form, or the one that the end of the path stands for. What a form
+/// cannot hold is left out (docs/formats.md). Throws Error; nothing is then half-written.
+void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
+
+/// Throws Error when a phase's parts do not fit together, or phase ids do not grow.
 void check(const Trace& trace);
 
 }  // namespace poise

@@ -1,0 +1,85 @@
+// Reads binary files from the front, never past their end.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+/// A position in the bytes of a file. Integers are little-endian. Every read that would pass the
+/// end throws Error with the file and the byte.
+class Cursor {
+ public:
+  /// The bytes begin `offset` bytes into the file. The name and the bytes are not copied.
+  Cursor(const std::string& file, std::string_view bytes, std::uint64_t offset)
+      : file_(&file),
+        begin_(bytes.data()),
+        next_(begin_),
+        end_(begin_ + bytes.size()),
+        offset_(offset) {}
+
+  std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(next_ - begin_); }
+  std::size_t left() const { return static_cast<std::size_t>(end_ - next_); }
+  const std::string& file() const { return *file_; }
+
+  template <typename... Args>
+  [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
+    fail("{}: byte {}: {}", *file_, offset(), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  std::string_view take(std::uint64_t size) {
+    if (size > left()) fail_here("{} bytes are announced, but {} are left", size, left());
+    const std::string_view bytes(next_, static_cast<std::size_t>(size));
+    next_ += size;
+    return bytes;
+  }
+
+  template <typename Unsigned>
+  Unsigned fixed() {
+    Unsigned value = 0;
+    const std::string_view bytes = take(sizeof value);
+    for (std::size_t i = 0; i < sizeof value; ++i)
+      value |= static_cast<Unsigned>(static_cast<Unsigned>(static_cast<unsigned char>(bytes[i]))
+                                     << (8 * i));
+    return value;
+  }
+
+  double f64() { return std::bit_cast<double>(fixed<std::uint64_t>()); }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      if (next_ == end_) fail_here("a number is cut short");
+      const auto byte = static_cast<unsigned char>(*next_);
+      if (shift == 63 && byte > 1) fail_here("a number has more than 64 bits");
+      ++next_;
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  std::int64_t signed_varint() {
+    const std::uint64_t value = varint();
+    return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
+  }
+
+  /// A number below `end`; `what` names it in the error.
+  template <typename Unsigned>
+  Unsigned below(std::uint64_t end, const char* what) {
+    const std::uint64_t value = varint();
+    if (value >= end) fail_here("{} {} of {}", what, value, end);
+    return static_cast<Unsigned>(value);
+  }
+
+ private:
+  const std::string* file_;
+  const char *begin_, *next_, *end_;
+  std::uint64_t offset_;
+};
+
+}  // namespace poise

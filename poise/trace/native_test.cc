@@ -1,0 +1,197 @@
+#include "poise/trace/native.h"
+
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/random.h"
+#include "poise/trace/crc32.h"
+#include "poise/trace/trace_testing.h"
+
+namespace poise {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of_reading(const std::string& bytes) {
+  try {
+    native::read("t.poise", bytes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Crc32, is_the_one_of_zlib) {
+  EXPECT_EQ(crc32("123456789"), 0xCBF43926u);
+  EXPECT_EQ(crc32("6789", crc32("12345")), 0xCBF43926u);
+  EXPECT_EQ(crc32(""), 0u);
+}
+
+TEST(Native, holds_the_whole_trace) {
+  const Trace trace = full_trace();
+  expect_same(native::read("t.poise", native::write(trace)), trace);
+}
+
+TEST(Native, holds_the_smallest_trace) {
+  Trace trace;
+  trace.num_places = 1;
+  Phase& phase = trace.phases.emplace_back();
+  phase.workload.tasks.push_back({1});
+  phase.placement = Placement(1);
+  expect_same(native::read("t.poise", native::write(trace)), trace);
+}
+
+TEST(Native, every_truncation_is_refused_with_its_byte) {
+  const std::string bytes = native::write(full_trace());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THAT(error_of_reading(bytes.substr(0, size)), HasSubstr("t.poise: byte ")) << size;
+}
+
+TEST(Native, every_changed_byte_is_refused_with_its_byte) {
+  const std::string bytes = native::write(full_trace());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    EXPECT_THAT(error_of_reading(damaged), HasSubstr("t.poise: byte ")) << i;
+  }
+}
+
+TEST(Native, bytes_after_the_end_are_refused) {
+  const std::string bytes = native::write(full_trace());
+  EXPECT_THAT(error_of_reading(bytes + "x"), HasSubstr("1 bytes follow the end"));
+}
+
+TEST(Native, recover_finds_the_whole_phases_before_the_damage) {
+  Trace trace = full_trace();
+  const std::string bytes = native::write(trace);
+  std::size_t most = 0;
+  Trace first = trace;
+  first.phases.resize(1);
+  constexpr std::size_t kEndSize = 16 + 1;
+  for (std::size_t size = native::write(first).size() - kEndSize; size < bytes.size(); ++size) {
+    const Trace found = native::read("t.poise", bytes.substr(0, size), native::Reading::recover);
+    ASSERT_LE(found.phases.size(), trace.phases.size());
+    EXPECT_GE(found.phases.size(), most);
+    most = found.phases.size();
+    expect_same(found.phases[0], trace.phases[0]);
+  }
+  EXPECT_THROW(native::read("t.poise", bytes.substr(0, 40), native::Reading::recover), Error);
+  EXPECT_EQ(most, trace.phases.size());
+}
+
+TEST(Native, a_recording_that_is_cut_off_keeps_its_phases) {
+  const Trace trace = full_trace();
+  const std::string path = testing::TempDir() + "poise_native_test_recording.poise";
+  {
+    native::Recording recording(path, trace.num_places);
+    for (const Phase& phase : trace.phases) recording.add(phase);
+  }
+  EXPECT_THAT(error_of_reading(read_file(path)), HasSubstr("poise convert --recover"));
+  EXPECT_THROW(read_trace(path), Error);
+  expect_same(read_trace(path, {.recover = true}), trace);
+
+  native::Recording recording(path, trace.num_places);
+  for (const Phase& phase : trace.phases) recording.add(phase);
+  recording.finish();
+  expect_same(read_trace(path), trace);
+  std::remove(path.c_str());
+}
+
+// What follows writes sections by hand, so that their checksums are right and only the content is
+// wrong.
+
+std::string fixed(std::uint64_t value, int size) {
+  std::string bytes;
+  for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i));
+  return bytes;
+}
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 128; value /= 128) bytes += static_cast<char>(value % 128 + 128);
+  return bytes + static_cast<char>(value);
+}
+
+std::string section(const std::string& tag, const std::string& payload) {
+  const std::string rest = tag + fixed(payload.size(), 8) + payload;
+  return fixed(crc32(rest), 4) + rest;
+}
+
+std::string column(const std::string& name, const std::string& data) {
+  return varint(name.size()) + name + varint(data.size()) + data;
+}
+
+std::string file_with(const std::string& phase_payload) {
+  return std::string(native::kMagic) + fixed(1, 4) + section("head", varint(2)) +
+         section("phas", phase_payload) + section("end ", varint(1));
+}
+
+std::string phase_head(std::uint64_t tasks, std::uint64_t messages) {
+  return varint(7) + fixed(0, 8) + varint(tasks) + varint(messages);
+}
+
+const std::string kLoads = column("load_s", std::string(8, '\0'));
+const std::string kPlaces = column("place", varint(1));
+
+TEST(Native, missing_columns_have_plain_defaults) {
+  const Trace trace = native::read(
+      "t.poise", file_with(phase_head(1, 1) + kLoads + kPlaces + column("from", varint(0)) +
+                           column("to", varint(0)) + column("from the future", "abc")));
+  const Workload& workload = trace.phases.at(0).workload;
+  EXPECT_TRUE(workload.tasks.at(0).movable);
+  EXPECT_EQ(workload.messages.at(0).count, 1u);
+  EXPECT_EQ(trace.phases[0].placement.of(0), 1u);
+}
+
+TEST(Native, counts_that_lie_are_refused_before_anything_is_allocated) {
+  const std::uint64_t billion = 1'000'000'000;
+  EXPECT_THAT(error_of_reading(file_with(phase_head(billion, 0) + kLoads + kPlaces)),
+              HasSubstr("\"load_s\" has 8 bytes for 1000000000 items"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(billion, 0))), HasSubstr("no column"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(~std::uint64_t{0}, 0))), HasSubstr("at most"));
+  EXPECT_THAT(error_of_reading(
+                  file_with(phase_head(1, billion) + kLoads + kPlaces + column("from", "abc"))),
+              HasSubstr("\"from\" has 3 bytes for 1000000000 items"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + varint(4) + "name" + varint(billion))),
+              HasSubstr("1000000000 bytes are announced"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + kPlaces +
+                                         column("subphase_load_s", varint(billion)))),
+              HasSubstr("1000000000 subphases are cut short"));
+  EXPECT_THAT(error_of_reading(file_with(
+                  phase_head(1, 0) + kLoads + kPlaces +
+                  column("name", varint(0) + varint(1) + varint(0) + varint(0) + varint(billion)))),
+              HasSubstr("an index of 1000000000 numbers is cut short"));
+  const std::string head = std::string(native::kMagic) + fixed(1, 4);
+  EXPECT_THAT(error_of_reading(head + section("head", varint(1ull << 40))), HasSubstr("places"));
+}
+
+TEST(Native, contents_out_of_range_are_refused) {
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + column("place", varint(2)))),
+              HasSubstr("place 2 of 2"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 1) + kLoads + kPlaces +
+                                         column("from", varint(1)) + column("to", varint(0)))),
+              HasSubstr("a message names task -1 of 1"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + kPlaces + kPlaces)),
+              HasSubstr("\"place\" comes twice"));
+  EXPECT_THAT(error_of_reading(
+                  file_with(phase_head(1, 0) + column("load_s", std::string(9, '0')) + kPlaces)),
+              HasSubstr("goes on for 1 bytes"));
+  EXPECT_THAT(error_of_reading(
+                  file_with(phase_head(1, 0) + kLoads + column("place", std::string(11, '\xff')))),
+              HasSubstr("more than 64 bits"));
+  EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(2, 4)), HasSubstr("version 2"));
+}
+
+TEST(Native, random_traces_come_back_the_same) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = random_trace(seed);
+    expect_same(native::read("t.poise", native::write(trace)), trace);
+  }
+}
+
+}  // namespace
+}  // namespace poise

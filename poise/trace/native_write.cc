@@ -1,0 +1,214 @@
+// Writes the native format. One function per part of the file; docs/formats.md is its reference.
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+#include "poise/machine/json.h"
+#include "poise/trace/crc32.h"
+#include "poise/trace/native.h"
+
+namespace poise::native {
+
+namespace {
+
+constexpr std::uint32_t kVersion = 1;
+
+template <typename Unsigned>
+void add_fixed(std::string& bytes, Unsigned value) {
+  char buffer[sizeof value];
+  for (std::size_t i = 0; i < sizeof value; ++i) buffer[i] = static_cast<char>(value >> (8 * i));
+  bytes.append(buffer, sizeof value);
+}
+
+void add_f64(std::string& bytes, double value) {
+  add_fixed(bytes, std::bit_cast<std::uint64_t>(value));
+}
+
+/// Seven bits a byte, lowest first; the top bit says that more follow.
+void add_varint(std::string& bytes, std::uint64_t value) {
+  char buffer[10];
+  std::size_t size = 0;
+  for (; value >= 0x80; value >>= 7) buffer[size++] = static_cast<char>(value | 0x80);
+  buffer[size++] = static_cast<char>(value);
+  bytes.append(buffer, size);
+}
+
+/// 0, -1, 1, -2, 2 … as 0, 1, 2, 3, 4 …
+void add_signed(std::string& bytes, std::int64_t value) {
+  add_varint(bytes, (static_cast<std::uint64_t>(value) << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+}
+
+void add_section(std::string& file, std::string_view tag, std::string_view payload) {
+  POISE_CHECK(tag.size() == 4);
+  std::string head(tag);
+  add_fixed(head, static_cast<std::uint64_t>(payload.size()));
+  add_fixed(file, crc32(payload, crc32(head)));
+  file += head;
+  file += payload;
+}
+
+void add_column(std::string& payload, std::string_view name, std::string_view data) {
+  add_varint(payload, name.size());
+  payload += name;
+  add_varint(payload, data.size());
+  payload += data;
+}
+
+/// A column with something for each item; `add` appends it. Without items there is no column.
+template <typename Items, typename Add>
+void add_column_of(std::string& payload, std::string_view name, const Items& items,
+                   const Add& add) {
+  if (items.empty()) return;
+  std::string data;
+  for (const auto& item : items) add(data, item);
+  add_column(payload, name, data);
+}
+
+void add_name(std::string& data, const TaskName& name) {
+  add_varint(data, static_cast<std::uint64_t>(name.kind));
+  add_varint(data, name.id);
+  add_signed(data, name.collection);
+  add_signed(data, name.object_group);
+  add_varint(data, name.index.size());
+  for (const std::int64_t i : name.index) add_signed(data, i);
+}
+
+void add_tasks(std::string& payload, const Phase& phase) {
+  const Workload& workload = phase.workload;
+  add_column_of(payload, "load_s", workload.tasks,
+                [](std::string& data, const Task& task) { add_f64(data, task.load_s); });
+  add_column_of(payload, "bytes", workload.tasks,
+                [](std::string& data, const Task& task) { add_varint(data, task.bytes); });
+  std::string pinned((workload.tasks.size() + 7) / 8, '\0');
+  for (std::size_t t = 0; t < workload.tasks.size(); ++t)
+    if (!workload.tasks[t].movable) pinned[t / 8] = static_cast<char>(pinned[t / 8] | 1 << t % 8);
+  add_column(payload, "pinned", pinned);
+  add_column_of(payload, "place", phase.placement.places(), add_varint);
+}
+
+void add_messages(std::string& payload, const std::vector<Message>& messages) {
+  TaskId before = 0;
+  add_column_of(payload, "from", messages, [&](std::string& data, const Message& message) {
+    add_signed(data, static_cast<std::int64_t>(message.from) - std::exchange(before, message.from));
+  });
+  add_column_of(payload, "to", messages, [](std::string& data, const Message& message) {
+    add_signed(data, static_cast<std::int64_t>(message.to) - message.from);
+  });
+  add_column_of(payload, "count", messages,
+                [](std::string& data, const Message& message) { add_varint(data, message.count); });
+  add_column_of(payload, "message_bytes", messages,
+                [](std::string& data, const Message& message) { add_varint(data, message.bytes); });
+}
+
+void add_position(std::string& data, const std::array<double, 3>& position) {
+  for (const double x : position) add_f64(data, x);
+}
+
+void add_memory(std::string& data, const TaskMemory& memory) {
+  add_varint(data, memory.footprint_bytes);
+  add_varint(data, memory.working_bytes);
+  add_signed(data, memory.shared_block);
+}
+
+void add_subphases(std::string& data, const std::vector<double>& loads_s) {
+  add_varint(data, loads_s.size());
+  for (const double load_s : loads_s) add_f64(data, load_s);
+}
+
+void add_optional_columns(std::string& payload, const Phase& phase) {
+  const Workload& workload = phase.workload;
+  add_column_of(payload, "background_s", workload.background_s, add_f64);
+  add_column_of(payload, "position", workload.positions, add_position);
+  add_column_of(payload, "home", workload.homes, add_varint);
+  add_column_of(payload, "memory", workload.memory, add_memory);
+  add_column_of(payload, "shared_block_bytes", workload.shared_block_bytes, add_varint);
+  add_column_of(payload, "place_bytes", workload.place_bytes, add_varint);
+  add_column_of(payload, "name", phase.names, add_name);
+  add_column_of(payload, "subphase_load_s", phase.subphase_load_s, add_subphases);
+}
+
+std::string file_head(std::uint32_t num_places, const Machine* machine) {
+  std::string file(kMagic);
+  add_fixed(file, kVersion);
+  std::string places;
+  add_varint(places, num_places);
+  add_section(file, "head", places);
+  if (machine) add_section(file, "mach", machine_to_json(*machine));
+  return file;
+}
+
+std::string phase_section(const Phase& phase) {
+  std::string payload;
+  add_varint(payload, phase.id);
+  add_f64(payload, phase.wall_s);
+  add_varint(payload, phase.workload.tasks.size());
+  add_varint(payload, phase.workload.messages.size());
+  add_tasks(payload, phase);
+  add_messages(payload, phase.workload.messages);
+  add_optional_columns(payload, phase);
+  std::string section;
+  add_section(section, "phas", payload);
+  return section;
+}
+
+std::string end_section(std::uint64_t num_phases) {
+  std::string payload, section;
+  add_varint(payload, num_phases);
+  add_section(section, "end ", payload);
+  return section;
+}
+
+}  // namespace
+
+std::string write(const Trace& trace) {
+  std::string file = file_head(trace.num_places, trace.machine ? &*trace.machine : nullptr);
+  for (const Phase& phase : trace.phases) file += phase_section(phase);
+  file += end_section(trace.phases.size());
+  return file;
+}
+
+Recording::Recording(const std::string& path, std::uint32_t num_places, const Machine* machine)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (file_ < 0) fail("cannot write {}: {}", path, std::strerror(errno));
+  append(file_head(num_places, machine));
+}
+
+Recording::~Recording() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void Recording::add(const Phase& phase) {
+  append(phase_section(phase));
+  ++num_phases_;
+}
+
+void Recording::finish() {
+  append(end_section(num_phases_));
+  if (::close(std::exchange(file_, -1)) != 0)
+    fail("cannot write {}: {}", path_, std::strerror(errno));
+}
+
+void Recording::append(std::string_view bytes) {
+  POISE_CHECK(file_ >= 0);
+  const std::uint64_t size = size_ + bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      // Half a phase would hide those added after it.
+      if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
+        ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
+      fail("cannot write {}: {}", path_, std::strerror(error));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  size_ = size;
+}
+
+}  // namespace poise::native
