@@ -73,4 +73,14 @@ std::vector<std::string> find_rank_files(const std::string& path);
 /// Reads the files found.
 Trace read_files(const std::vector<std::string>& paths);
 
+/// Writes STEM.RANK.json, or STEM.RANK.json.br through brotli, one file per place. The machine is
+/// not part of these files. Throws Error when a file cannot be written, or when others of that stem
+/// are there that would be read with them.
+void write_files(const Trace& trace, const std::string& stem, bool compress);
+
+/// Throws Error when there are files of the series that a trace of so many ranks, all with this
+/// ending, would not replace.
+void check_no_other_files(const std::string& stem, std::string_view ending,
+                          std::uint32_t num_ranks);
+
 }  // namespace poise::vt

@@ -72,20 +72,40 @@ std::vector<std::string> find_in_folder(const std::string& path) {
   return complete(first, found.begin()->second);
 }
 
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
 }  // namespace
 
 std::vector<std::string> find_rank_files(const std::string& path) {
-  if (fs::is_directory(path)) return find_in_folder(path);
+  std::error_code error;
+  if (fs::is_directory(path, error)) return find_in_folder(path);
   const fs::path whole(path);
   const std::string name = whole.filename().string();
-  const bool is_file = fs::exists(whole);
+  const bool is_file = fs::exists(whole, error);
   const auto rank_name = rank_of_name(name);
   if (is_file && !rank_name) return {};
-  const fs::path folder = whole.has_parent_path() ? whole.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(whole);
   auto found = series_in(folder);
   const auto series = found.find(is_file ? rank_name->stem : name);
   if (series == found.end()) return {};
   return complete((folder / series->first).string(), series->second);
+}
+
+void check_no_other_files(const std::string& stem, std::string_view ending,
+                          std::uint32_t num_ranks) {
+  const fs::path path(stem);
+  const auto found = series_in(folder_of(path));
+  const auto series = found.find(path.filename().string());
+  if (series == found.end()) return;
+  for (const auto& [rank, files] : series->second)
+    for (const std::string& file : files)
+      if (rank >= num_ranks || file.ends_with(".br") != ending.ends_with(".br"))
+        fail(
+            "{} is left from another trace and would be read with this one; remove it or write "
+            "elsewhere",
+            file);
 }
 
 Trace read_files(const std::vector<std::string>& paths) {

@@ -29,12 +29,16 @@ struct Part {
 
 /// A task of the phase: one that a rank lists, or one that only messages know.
 struct Entry {
-  Key key;
+  Key key = {};
   PlaceId place = 0;
   const RankTask* task = nullptr;
 };
 
 auto order_of(const Key& key) { return std::tuple(key.kind, key.id, key.home); }
+
+bool comes_before(const Entry& a, const Entry& b) {
+  return std::tuple(order_of(a.key), a.place) < std::tuple(order_of(b.key), b.place);
+}
 
 bool same_name(const Key& a, const Key& b) { return a.kind == b.kind && a.id == b.id; }
 
@@ -63,9 +67,7 @@ class Tasks {
     for (const Part& part : parts)
       for (const RankTask& task : part.phase->tasks)
         entries_.push_back({task.key, part.file->rank, &task});
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-      return std::tuple(order_of(a.key), a.place) < std::tuple(order_of(b.key), b.place);
-    });
+    std::sort(entries_.begin(), entries_.end(), comes_before);
     num_listed_ = entries_.size();
     first_of_name_.reserve(num_listed_);
     for (std::size_t t = 0; t < num_listed_; ++t) {
@@ -91,9 +93,8 @@ class Tasks {
   std::pair<std::vector<Entry>, std::vector<TaskId>> in_order() const {
     std::vector<std::size_t> order(entries_.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return order_of(entries_[a].key) < order_of(entries_[b].key);
-    });
+    const auto is_before = [&](auto a, auto b) { return comes_before(entries_[a], entries_[b]); };
+    std::sort(order.begin(), order.end(), is_before);
     std::pair<std::vector<Entry>, std::vector<TaskId>> result;
     result.second.resize(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -115,9 +116,7 @@ class Tasks {
 
     const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
-    const auto entry = std::lower_bound(begin, end, key, [](const Entry& a, const Key& b) {
-      return order_of(a.key) < order_of(b);
-    });
+    const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
       fail("{}: phase {}: a message {} {}, but several homes have that seq_id and not this one",
            part.file->name, phase_id_, verb, describe(key));

@@ -1,0 +1,247 @@
+// Writes LBDatafiles: one JSON file per rank that vt, LBAF and vt-tv read. Times and sizes are
+// written as floats, since their validator refuses integers there.
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/trace/brotli.h"
+#include "poise/trace/vt.h"
+
+namespace poise::vt {
+
+namespace {
+
+using Text = fmt::memory_buffer;
+
+template <typename... Args>
+void add(Text& text, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+}
+
+void add_float(Text& text, double value) {
+  const std::size_t start = text.size();
+  add(text, "{}", value);
+  const bool looks_integer =
+      std::none_of(text.begin() + start, text.end(), [](char c) { return c == '.' || c == 'e'; });
+  if (looks_integer) add(text, ".0");
+}
+
+void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
+  add(text, ",\"{}\":{}.0", key, bytes);
+}
+
+/// Task and message numbers arranged by place.
+struct ByPlace {
+  std::vector<std::size_t> first;  // per place, and one past the last
+  std::vector<std::size_t> items;
+  std::span<const std::size_t> of(PlaceId p) const {
+    return {items.data() + first[p], first[p + 1] - first[p]};
+  }
+};
+
+template <typename PlaceOf>
+ByPlace arrange(std::size_t num_items, std::uint32_t num_places, const PlaceOf& place_of) {
+  ByPlace result{std::vector<std::size_t>(num_places + 1), std::vector<std::size_t>(num_items)};
+  for (std::size_t i = 0; i < num_items; ++i) ++result.first[place_of(i) + 1];
+  for (std::size_t p = 0; p < num_places; ++p) result.first[p + 1] += result.first[p];
+  std::vector<std::size_t> next(result.first.begin(), result.first.end() - 1);
+  for (std::size_t i = 0; i < num_items; ++i) result.items[next[place_of(i)]++] = i;
+  return result;
+}
+
+/// One phase, arranged by place.
+struct Arranged {
+  const Phase& phase;
+  ByPlace tasks, messages;  // a message belongs to its sender's place
+};
+
+Arranged arrange(const Phase& phase, std::uint32_t num_places) {
+  const auto place_of = [&](std::size_t t) { return phase.placement.of(static_cast<TaskId>(t)); };
+  const auto& messages = phase.workload.messages;
+  return {phase, arrange(phase.workload.tasks.size(), num_places, place_of),
+          arrange(messages.size(), num_places,
+                  [&](std::size_t m) { return place_of(messages[m].from); })};
+}
+
+bool is_place(const Phase& phase, TaskId t) {
+  return !phase.names.empty() && phase.names[t].kind == TaskName::Kind::place;
+}
+
+PlaceId home_of(const Phase& phase, TaskId t) {
+  return phase.workload.homes.empty() ? phase.placement.of(t) : phase.workload.homes[t];
+}
+
+void add_entity(Text& text, const Phase& phase, TaskId t) {
+  if (is_place(phase, t)) {
+    const PlaceId place = phase.placement.of(t);
+    add(text, R"({{"type":"node","id":{},"home":{},"migratable":false}})", place, place);
+    return;
+  }
+  // Tasks without names are called by their number, the same way in every phase.
+  const TaskName name =
+      phase.names.empty() ? TaskName{t, 0, {}, -1, TaskName::Kind::sequence} : phase.names[t];
+  add(text, R"({{"type":"object","{}":{},"home":{},"migratable":{})",
+      name.kind == TaskName::Kind::sequence ? "seq_id" : "id", name.id, home_of(phase, t),
+      phase.workload.tasks[t].movable);
+  if (name.collection >= 0) add(text, ",\"collection_id\":{}", name.collection);
+  if (name.object_group >= 0) add(text, ",\"objgroup_id\":{}", name.object_group);
+  if (!name.index.empty()) add(text, ",\"index\":[{}]", fmt::join(name.index, ","));
+  add(text, "}}");
+}
+
+void add_user_defined(Text& text, const Phase& phase, TaskId t) {
+  const Workload& workload = phase.workload;
+  const std::size_t start = text.size();
+  if (workload.tasks[t].bytes > 0)
+    add_bytes(text, "task_serialized_bytes", workload.tasks[t].bytes);
+  if (!workload.place_bytes.empty())
+    add_bytes(text, "rank_working_bytes", workload.place_bytes[phase.placement.of(t)]);
+  if (!workload.memory.empty()) {
+    const TaskMemory& memory = workload.memory[t];
+    add_bytes(text, "task_footprint_bytes", memory.footprint_bytes);
+    add_bytes(text, "task_working_bytes", memory.working_bytes);
+    if (memory.shared_block >= 0) {
+      add(text, ",\"shared_id\":{},\"home_rank\":{}", memory.shared_block, home_of(phase, t));
+      add_bytes(text, "shared_bytes",
+                workload.shared_block_bytes[static_cast<std::size_t>(memory.shared_block)]);
+    }
+  }
+  if (!workload.positions.empty())
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      add(text, ",\"position_{}\":", "xyz"[axis]);
+      add_float(text, workload.positions[t][axis]);
+    }
+  if (text.size() == start) return;
+  text[start] = '{';  // in place of the first comma
+  const std::string fields(text.begin() + start, text.end());
+  text.resize(start);
+  add(text, ",\"user_defined\":{}}}", fields);
+}
+
+void add_task(Text& text, const Phase& phase, TaskId t) {
+  add(text, "{{\"entity\":");
+  add_entity(text, phase, t);
+  add(text, ",\"node\":{},\"resource\":\"cpu\",\"time\":", phase.placement.of(t));
+  add_float(text, phase.workload.tasks[t].load_s);
+  if (!phase.subphase_load_s.empty() && !phase.subphase_load_s[t].empty()) {
+    std::size_t id = 0;
+    for (const double load_s : phase.subphase_load_s[t]) {
+      add(text, "{}{{\"id\":{},\"time\":", id == 0 ? ",\"subphases\":[" : ",", id);
+      add_float(text, load_s);
+      add(text, "}}");
+      ++id;
+    }
+    add(text, "]");
+  }
+  add_user_defined(text, phase, t);
+  add(text, "}}");
+}
+
+void add_message(Text& text, const Phase& phase, const Message& message) {
+  const bool from_place = is_place(phase, message.from), to_place = is_place(phase, message.to);
+  add(text, R"({{"type":"{}","from":)",
+      to_place     ? "CollectionToNode"
+      : from_place ? "NodeToCollection"
+                   : "SendRecv");
+  // No type of message goes between nodes; the sender is then vt's nobody, who stands for the
+  // rank of the file.
+  if (from_place && to_place)
+    add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
+  else
+    add_entity(text, phase, message.from);
+  add(text, ",\"to\":");
+  add_entity(text, phase, message.to);
+  add(text, ",\"messages\":{},\"bytes\":{}.0}}", message.count, message.bytes);
+}
+
+/// What belongs to the rank and not to a task.
+void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double background_s) {
+  const Workload& workload = phase.workload;
+  add(text, ",\"user_defined\":{{\"background_s\":");
+  add_float(text, background_s);
+  if (phase.wall_s > 0) {
+    add(text, ",\"wall_s\":");
+    add_float(text, phase.wall_s);
+  }
+  if (!workload.place_bytes.empty())
+    add_bytes(text, "rank_working_bytes", workload.place_bytes[rank]);
+  add(text, "}}");
+}
+
+void add_phase(Text& text, const Arranged& arranged, PlaceId rank) {
+  const Phase& phase = arranged.phase;
+  double background_s = phase.workload.background_s.empty() ? 0 : phase.workload.background_s[rank];
+  add(text, "{{\"id\":{},\"tasks\":[", phase.id);
+  const char* separator = "";
+  for (const std::size_t item : arranged.tasks.of(rank)) {
+    const auto t = static_cast<TaskId>(item);
+    if (is_place(phase, t)) {
+      background_s += phase.workload.tasks[t].load_s;
+      continue;
+    }
+    add(text, "{}\n", separator);
+    add_task(text, phase, t);
+    separator = ",";
+  }
+  add(text, "],\"communications\":[");
+  separator = "";
+  for (const std::size_t m : arranged.messages.of(rank)) {
+    add(text, "{}\n", separator);
+    add_message(text, phase, phase.workload.messages[m]);
+    separator = ",";
+  }
+  add(text, "]");
+  if (background_s > 0 || phase.wall_s > 0 || !phase.workload.place_bytes.empty())
+    add_phase_user_defined(text, phase, rank, background_s);
+  add(text, "}}");
+}
+
+std::string rank_text(const std::vector<Arranged>& phases, PlaceId rank) {
+  Text text;
+  add(text, R"({{"type":"LBDatafile","metadata":{{"type":"LBDatafile","rank":{}}},"phases":[)",
+      rank);
+  const char* separator = "";
+  for (const Arranged& phase : phases) {
+    add(text, "{}\n", separator);
+    add_phase(text, phase, rank);
+    separator = ",";
+  }
+  add(text, "]}}\n");
+  return fmt::to_string(text);
+}
+
+}  // namespace
+
+void write_files(const Trace& trace, const std::string& stem, bool compress) {
+  const std::string ending = compress ? ".json.br" : ".json";
+  check_no_other_files(stem, ending, trace.num_places);
+  for (const Phase& phase : trace.phases)
+    if (phase.placement.num_tasks() == 0)
+      fail(
+          "a vt trace has a file per place, but nothing says where the tasks of phase {} are; give "
+          "a placement",
+          phase.id);
+  std::vector<Arranged> phases;
+  for (const Phase& phase : trace.phases) phases.push_back(arrange(phase, trace.num_places));
+  std::vector<std::string> written;
+  try {
+    for (PlaceId rank = 0; rank < trace.num_places; ++rank) {
+      const std::string text = rank_text(phases, rank);
+      const std::string path = fmt::format("{}.{}{}", stem, rank, ending);
+      write_file(path, compress ? brotli_compress(text) : text);
+      written.push_back(path);
+    }
+  } catch (...) {
+    // Some ranks without the others are no trace.
+    std::error_code error;
+    for (const std::string& path : written) std::filesystem::remove(path, error);
+    throw;
+  }
+}
+
+}  // namespace poise::vt

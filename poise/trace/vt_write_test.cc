@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/trace/brotli.h"
+#include "poise/trace/trace_testing.h"
+#include "poise/trace/vt.h"
+
+namespace poise {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class VtWrite : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "vtXXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  json rank(int r) const {
+    return json::parse(read_file(folder_ + "/out." + std::to_string(r) + ".json"));
+  }
+  Trace there_and_back(const Trace& trace, const std::string& ending = ".json") const {
+    write_trace(trace, folder_ + "/out" + ending);
+    return read_trace(folder_ + "/out");
+  }
+
+  std::string folder_;
+};
+
+TEST_F(VtWrite, holds_everything_but_the_machine) {
+  expect_same(there_and_back(full_trace()), full_trace());
+}
+
+TEST_F(VtWrite, brotli_holds_the_same) {
+  expect_same(there_and_back(full_trace(), ".json.br"), full_trace());
+  EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
+}
+
+TEST_F(VtWrite, random_traces_come_back_with_a_home_each) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    Trace expected = random_trace(seed);
+    const Trace found = there_and_back(expected);
+    Phase& phase = expected.phases[0];
+    const auto places = phase.placement.places();
+    phase.workload.homes.assign(places.begin(), places.end());
+    std::stable_sort(
+        phase.workload.messages.begin(), phase.workload.messages.end(),
+        [&](const Message& a, const Message& b) { return places[a.from] < places[b.from]; });
+    expect_same(found, expected);
+  }
+}
+
+TEST_F(VtWrite, nodes_come_back_as_ends_of_messages) {
+  Trace trace;
+  trace.num_places = 2;
+  Phase& phase = trace.phases.emplace_back();
+  phase.workload.tasks = {{1, 0, true}, {0, 0, false}, {0, 0, false}};
+  phase.workload.messages = {{0, 2, 1, 1}, {2, 0, 2, 2}, {2, 1, 3, 3}};
+  phase.workload.homes = {0, 0, 1};
+  phase.names = {{1, 0, {}, -1, TaskName::Kind::id},
+                 {0, -1, {}, -1, TaskName::Kind::place},
+                 {1, -1, {}, -1, TaskName::Kind::place}};
+  phase.placement = Placement(std::vector<PlaceId>{0, 0, 1});
+  expect_same(there_and_back(trace), trace);
+  EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
+}
+
+/// What vt's validator asks for: each key of its type, times and bytes as floats.
+void expect_valid_entity(const json& entity) {
+  EXPECT_TRUE(entity.at("type").is_string());
+  EXPECT_TRUE(entity.at("home").is_number_integer());
+  EXPECT_TRUE(entity.at("migratable").is_boolean());
+  EXPECT_TRUE(entity.contains("id") || entity.contains("seq_id"));
+  const bool needs_collection = entity["migratable"].get<bool>() && entity.contains("seq_id");
+  EXPECT_TRUE(!needs_collection || entity.contains("collection_id"));
+  for (const auto& [key, value] : entity.items()) {
+    const bool is_integer = key == "id" || key == "seq_id" || key == "home" ||
+                            key == "collection_id" || key == "objgroup_id";
+    EXPECT_TRUE(is_integer || key == "index" || key == "type" || key == "migratable") << key;
+    EXPECT_TRUE(!is_integer || value.is_number_integer()) << key;
+  }
+  for (const json& i : entity.value("index", json::array())) EXPECT_TRUE(i.is_number_integer());
+}
+
+void expect_valid_task(const json& task) {
+  expect_valid_entity(task.at("entity"));
+  EXPECT_TRUE(task.at("node").is_number_integer());
+  EXPECT_TRUE(task.at("resource").is_string());
+  EXPECT_TRUE(task.at("time").is_number_float()) << task;
+  for (const json& subphase : task.value("subphases", json::array())) {
+    EXPECT_TRUE(subphase.at("id").is_number_integer());
+    EXPECT_TRUE(subphase.at("time").is_number_float());
+  }
+  const json user_defined = task.value("user_defined", json::object());
+  for (const auto& [key, value] : user_defined.items())
+    EXPECT_TRUE(value.is_number_float() != (key == "shared_id" || key == "home_rank")) << key;
+}
+
+TEST_F(VtWrite, the_files_are_what_the_validator_asks_for) {
+  Trace trace = full_trace();
+  trace.phases[0].workload.tasks[1].load_s = 1e20;
+  trace.phases[1].names.clear();
+  write_trace(trace, folder_ + "/out", "vt");
+  for (int r = 0; r < 3; ++r) {
+    const json file = rank(r);
+    EXPECT_EQ(file.at("type"), "LBDatafile");
+    EXPECT_EQ(file.at("metadata").at("rank"), r);
+    for (const json& phase : file.at("phases")) {
+      EXPECT_TRUE(phase.at("id").is_number_integer());
+      for (const json& task : phase.at("tasks")) expect_valid_task(task);
+      for (const json& message : phase.at("communications")) {
+        EXPECT_TRUE(message.at("type").is_string());
+        EXPECT_TRUE(message.at("messages").is_number_integer());
+        EXPECT_TRUE(message.at("bytes").is_number_float());
+        expect_valid_entity(message.at("from"));
+        expect_valid_entity(message.at("to"));
+      }
+    }
+  }
+}
+
+TEST_F(VtWrite, files_that_would_be_read_with_the_new_ones_are_in_the_way) {
+  write_file(folder_ + "/out.7.json", "{}");
+  EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
+              testing::ThrowsMessage<Error>(HasSubstr("out.7.json is left from another trace")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out.0.json"));
+  std::filesystem::remove(folder_ + "/out.7.json");
+  write_trace(full_trace(), folder_ + "/out.json");
+  EXPECT_THROW(write_trace(full_trace(), folder_ + "/out.json.br"), Error);
+}
+
+TEST_F(VtWrite, a_trace_without_placement_is_refused) {
+  Trace trace = random_trace(1);
+  trace.phases[0].placement = Placement();
+  EXPECT_THAT([&] { write_trace(trace, folder_ + "/out.json"); },
+              testing::ThrowsMessage<Error>(HasSubstr("give a placement")));
+}
+
+TEST_F(VtWrite, real_traces_come_back_the_same) {
+  const std::string traces = std::string(POISE_TEST_DATA) + "/traces/";
+  if (!std::filesystem::exists(traces)) GTEST_SKIP() << "no " << traces;
+  for (const char* name :
+       {"nolb-8color-16nodes-11firstphases", "synthetic-blocks/synthetic-dataset-blocks",
+        "user-defined-memory-toy-problem/toy_mem"}) {
+    SCOPED_TRACE(name);
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directory(folder_);
+    const Trace trace = read_trace(traces + name);
+    const Trace once = there_and_back(trace);
+    ASSERT_EQ(once.phases.size(), trace.phases.size());
+    for (std::size_t i = 0; i < trace.phases.size(); ++i) {
+      EXPECT_TRUE(once.phases[i].names == trace.phases[i].names);
+      EXPECT_EQ(once.phases[i].placement, trace.phases[i].placement);
+      EXPECT_EQ(once.phases[i].workload.messages.size(), trace.phases[i].workload.messages.size());
+    }
+    expect_same(there_and_back(once, ".json"), once);
+  }
+}
+
+}  // namespace
+}  // namespace poise
