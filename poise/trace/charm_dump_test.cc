@@ -1,0 +1,231 @@
+#include "poise/trace/charm_dump.h"
+
+#include <bit>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/trace/trace.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A writer of dumps that shares nothing with the reader.
+
+std::string le(std::uint64_t value, int size) {
+  std::string bytes;
+  for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  return bytes;
+}
+std::string i32(std::int64_t value) { return le(static_cast<std::uint64_t>(value), 4); }
+std::string f64(double value) { return le(std::bit_cast<std::uint64_t>(value), 8); }
+
+struct Writer {
+  bool is_6_10 = true;
+  int pes = 2;
+  double slow = 1;  // speed of the last processor
+  struct Item {
+    int array, id, from;
+    double load_s;
+    bool migratable = true;
+  };
+  std::vector<Item> objects = {{7, 100, 0, 0.5}, {7, 200, 1, 0.25}, {8, 100, 1, 2, false}};
+  std::vector<std::string> records = {};
+
+  static std::string from_object(int array, int id) {
+    return i32(-1) + i32(array) + le(static_cast<std::uint64_t>(id), 8);
+  }
+  static std::string from_pe(int pe) { return i32(pe) + i32(0) + le(0xdeadbeefdeadbeef, 8); }
+  void to_object(const std::string& from, int array, int id, int messages, int bytes) {
+    records.push_back(from + "\x02" + i32(array) + le(static_cast<std::uint64_t>(id), 8) + i32(0) +
+                      i32(messages) + i32(bytes));
+  }
+  void to_pe(const std::string& from, int pe, int messages, int bytes) {
+    records.push_back(from + "\x01" + i32(pe) + i32(messages) + i32(bytes));
+  }
+  void multicast(const std::string& from, const std::vector<std::pair<int, int>>& to, int messages,
+                 int bytes) {
+    std::string record = from + "\x03" + i32(static_cast<int>(to.size()));
+    for (const auto& [array, id] : to) record += i32(array) + le(static_cast<std::uint64_t>(id), 8);
+    records.push_back(record + i32(messages) + i32(bytes));
+  }
+
+  std::string bytes() const {
+    std::string head("\x10\xEA\xBD\xF9\x01\x01\x02\x04\x08\x10\x01\x04\x08\x01\x01\x08", 16);
+    const auto n = static_cast<std::int64_t>(objects.size());
+    const auto count = [&](std::int64_t value) {
+      return is_6_10 ? "" : le(static_cast<std::uint64_t>(value), 8);
+    };
+    std::int64_t migratable = 0;
+    for (const Item& object : objects) migratable += object.migratable;
+    std::string file = head + i32(3) + i32(pes);
+    if (is_6_10)
+      file += i32(pes) + i32(n) + i32(migratable) + i32(std::ssize(records));
+    else
+      file += i32(migratable);
+    file += count(pes);
+    for (int p = 0; p < pes; ++p)
+      file += f64(3 + p) + f64(1) + f64(0.125 * p) + f64(p == pes - 1 ? slow : 1.0) + "\x01" +
+              i32(1) + i32(p);
+    file += count(n);
+    for (const Item& object : objects) {
+      if (is_6_10) file += i32(8) + "pointer!";
+      file += i32(object.array) + i32(0) + le(static_cast<std::uint64_t>(object.id), 8) + i32(1) +
+              f64(object.load_s) + le(object.migratable, 1) + le(0, 1) + le(0xabcd, 2);
+    }
+    file += count(n);
+    for (const Item& object : objects) file += i32(object.from);
+    if (is_6_10)
+      for (const Item& object : objects) file += i32(object.from);
+    file += count(std::ssize(records));
+    for (const std::string& record : records) file += record;
+    return file;
+  }
+};
+
+std::string error_of(const std::string& bytes) {
+  try {
+    charm::read_dump("lb.0", bytes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class CharmDump : public testing::TestWithParam<bool> {
+ protected:
+  Writer writer_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Layouts, CharmDump, testing::Bool(), [](const auto& layout) {
+  return layout.param ? std::string("charm_6_10") : std::string("charm_7_and_8");
+});
+
+TEST_P(CharmDump, the_size_is_that_of_the_layout) {
+  writer_.to_object(Writer::from_object(7, 100), 7, 200, 1, 1);
+  writer_.to_pe(Writer::from_object(7, 100), 1, 1, 1);
+  writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {8, 100}}, 1, 1);
+  const std::size_t records = 41 + 29 + 29 + 2 * 12;
+  EXPECT_EQ(writer_.bytes().size(),
+            (GetParam() ? 40 + 41 * 2 + 52 * 3 : 60 + 41 * 2 + 36 * 3) + records);
+}
+
+TEST_P(CharmDump, objects_are_tasks_and_processors_places) {
+  const Trace trace = charm::read_dump("lb.0", writer_.bytes());
+  const Phase& phase = trace.phases.at(0);
+  EXPECT_EQ(trace.num_places, 2u);
+  EXPECT_FALSE(trace.machine.has_value());
+  ASSERT_EQ(phase.workload.num_tasks(), 3u);
+  EXPECT_EQ(phase.workload.tasks[0].load_s, 0.5);
+  EXPECT_EQ(phase.workload.tasks[0].bytes, 0u);
+  EXPECT_FALSE(phase.workload.tasks[2].movable);
+  EXPECT_THAT(phase.placement.places(), ElementsAre(0, 1, 1));
+  EXPECT_THAT(phase.workload.background_s, ElementsAre(0, 0.125));
+  EXPECT_EQ(phase.wall_s, 4);
+  EXPECT_EQ(phase.names[2].collection, 8);
+  EXPECT_EQ(phase.names[2].id, 100u);
+}
+
+TEST_P(CharmDump, messages_between_objects_and_to_processors) {
+  writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
+  writer_.to_object(Writer::from_object(7, 200), 9, 999, 1, 1);  // to nobody known
+  writer_.to_object(Writer::from_pe(1), 8, 100, 2, 20);
+  writer_.to_pe(Writer::from_object(7, 100), 1, 4, 40);
+  const Phase phase = charm::read_dump("lb.0", writer_.bytes()).phases.at(0);
+  const auto& messages = phase.workload.messages;
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[0].from, 1u);
+  EXPECT_EQ(messages[0].to, 0u);
+  EXPECT_EQ(messages[0].count, 3u);
+  EXPECT_EQ(messages[0].bytes, 300u);
+  EXPECT_EQ(messages[1].from, 3u);
+  EXPECT_EQ(messages[2].to, 3u);
+  EXPECT_EQ(phase.names[3].kind, TaskName::Kind::place);
+  EXPECT_EQ(phase.placement.of(3), 1u);
+  EXPECT_FALSE(phase.workload.tasks[3].movable);
+}
+
+TEST_P(CharmDump, a_multicast_reaches_every_member_whole) {
+  writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {9, 9}, {8, 100}}, 2, 64);
+  const Phase phase = charm::read_dump("lb.0", writer_.bytes()).phases.at(0);
+  ASSERT_EQ(phase.workload.messages.size(), 2u);
+  for (const Message& message : phase.workload.messages) {
+    EXPECT_EQ(message.from, 0u);
+    EXPECT_EQ(message.count, 2u);
+    EXPECT_EQ(message.bytes, 64u);
+  }
+}
+
+TEST_P(CharmDump, loads_of_slow_processors_count_for_less) {
+  writer_.slow = 0.5;
+  const Trace trace = charm::read_dump("lb.0", writer_.bytes());
+  ASSERT_TRUE(trace.machine.has_value());
+  EXPECT_EQ(trace.machine->speed_of(1), 0.5);
+  EXPECT_EQ(trace.phases[0].workload.tasks[0].load_s, 0.5);
+  EXPECT_EQ(trace.phases[0].workload.tasks[2].load_s, 1);
+}
+
+TEST_P(CharmDump, sums_that_overflowed_once_are_read_as_unsigned) {
+  writer_.records.push_back(Writer::from_object(7, 100) + "\x02" + i32(7) + le(200, 8) + i32(0) +
+                            i32(1) + le(3'000'000'000, 4));
+  EXPECT_EQ(charm::read_dump("lb.0", writer_.bytes()).phases[0].workload.messages.at(0).bytes,
+            3'000'000'000u);
+}
+
+TEST_P(CharmDump, every_truncation_and_every_extension_is_refused_with_its_byte) {
+  writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
+  const std::string bytes = writer_.bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THAT(error_of(bytes.substr(0, size)), HasSubstr("lb.0: byte ")) << size;
+  EXPECT_THAT(error_of(bytes + "x"), HasSubstr("lb.0: byte "));
+}
+
+TEST_P(CharmDump, counts_that_lie_are_refused_before_anything_is_allocated) {
+  const std::string good = writer_.bytes();
+  for (std::size_t at = 20; at + 4 <= (GetParam() ? 40 : 36); at += 4) {
+    std::string bytes = good;
+    bytes.replace(at, 4, le(1'000'000'000, 4));
+    EXPECT_THAT(error_of(bytes), HasSubstr("lb.0: byte ")) << at;
+  }
+}
+
+TEST_P(CharmDump, an_object_that_is_there_twice_is_refused) {
+  writer_.objects.push_back(writer_.objects[0]);
+  EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 is there twice"));
+}
+
+TEST_P(CharmDump, other_machines_and_versions_are_refused) {
+  std::string bytes = writer_.bytes();
+  bytes[10] = 0;
+  EXPECT_THAT(error_of(bytes), HasSubstr("byte 10: not a Charm++ LB dump of a 64-bit"));
+  bytes = writer_.bytes();
+  bytes[16] = 2;
+  EXPECT_THAT(error_of(bytes), HasSubstr("byte 16: version 2"));
+}
+
+TEST_P(CharmDump, a_series_is_a_trace_of_phases) {
+  const std::string name = testing::TempDir() + "poise_charm_test_" + std::to_string(GetParam());
+  for (const int number : {9, 10}) {
+    writer_.objects[0].load_s = number;
+    write_file(name + "." + std::to_string(number), writer_.bytes());
+  }
+  const Trace trace = read_trace(name);
+  ASSERT_EQ(trace.phases.size(), 2u);
+  EXPECT_EQ(trace.phases[0].id, 9u);
+  EXPECT_EQ(trace.phases[1].workload.tasks[0].load_s, 10);
+  EXPECT_EQ(read_trace(name + ".10").phases.at(0).id, 10u);
+
+  write_file(name + ".12", writer_.bytes());
+  EXPECT_THROW(read_trace(name), Error);
+  writer_.pes = 3;
+  write_file(name + ".11", writer_.bytes());
+  EXPECT_THROW(read_trace(name), Error);
+  for (const char* number : {".9", ".10", ".11", ".12"}) std::filesystem::remove(name + number);
+}
+
+}  // namespace
+}  // namespace poise
