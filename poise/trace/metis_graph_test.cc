@@ -1,0 +1,122 @@
+#include "poise/trace/metis_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/trace/trace_testing.h"
+
+namespace poise {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  try {
+    metis::read_graph("g.graph", text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Workload read(const std::string& text) {
+  return metis::read_graph("g.graph", text).phases.at(0).workload;
+}
+
+TEST(MetisGraph, weights_are_microseconds_sizes_bytes_and_edges_bytes_each_way) {
+  const Workload workload =
+      read("% a path\n3 2 111\n100 7 2 5\n% inside\n200 8 1 5 3 6\n300 9 2 6\n");
+  ASSERT_EQ(workload.num_tasks(), 3u);
+  EXPECT_EQ(workload.tasks[1].load_s, 8e-6);
+  EXPECT_EQ(workload.tasks[1].bytes, 200u);
+  ASSERT_EQ(workload.messages.size(), 4u);
+  EXPECT_EQ(workload.messages[2].from, 1u);
+  EXPECT_EQ(workload.messages[2].to, 2u);
+  EXPECT_EQ(workload.messages[2].bytes, 6u);
+  EXPECT_EQ(workload.messages[2].count, 1u);
+}
+
+TEST(MetisGraph, every_format_code_is_read) {
+  EXPECT_EQ(read("2 1\n2\n1\n").tasks[0].load_s, 1e-6);
+  EXPECT_EQ(read("2 1 0\n2\n1\n").messages[0].bytes, 1u);
+  EXPECT_EQ(read("2 1 000\n2\n1\n").messages[0].bytes, 1u);
+  EXPECT_EQ(read("2 1 001\n2 9\n1 9\n").messages[0].bytes, 9u);
+  EXPECT_EQ(read("2 1 1\n2 9\n1 9\n").messages[0].bytes, 9u);
+  EXPECT_EQ(read("2 1 010\n5 2\n6 1\n").tasks[1].load_s, 6e-6);
+  EXPECT_EQ(read("2 1 011\n5 2 9\n6 1 9\n").tasks[1].load_s, 6e-6);
+  EXPECT_EQ(read("2 1 100\n5 2\n6 1\n").tasks[1].bytes, 6u);
+  EXPECT_EQ(read("2 1 101\n5 2 9\n6 1 9\n").messages[1].bytes, 9u);
+  EXPECT_EQ(read("2 1 110\n5 3 2\n6 4 1\n").tasks[1].load_s, 4e-6);
+  EXPECT_EQ(read("2 1 111\n5 3 2 9\n6 4 1 9\n").tasks[1].bytes, 6u);
+  EXPECT_EQ(read("2 1 011 3\n5 50 500 2 9\n6 60 600 1 9\n").tasks[1].load_s, 6e-6);
+}
+
+TEST(MetisGraph, vertices_may_be_alone_and_lines_end_anyhow) {
+  EXPECT_EQ(read("3 1\n2\r\n1\n\n").num_tasks(), 3u);
+  EXPECT_EQ(read("1 0 010\n 4 \n\n\n").tasks[0].load_s, 4e-6);
+}
+
+TEST(MetisGraph, errors_name_the_line) {
+  EXPECT_THAT(error_of(""), HasSubstr("g.graph: it is empty"));
+  EXPECT_THAT(error_of("2\n"), HasSubstr("g.graph:1: the number of edges is missing"));
+  EXPECT_THAT(error_of("2 1 12\n2\n1\n"), HasSubstr("the format 12 is none"));
+  EXPECT_THAT(error_of("2 1 001 2\n2\n1\n"), HasSubstr("2 weights per vertex do not go"));
+  EXPECT_THAT(error_of("2 1 011 2 9\n2\n1\n"), HasSubstr("more than four"));
+  EXPECT_THAT(error_of("2 1\n2\n"), HasSubstr("2 vertices are announced, but there are 1 lines"));
+  EXPECT_THAT(error_of("2 1\n2\n1\n1\n"), HasSubstr("g.graph:4: a line after the 2 vertices"));
+  EXPECT_THAT(error_of("2 2\n2\n1\n"), HasSubstr("2 edges are announced"));
+  EXPECT_THAT(error_of("2 1\n3\n1\n"), HasSubstr("g.graph:2: neighbour 3; vertices count"));
+  EXPECT_THAT(error_of("2 1\n0\n1\n"), HasSubstr("g.graph:2: neighbour 0"));
+  EXPECT_THAT(error_of("2 1\n1\n1\n"), HasSubstr("g.graph:2: vertex 1 is its own neighbour"));
+  EXPECT_THAT(error_of("2 1\n2 2\n\n"), HasSubstr("g.graph:2: vertex 1 has the neighbour 2 twice"));
+  EXPECT_THAT(error_of("3 1\n2\n3\n\n"),
+              HasSubstr("g.graph:2: vertex 1 has the neighbour 2, but not the other way"));
+  EXPECT_THAT(error_of("3 1\n\n1 3\n\n"), HasSubstr("g.graph:3: vertex 2 has the neighbour"));
+  EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, the other way 6"));
+  EXPECT_THAT(error_of("2 1 1\n2\n1 6\n"), HasSubstr("g.graph:2: an edge weight is missing"));
+  EXPECT_THAT(error_of("2 1\n2x\n1\n"), HasSubstr("g.graph:2: a neighbour \"2x\" is not"));
+  EXPECT_THAT(error_of("2 1\n-2\n1\n"), HasSubstr("\"-2\" is not"));
+  EXPECT_THAT(error_of("2 1 10\n1.5 2\n1 1\n"), HasSubstr("\"1.5\" is not"));
+  EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("announced in a file of 13 bytes"));
+}
+
+TEST(MetisGraph, asymmetry_is_always_found) {
+  // A ring with one end of one edge bent to another vertex.
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const std::uint64_t n = 5 + random.below(10), bent = random.below(n);
+    std::string text = std::to_string(n) + " " + std::to_string(n) + "\n";
+    for (std::uint64_t v = 0; v < n; ++v) {
+      const std::uint64_t right = v == bent ? (v + 2) % n : (v + 1) % n;
+      text += std::to_string((v + n - 1) % n + 1) + " " + std::to_string(right + 1) + "\n";
+    }
+    EXPECT_THAT(error_of(text), HasSubstr("not the other way round"));
+  }
+}
+
+TEST(MetisGraph, what_a_graph_can_hold_comes_back) {
+  Trace trace;
+  Workload& workload = trace.phases.emplace_back().workload;
+  workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}, {0, 1, true}};
+  workload.messages = {{0, 1, 1, 10}, {1, 0, 1, 10}, {1, 2, 1, 7}, {2, 1, 1, 7}};
+  const Trace found = metis::read_graph("g.graph", metis::write_graph(trace));
+  expect_same(found, trace);
+}
+
+TEST(MetisGraph, one_way_messages_are_spread_over_both_ways) {
+  Trace trace;
+  Workload& workload = trace.phases.emplace_back().workload;
+  workload.tasks = {{1.4e-6, 0, true}, {1, 0, true}};
+  workload.messages = {{0, 1, 5, 30}, {0, 1, 1, 1}, {1, 1, 1, 9}};
+  const Trace found = metis::read_graph("g.graph", metis::write_graph(trace));
+  EXPECT_EQ(found.phases[0].workload.tasks[0].load_s, 1e-6);
+  ASSERT_EQ(found.phases[0].workload.messages.size(), 2u);
+  EXPECT_EQ(found.phases[0].workload.messages[0].bytes, 16u);
+}
+
+TEST(MetisGraph, holds_one_phase) { EXPECT_THROW(metis::write_graph(full_trace()), Error); }
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,191 @@
+// Reads METIS graphs: a head of counts and one line per vertex (METIS manual, section 4.1.1).
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/trace/metis_graph.h"
+
+namespace poise::metis {
+
+namespace {
+
+/// One line: numbers between blanks.
+class Line {
+ public:
+  Line(const std::string& file, std::size_t number, std::string_view text)
+      : file_(&file), number_(number), text_(text) {}
+
+  template <typename... Args>
+  [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
+    fail("{}:{}: {}", *file_, number_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  bool is_at_end() {
+    text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r"), text_.size()));
+    return text_.empty();
+  }
+
+  std::uint64_t next(const char* what) {
+    if (is_at_end()) fail_here("{} is missing", what);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const auto size = static_cast<std::size_t>(end - text_.data());
+    if (error != std::errc{} || text_.substr(size).find_first_not_of(" \t\r") == 0)
+      fail_here("{} \"{}\" is not a whole number of at least 0", what,
+                text_.substr(0, std::min<std::size_t>(text_.find_first_of(" \t\r"), 20)));
+    text_.remove_prefix(size);
+    return value;
+  }
+
+  std::size_t number() const { return number_; }
+
+ private:
+  const std::string* file_;
+  std::size_t number_;
+  std::string_view text_;
+};
+
+/// The lines of the file that are no comments.
+class Lines {
+ public:
+  Lines(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+
+  std::optional<Line> next() {
+    while (!text_.empty()) {
+      const std::size_t end = std::min(text_.find('\n'), text_.size());
+      const std::string_view line = text_.substr(0, end);
+      text_.remove_prefix(std::min(end + 1, text_.size()));
+      ++number_;
+      if (!line.starts_with('%')) return Line(file_, number_, line);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::string& file_;
+  std::string_view text_;
+  std::size_t number_ = 0;
+};
+
+struct Head {
+  std::uint64_t vertices, edges, weights_per_vertex;
+  bool has_sizes, has_edge_weights;
+};
+
+Head read_head(Line line, std::size_t file_size) {
+  Head head{line.next("the number of vertices"), line.next("the number of edges"), 0, false, false};
+  const std::uint64_t format = line.is_at_end() ? 0 : line.next("the format");
+  const std::uint64_t sizes = format / 100, weights = format / 10 % 10, edge_weights = format % 10;
+  if (format > 111 || weights > 1 || edge_weights > 1)
+    line.fail_here("the format {} is none of 000 to 111 in digits 0 and 1", format);
+  const std::uint64_t constraints = line.is_at_end() ? 1 : line.next("the number of weights");
+  if (!line.is_at_end()) line.fail_here("the head has more than four numbers");
+  if (constraints == 0 || (constraints > 1 && weights == 0))
+    line.fail_here("{} weights per vertex do not go with the format {:03}", constraints, format);
+  // A vertex takes a line and an edge two numbers, so these cannot be true of this file.
+  if (head.vertices > file_size || head.edges > file_size)
+    line.fail_here("{} vertices and {} edges are announced in a file of {} bytes", head.vertices,
+                   head.edges, file_size);
+  if (head.vertices > std::numeric_limits<TaskId>::max())
+    line.fail_here("{} vertices; at most {} can be", head.vertices,
+                   std::numeric_limits<TaskId>::max());
+  head.weights_per_vertex = weights == 0 ? 0 : constraints;
+  head.has_sizes = sizes == 1;
+  head.has_edge_weights = edge_weights == 1;
+  return head;
+}
+
+/// The graph as it stands in the file: an entry per neighbour in a vertex's line.
+struct Graph {
+  Workload workload;               // messages[first[t]] … are the neighbours of t
+  std::vector<std::size_t> first;  // per vertex, and one past the last
+  std::vector<std::size_t> line;   // per vertex
+};
+
+void read_vertex(Line line, const Head& head, Graph& graph) {
+  const TaskId vertex = graph.workload.num_tasks();
+  Task task{1e-6, 0, true};
+  if (head.has_sizes) task.bytes = line.next("the vertex size");
+  for (std::uint64_t w = 0; w < head.weights_per_vertex; ++w) {
+    const std::uint64_t weight = line.next("a vertex weight");
+    if (w == 0) task.load_s = static_cast<double>(weight) / 1e6;
+  }
+  while (!line.is_at_end()) {
+    const std::uint64_t neighbour = line.next("a neighbour");
+    if (neighbour == 0 || neighbour > head.vertices)
+      line.fail_here("neighbour {}; vertices count from 1 to {}", neighbour, head.vertices);
+    if (neighbour == vertex + 1) line.fail_here("vertex {} is its own neighbour", vertex + 1);
+    const std::uint64_t weight = head.has_edge_weights ? line.next("an edge weight") : 1;
+    graph.workload.messages.push_back({vertex, static_cast<TaskId>(neighbour - 1), 1, weight});
+  }
+  graph.workload.tasks.push_back(task);
+  graph.line.push_back(line.number());
+  graph.first.push_back(graph.workload.messages.size());
+}
+
+/// The neighbours of every vertex in increasing order.
+std::vector<Message> sorted_rows(const std::string& name, const Graph& graph) {
+  std::vector<Message> rows = graph.workload.messages;
+  for (TaskId u = 0; u < graph.workload.num_tasks(); ++u) {
+    const std::span<Message> row(rows.data() + graph.first[u], rows.data() + graph.first[u + 1]);
+    std::sort(row.begin(), row.end(),
+              [](const Message& a, const Message& b) { return a.to < b.to; });
+    for (std::size_t i = 1; i < row.size(); ++i)
+      if (row[i].to == row[i - 1].to)
+        fail("{}:{}: vertex {} has the neighbour {} twice", name, graph.line[u], u + 1,
+             row[i].to + 1);
+  }
+  return rows;
+}
+
+/// Every edge stands in the lines of both its ends, with the same weight. Vertices are walked in
+/// order, so the edges into each come in the order of its own sorted row.
+void check_symmetry(const std::string& name, const Graph& graph) {
+  const std::vector<Message> rows = sorted_rows(name, graph);
+  std::vector<std::size_t> next(graph.first.begin(), graph.first.end() - 1);
+  for (const Message& edge : rows) {
+    const std::size_t back = next[edge.to]++;
+    if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
+      fail("{}:{}: vertex {} has the neighbour {}, but not the other way round", name,
+           graph.line[edge.from], edge.from + 1, edge.to + 1);
+    if (rows[back].to < edge.from)
+      fail("{}:{}: vertex {} has the neighbour {}, but not the other way round", name,
+           graph.line[edge.to], edge.to + 1, rows[back].to + 1);
+    if (rows[back].bytes != edge.bytes)
+      fail("{}:{}: the edge from vertex {} to {} has weight {}, the other way {}", name,
+           graph.line[edge.from], edge.from + 1, edge.to + 1, edge.bytes, rows[back].bytes);
+  }
+}
+
+}  // namespace
+
+Trace read_graph(const std::string& name, std::string_view text) {
+  Lines lines(name, text);
+  std::optional<Line> line = lines.next();
+  if (!line) fail("{}: it is empty", name);
+  const Head head = read_head(*line, text.size());
+  Graph graph;
+  graph.first.push_back(0);
+  while (graph.workload.tasks.size() < head.vertices) {
+    line = lines.next();
+    if (!line)
+      fail("{}: {} vertices are announced, but there are {} lines for them", name, head.vertices,
+           graph.workload.tasks.size());
+    read_vertex(*line, head, graph);
+  }
+  while ((line = lines.next()))
+    if (!line->is_at_end()) line->fail_here("a line after the {} vertices", head.vertices);
+  if (graph.workload.messages.size() != 2 * head.edges)
+    fail("{}: {} edges are announced, but the lines have {} ends of edges instead of {}", name,
+         head.edges, graph.workload.messages.size(), 2 * head.edges);
+  check_symmetry(name, graph);
+  Trace trace;
+  trace.phases.emplace_back().workload = std::move(graph.workload);
+  return trace;
+}
+
+}  // namespace poise::metis
