@@ -9,6 +9,7 @@
 #include "apps/report.h"
 
 #include "poise/base/error.h"
+#include "poise/trace/placement_file.h"
 
 namespace poise::apps {
 
@@ -22,7 +23,7 @@ struct Options {
 
 void evaluate_placement(const Options& options) {
   Inputs inputs(options.input);
-  const Placement given = placement_from_file(options.placement);
+  const Placement given = read_placement(options.placement);
   const Problem problem = inputs.on(0, &given);
   try {
     check(given, problem.workload.num_tasks(), problem.machine.num_places());
@@ -51,16 +52,10 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("evaluate", "Every metric of a given placement");
   add_input_options(*command, options->input, "--from");
-  command
-      ->add_option("-p,--placement", options->placement,
-                   "The placement to judge: one place number per line, task by task, or .json")
+  command->add_option("--placement", options->placement, "The placement: one place number a line")
       ->type_name("FILE")
       ->required();
-  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
-  command->footer(
-      "Migrations are counted from where the tasks are now; where the trace does not tell and\n"
-      "neither --from nor --start is given, nothing has moved.\n\n"
-      "Example: poise evaluate step.poise --placement places --json");
+  command->add_flag("--json", options->json, "Print one JSON document");
   command->callback([options] { evaluate_placement(*options); });
 }
 

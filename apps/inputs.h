@@ -64,7 +64,4 @@ class Inputs {
 /// One line: the trace, its size and phase.
 std::string describe(const InputOptions& options, const Phase& phase);
 
-/// The placement in a file: one place number per line, in the order of the tasks.
-Placement placement_from_file(const std::string& path);
-
 }  // namespace poise::apps

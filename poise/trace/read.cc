@@ -1,23 +1,110 @@
 // Tells the forms of a trace apart and calls the right reader.
+#include <algorithm>
+#include <filesystem>
+
 #include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/trace/charm_dump.h"
+#include "poise/trace/metis_graph.h"
+#include "poise/trace/native.h"
 #include "poise/trace/trace.h"
 #include "poise/trace/vt.h"
 
 namespace poise {
 
-Trace read_trace(const std::string& path) {
-  const std::vector<std::string> rank_files = vt::find_rank_files(path);
-  if (rank_files.empty()) fail("{}: not a trace of any known form", path);
-  Trace trace = vt::read_files(rank_files);
-  check(trace);
+namespace {
+
+constexpr TraceFormat kFormats[] = {
+    {"native", "Poise's own: everything, compact, with checksums", ".poise"},
+    {"vt", "LBDatafiles of DARMA/vt: OUT.RANK.json, one file per place", ".json"},
+    {"vt-brotli", "the same, compressed: OUT.RANK.json.br", ".json.br"},
+    {"metis", "a METIS graph: one phase, loads and bytes as weights", ".graph"},
+    {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
+};
+
+/// The form of a single file, by how it begins.
+std::string_view format_of_content(std::string_view bytes) {
+  if (bytes.starts_with(native::kMagic)) return "native";
+  if (bytes.starts_with(charm::kMagic)) return "charm";
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos &&
+      (bytes[first] == '%' || (bytes[first] >= '0' && bytes[first] <= '9')))
+    return "metis";
+  return "vt";
+}
+
+Trace read_vt(const std::string& path) {
+  std::vector<std::string> files = vt::find_rank_files(path);
+  if (files.empty()) files.push_back(path);  // of the only rank, whatever its name
+  return vt::read_files(files);
+}
+
+Trace read_file_as(std::string_view format, const std::string& path, const std::string& bytes,
+                   const ReadOptions& options) {
+  if (format == "native")
+    return native::read(path, bytes,
+                        options.recover ? native::Reading::recover : native::Reading::whole);
+  if (format == "charm") return charm::read_series(charm::find_series(path));
+  if (format == "metis") return metis::read_graph(path, bytes);
+  return read_vt(path);
+}
+
+/// A folder, or the stem of several files.
+Trace read_several(const std::string& path, std::string_view format) {
+  if (format != "charm") {
+    const std::vector<std::string> files = vt::find_rank_files(path);
+    if (!files.empty()) return vt::read_files(files);
+  }
+  if (format.empty() || format == "charm") {
+    const auto files = charm::find_series(path);
+    if (!files.empty()) return charm::read_series(files);
+  }
+  fail("{}: there is no such file, and neither {}.0.json nor {}.0", path, path, path);
+}
+
+Trace read_any(const std::string& path, const ReadOptions& options) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(path, error);
+  if (is_folder || !std::filesystem::exists(path, error)) return read_several(path, options.format);
+  const std::string bytes = read_file(path);
+  return read_file_as(options.format.empty() ? format_of_content(bytes) : options.format, path,
+                      bytes, options);
+}
+
+}  // namespace
+
+std::span<const TraceFormat> trace_formats() { return kFormats; }
+
+Trace read_trace(const std::string& path, const ReadOptions& options) {
+  std::vector<std::string_view> names;
+  for (const TraceFormat& format : kFormats) names.push_back(format.name);
+  if (!options.format.empty() &&
+      std::find(names.begin(), names.end(), options.format) == names.end())
+    throw Error(unknown_name("format", options.format, names));
+  Trace trace = read_any(path, options);
+  try {
+    check(trace);
+  } catch (const Error& error) {
+    fail("{}: {}", path, error.what());
+  }
   return trace;
 }
 
 void check(const Trace& trace) {
-  if (trace.phases.empty()) fail("trace: it has no phases");
+  if (trace.phases.empty()) fail("the trace has no phases");
+  std::optional<std::uint64_t> before;
   for (const Phase& phase : trace.phases) {
-    check(phase.workload, trace.num_places);
-    check(phase.placement, phase.workload.num_tasks(), trace.num_places);
+    if (before && phase.id <= *before)
+      fail("phase {} comes after phase {}; the numbers of phases grow", phase.id, *before);
+    before = phase.id;
+    try {
+      check(phase.workload, trace.num_places);
+      if (phase.placement.num_tasks() != 0)
+        check(phase.placement, phase.workload.num_tasks(), trace.num_places);
+    } catch (const Error& error) {
+      fail("phase {}: {}", phase.id, error.what());
+    }
   }
 }
 

@@ -1,0 +1,91 @@
+// `poise convert`: a trace in another form.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/output.h"
+
+#include "poise/base/error.h"
+#include "poise/trace/placement_file.h"
+#include "poise/trace/trace.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::string input, output, to, placement;
+  ReadOptions reading;
+  std::optional<std::uint64_t> phase;
+};
+
+void keep_phase(Trace& trace, std::uint64_t id) {
+  std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
+  if (trace.phases.empty()) fail("there is no phase {} in the trace", id);
+}
+
+/// Puts the tasks of every phase where the file says; the trace gets as many places as that needs.
+void place(Trace& trace, const std::string& path) {
+  const Placement placement = read_placement(path);
+  for (const PlaceId p : placement.places()) trace.num_places = std::max(trace.num_places, p + 1);
+  for (Phase& phase : trace.phases) {
+    try {
+      check(placement, phase.workload.num_tasks(),
+            trace.machine ? trace.machine->num_places() : trace.num_places);
+    } catch (const Error& error) {
+      fail("{}: phase {}: {}", path, phase.id, error.what());
+    }
+    phase.placement = placement;
+    Workload& workload = phase.workload;
+    if (!workload.background_s.empty()) workload.background_s.resize(trace.num_places);
+    if (!workload.place_bytes.empty()) workload.place_bytes.resize(trace.num_places);
+  }
+}
+
+void convert(const Options& options) {
+  Trace trace = read_trace(options.input, options.reading);
+  if (options.phase) keep_phase(trace, *options.phase);
+  if (!options.placement.empty()) place(trace, options.placement);
+  write_trace(trace, options.output, options.to);
+  std::size_t tasks = 0, messages = 0;
+  for (const Phase& phase : trace.phases) {
+    tasks += phase.workload.tasks.size();
+    messages += phase.workload.messages.size();
+  }
+  print(fmt::format("{}: {} phases on {} places, {} tasks and {} messages in all\n", options.output,
+                    trace.phases.size(), trace.num_places, tasks, messages));
+}
+
+std::string list_of_formats() {
+  std::string text = "Formats, told by content when read and by the end of OUT when written:\n";
+  for (const TraceFormat& format : trace_formats())
+    fmt::format_to(std::back_inserter(text), "  {:<10} {:<9} {}\n", format.name,
+                   format.ending.empty() ? "(read)" : format.ending, format.description);
+  return text;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("convert", "A trace in another form");
+  command->add_option("IN", options->input, "A trace: .poise, vt files, a Charm++ dump or METIS")
+      ->required();
+  command->add_option("OUT", options->output, "A file, or the stem of several")->required();
+  command->add_option("--from", options->reading.format, "Format of IN (default: by content)")
+      ->type_name("F");
+  command->add_option("--to", options->to, "Format of OUT (default: by its end)")->type_name("F");
+  command
+      ->add_option("--placement", options->placement,
+                   "Where the tasks are: a file with one place number per line")
+      ->type_name("FILE");
+  command->add_option("--phase", options->phase, "Only this phase (default: all)")->type_name("K");
+  command->add_flag("--recover", options->reading.recover,
+                    "Take the whole phases of a .poise file that was never finished");
+  command->footer(list_of_formats());
+  command->callback([options] { convert(*options); });
+}
+
+}  // namespace poise::apps

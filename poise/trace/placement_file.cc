@@ -1,0 +1,70 @@
+#include "poise/trace/placement_file.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+constexpr PlaceId kMaxPlace = std::numeric_limits<PlaceId>::max() - 1;
+
+Placement placement_from_json(const std::string& name, std::string_view text) {
+  using nlohmann::json;
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) fail("{}: neither lines of place numbers nor JSON", name);
+  if (!document.is_object() || !document.contains("placement") || !document["placement"].is_array())
+    fail("{}: JSON without a list \"placement\"", name);
+  std::vector<PlaceId> places;
+  for (const json& place : document["placement"]) {
+    if (!place.is_number_unsigned() || place.get<std::uint64_t>() > kMaxPlace)
+      fail("{}: item {} of \"placement\" is not a place number", name, places.size());
+    places.push_back(place.get<PlaceId>());
+  }
+  return Placement(std::move(places));
+}
+
+}  // namespace
+
+Placement placement_from_text(const std::string& name, std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) fail("{}: it is empty", name);
+  if (text[first] == '{' || text[first] == '[') return placement_from_json(name, text);
+
+  std::vector<PlaceId> places;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view number = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (number.ends_with('\r')) number.remove_suffix(1);
+    const auto place = parse_unsigned(number);
+    if (!place || *place > kMaxPlace)
+      fail("{}:{}: \"{}\" is not a place number", name, line, number.substr(0, 40));
+    places.push_back(static_cast<PlaceId>(*place));
+  }
+  return Placement(std::move(places));
+}
+
+Placement read_placement(const std::string& path) {
+  return placement_from_text(path, read_file(path));
+}
+
+void write_placement(const std::string& path, const Placement& placement) {
+  if (path.ends_with(".json"))
+    return write_file(path, fmt::format("{{\"tasks\":{},\n\"placement\":[{}]}}\n",
+                                        placement.num_tasks(), fmt::join(placement.places(), ",")));
+  std::string text;
+  for (const PlaceId place : placement.places())
+    fmt::format_to(std::back_inserter(text), "{}\n", place);
+  write_file(path, text);
+}
+
+}  // namespace poise

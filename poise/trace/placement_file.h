@@ -1,0 +1,20 @@
+// Placements in files: one place number per line, as METIS writes partitions, or JSON.
+#pragma once
+
+#include <string>
+
+#include "poise/placement/placement.h"
+
+namespace poise {
+
+/// Reads a placement: lines, or JSON {"placement": [place, …]}, told apart by content. Throws Error
+/// naming the file and the line.
+Placement read_placement(const std::string& path);
+
+/// The same from text; `name` is for errors.
+Placement placement_from_text(const std::string& name, std::string_view text);
+
+/// Writes lines, or JSON when the path ends in .json. Throws Error naming the path.
+void write_placement(const std::string& path, const Placement& placement);
+
+}  // namespace poise

@@ -1,0 +1,55 @@
+#include "poise/trace/placement_file.h"
+
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  try {
+    placement_from_text("p.part", text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PlacementFile, lines_and_json_are_told_apart) {
+  EXPECT_THAT(placement_from_text("p", "0\n2\n1\n").places(), ElementsAre(0, 2, 1));
+  EXPECT_THAT(placement_from_text("p", "0\r\n2").places(), ElementsAre(0, 2));
+  EXPECT_THAT(placement_from_text("p", " {\"placement\": [3, 0]}").places(), ElementsAre(3, 0));
+}
+
+TEST(PlacementFile, both_forms_come_back) {
+  const Placement placement(std::vector<PlaceId>{4, 0, 4'000'000'000});
+  for (const char* ending : {".part.3", ".json"}) {
+    const std::string path = testing::TempDir() + "poise_placement_file_test" + ending;
+    write_placement(path, placement);
+    EXPECT_EQ(read_placement(path), placement);
+    EXPECT_EQ(read_file(path).front() == '{', std::string(ending) == ".json");
+    std::remove(path.c_str());
+  }
+}
+
+TEST(PlacementFile, errors_name_the_line) {
+  EXPECT_THAT(error_of("0\nx\n"), HasSubstr("p.part:2: \"x\" is not a place number"));
+  EXPECT_THAT(error_of("0\n\n1\n"), HasSubstr("p.part:2:"));
+  EXPECT_THAT(error_of("-1\n"), HasSubstr("p.part:1:"));
+  EXPECT_THAT(error_of("4294967295\n"), HasSubstr("p.part:1:"));
+  EXPECT_THAT(error_of(" \n"), HasSubstr("empty"));
+  EXPECT_THAT(error_of("{\"placement\":[0,1.5]}"), HasSubstr("item 1"));
+  EXPECT_THAT(error_of("{\"placement\":[4294967295]}"), HasSubstr("item 0"));
+  EXPECT_THAT(error_of("{\"places\":[0]}"), HasSubstr("without a list"));
+  EXPECT_THAT(error_of("[0,"), HasSubstr("nor JSON"));
+}
+
+}  // namespace
+}  // namespace poise

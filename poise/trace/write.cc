@@ -1,0 +1,48 @@
+// Writes a trace in the form asked for.
+#include <fmt/format.h>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/trace/metis_graph.h"
+#include "poise/trace/native.h"
+#include "poise/trace/trace.h"
+#include "poise/trace/vt.h"
+
+namespace poise {
+
+namespace {
+
+std::vector<std::string_view> writable_names() {
+  std::vector<std::string_view> names;
+  for (const TraceFormat& format : trace_formats())
+    if (!format.ending.empty()) names.push_back(format.name);
+  return names;
+}
+
+std::string_view format_for(const std::string& path) {
+  for (const TraceFormat& format : trace_formats())
+    if (!format.ending.empty() && path.ends_with(format.ending)) return format.name;
+  fail("{}: its end names no format; say --to, one of {}", path, fmt::join(writable_names(), ", "));
+}
+
+void write_vt(const Trace& trace, std::string_view path, std::string_view format) {
+  const std::string_view ending = format == "vt" ? ".json" : ".json.br";
+  if (path.ends_with(ending)) path.remove_suffix(ending.size());
+  vt::write_files(trace, std::string(path), format == "vt-brotli");
+}
+
+}  // namespace
+
+void write_trace(const Trace& trace, const std::string& path, std::string_view format) {
+  check(trace);
+  if (format.empty()) format = format_for(path);
+  if (format == "native") return write_file(path, native::write(trace));
+  if (format == "metis") return write_file(path, metis::write_graph(trace));
+  if (format == "vt" || format == "vt-brotli") return write_vt(trace, path, format);
+  if (format == "charm")
+    fail("charm: LB dumps are only read; known: {}", fmt::join(writable_names(), ", "));
+  throw Error(unknown_name("format", format, writable_names()));
+}
+
+}  // namespace poise
