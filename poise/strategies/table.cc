@@ -14,6 +14,7 @@ Placement rotate(const Problem&, const Knobs&);
 Placement greedy(const Problem&, const Knobs&);
 Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
+Placement greedy_comm(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
@@ -25,6 +26,9 @@ constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
                              "the makespan to be reached, over the average of all places"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
+
+constexpr Knob kGreedyCommKnobs[] = {
+    {"comm", 1, 0, 1e6, "weight of messages: times their seconds in the cost model"}};
 
 constexpr std::string_view kNoYes[] = {"0", "1"};
 constexpr Knob kNucoKnobs[] = {
@@ -85,6 +89,12 @@ constexpr Strategy kStrategies[] = {
      .rebalance = refine,
      .knobs = kRefineKnobs,
      .is_incremental = true},
+    {.name = "greedy_comm",
+     .summary = "heaviest task first, each where its work and its messages cost least",
+     .source = "Charm++ GreedyCommLB",
+     .complexity = "O(n + (n + m) log p)",
+     .rebalance = greedy_comm,
+     .knobs = kGreedyCommKnobs},
     {.name = "nuco",
      .summary = "heaviest task first, each where its load and its remote messages cost least",
      .source = "NucoLB: Pilla et al. 2012, Algorithm 1",
