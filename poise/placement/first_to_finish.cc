@@ -1,6 +1,7 @@
 #include "poise/placement/first_to_finish.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace poise {
@@ -42,13 +43,14 @@ FirstToFinish::FirstToFinish(const Machine& machine, const std::vector<double>& 
 
 PlaceId FirstToFinish::with(double load_s) const {
   if (groups_.size() == 1 && machine_.has_equal_speeds()) return groups_[0].busy.least();
-  std::pair<double, PlaceId> best;
+  std::tuple<double, double, PlaceId> best;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PlaceId p = groups_[g].places[groups_[g].busy.least()];
-    const std::pair candidate{busy_s(p) + load_s / machine_.speed_of(p), p};
+    const double busy = busy_s(p);
+    const std::tuple candidate{busy + load_s / machine_.speed_of(p), busy, p};
     if (g == 0 || candidate < best) best = candidate;
   }
-  return best.second;
+  return std::get<PlaceId>(best);
 }
 
 }  // namespace poise

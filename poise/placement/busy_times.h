@@ -1,0 +1,78 @@
+// The predicted busy time of every place, kept up to date while tasks are tried elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/machine/factor_table.h"
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// Incremental form of Metrics::iteration_s: busy(p) = background + loads / speed + messages
+/// received.
+///
+/// Building costs O(tasks + messages); trying or making a move costs O(neighbours of the task).
+class BusyTimes {
+ public:
+  /// What task t exchanges with another, in seconds at factor 1.
+  struct Arc {
+    TaskId task;
+    double in_s, out_s;            // by number of messages: received from it, sent to it
+    double in_byte_s, out_byte_s;  // by bytes
+  };
+
+  /// A trial's outcome: the busiest of the places it would change, and the change of all traffic.
+  struct Effect {
+    double peak_s = 0;
+    double traffic_s = 0;
+  };
+
+  BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
+            const Placement& placement);
+
+  double busy_s(PlaceId p) const { return busy_s_[p]; }
+  PlaceId place_of(TaskId t) const { return places_[t]; }
+  const std::vector<PlaceId>& places() const { return places_; }
+  std::span<const Arc> arcs_of(TaskId t) const {
+    return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
+  }
+
+  /// What moving t to `to` would do. Nothing changes.
+  Effect try_move(TaskId t, PlaceId to);
+  /// What exchanging the places of t and u would do.
+  Effect try_swap(TaskId t, TaskId u);
+  void move(TaskId t, PlaceId to);
+  /// The places whose busy time the last call changed, or would have.
+  std::span<const PlaceId> touched() const { return touched_; }
+  double change_s(PlaceId p) const { return is_touched_[p] ? change_s_[p] : 0; }
+
+  /// The seconds that t receives from and causes at its neighbours, were it at `at`.
+  double traffic_s(TaskId t, PlaceId at) const;
+
+ private:
+  void build_arcs();
+  void add_change(PlaceId p, double seconds);
+  void clear_changes();
+  double collect(TaskId t, PlaceId to);
+  double cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const;
+  Effect effect(double traffic_s) const;
+
+  const Machine& machine_;
+  const Workload& workload_;
+  CostModel costs_;
+  FactorTable factors_;
+  bool counts_bytes_;
+  std::vector<PlaceId> places_;
+  std::vector<double> busy_s_;
+  std::vector<std::size_t> first_arc_;
+  std::vector<Arc> arcs_;
+  std::vector<double> change_s_;
+  std::vector<bool> is_touched_;
+  std::vector<PlaceId> touched_;
+};
+
+}  // namespace poise

@@ -1,0 +1,119 @@
+#include "poise/placement/busy_times.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+constexpr const char* kMachines[] = {
+    "core:5",
+    "node:2 numa:2 core:2 factors:10,1.5,1",
+    "node:2 numa:2 l3:2 core:2 factors:20,2,1.2,1 byte:1e-9",
+    "torus:3x2 node:2 core:2 factors:10,8,1 speeds:1,0.5 byte:1e-9",
+};
+
+/// Tasks that talk at random; some pairs several times, some to themselves.
+Workload drawn_workload(TaskId num_tasks, Random& random) {
+  Workload workload;
+  for (TaskId t = 0; t < num_tasks; ++t) workload.tasks.push_back({.load_s = random.uniform()});
+  for (TaskId m = 0; m < 5 * num_tasks; ++m)
+    workload.messages.push_back({static_cast<TaskId>(random.below(num_tasks)),
+                                 static_cast<TaskId>(random.below(num_tasks)),
+                                 1 + random.below(100), random.below(100000)});
+  return workload;
+}
+
+struct Scene {
+  Machine machine;
+  Workload workload;
+  Placement placement;
+  CostModel costs;
+
+  Scene(const char* text, Random& random)
+      : machine(machine_from_text(text)),
+        workload(drawn_workload(30, random)),
+        placement(round_robin(30, machine.num_places())),
+        costs(machine.costs()) {
+    costs.seconds_per_message = 1e-2;
+  }
+  double iteration_s(const Placement& after) const {
+    return evaluate(machine, workload, costs, placement, after).iteration_s;
+  }
+  PlaceTimes times_of(const BusyTimes& times) const {
+    return place_times(machine, workload, costs, Placement(times.places()));
+  }
+};
+
+TEST(BusyTimes, follow_every_move_as_if_computed_afresh) {
+  for (const char* text : kMachines) {
+    SCOPED_TRACE(text);
+    Random random(1);
+    const Scene scene(text, random);
+    BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+    for (int move = 0; move < 100; ++move) {
+      times.move(static_cast<TaskId>(random.below(30)),
+                 static_cast<PlaceId>(random.below(scene.machine.num_places())));
+      const PlaceTimes fresh = scene.times_of(times);
+      for (PlaceId p = 0; p < scene.machine.num_places(); ++p)
+        ASSERT_NEAR(times.busy_s(p), fresh.work_s[p] + fresh.comm_s[p], 1e-9);
+    }
+  }
+}
+
+TEST(BusyTimes, a_trial_foretells_the_move_and_changes_nothing) {
+  for (const char* text : kMachines) {
+    SCOPED_TRACE(text);
+    Random random(2);
+    const Scene scene(text, random);
+    BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+    for (int trial = 0; trial < 200; ++trial) {
+      const auto t = static_cast<TaskId>(random.below(30));
+      const auto u = static_cast<TaskId>(random.below(30));
+      if (t == u) continue;
+      const PlaceId from = times.place_of(t), to = times.place_of(u);
+      const bool is_swap = trial % 2 == 0;
+      const BusyTimes::Effect effect = is_swap ? times.try_swap(t, u) : times.try_move(t, to);
+      EXPECT_EQ(times.place_of(t), from);
+      std::vector<double> foretold;
+      for (PlaceId p = 0; p < scene.machine.num_places(); ++p)
+        foretold.push_back(times.busy_s(p) + times.change_s(p));
+      times.move(t, to);
+      if (is_swap) times.move(u, from);
+      double peak_s = 0;
+      for (PlaceId p = 0; p < scene.machine.num_places(); ++p) {
+        ASSERT_NEAR(times.busy_s(p), foretold[p], 1e-9);
+        peak_s = std::max(peak_s, times.busy_s(p));
+      }
+      EXPECT_LE(effect.peak_s, peak_s + 1e-9);
+    }
+  }
+}
+
+TEST(BusyTimes, a_trial_tells_the_change_of_all_traffic) {
+  for (const char* text : kMachines) {
+    SCOPED_TRACE(text);
+    Random random(3);
+    const Scene scene(text, random);
+    BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+    const auto traffic_s = [&] {
+      double sum = 0;
+      for (const double comm_s : scene.times_of(times).comm_s) sum += comm_s;
+      return sum;
+    };
+    for (int move = 0; move < 50; ++move) {
+      const double before = traffic_s();
+      const auto t = static_cast<TaskId>(random.below(30));
+      const auto to = static_cast<PlaceId>(random.below(scene.machine.num_places()));
+      const double change = times.try_move(t, to).traffic_s;
+      times.move(t, to);
+      EXPECT_NEAR(traffic_s() - before, change, 1e-9);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise

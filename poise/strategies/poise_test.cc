@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/initial.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+Metrics rebalanced(const char* strategy, const Machine& machine, const Workload& workload,
+                   const Placement& current) {
+  const Placement placed =
+      parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
+  return evaluate(machine, workload, machine.costs(), current, placed);
+}
+
+TEST(Poise, never_predicts_a_longer_phase_than_the_current_placement) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:3 factors:10,1.5,1");
+  for (const char* recipe : {"stencil3d:skew=lognormal", "rmat:messages=20", "leanmd", "random"})
+    for (const char* start : {"blocked", "round_robin", "random", "uneven"}) {
+      SCOPED_TRACE(std::string(recipe) + " " + start);
+      const Workload workload = generate(parse_recipe(recipe), 405, 5).front();
+      const Placement current =
+          initial_placement(start, workload.num_tasks(), machine.num_places(), 5);
+      EXPECT_LE(rebalanced("poise", machine, workload, current).iteration_s,
+                rebalanced("keep", machine, workload, current).iteration_s);
+    }
+}
+
+TEST(Poise, comes_close_to_the_best_of_all_placements) {
+  const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
+  Random random(7);
+  double worst = 1, sum = 0;
+  constexpr int kProblems = 40;
+  for (int problem = 0; problem < kProblems; ++problem) {
+    Workload workload;
+    for (int t = 0; t < 7; ++t) workload.tasks.push_back({.load_s = 1.0 + random.uniform()});
+    for (int m = 0; m < 10; ++m)
+      workload.messages.push_back({static_cast<TaskId>(random.below(7)),
+                                   static_cast<TaskId>(random.below(7)), 1 + random.below(20)});
+    const Placement current = round_robin(7, 4);
+    double best_s = 1e9;
+    for (std::uint32_t code = 0; code < 1u << 14; ++code) {
+      Placement placement(7);
+      for (TaskId t = 0; t < 7; ++t) placement.move(t, code >> (2 * t) & 3);
+      best_s = std::min(
+          best_s, evaluate(machine, workload, machine.costs(), current, placement).iteration_s);
+    }
+    const double ratio = rebalanced("poise", machine, workload, current).iteration_s / best_s;
+    worst = std::max(worst, ratio);
+    sum += ratio;
+  }
+  EXPECT_LE(worst, 1.25);
+  EXPECT_LE(sum / kProblems, 1.05);
+}
+
+TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_beats_greedy) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
+  const Placement first = parse_strategy("poise").rebalance(
+      {machine, phases[0], blocked(1000, machine.num_places()), machine.costs()});
+  const Metrics ours = rebalanced("poise", machine, phases[1], first);
+  const Metrics greedy = rebalanced("greedy", machine, phases[1], first);
+  EXPECT_LT(ours.iteration_s, greedy.iteration_s);
+  EXPECT_LT(ours.migrations, 150u);
+  EXPECT_GT(greedy.migrations, 900u);
+}
+
+TEST(Poise, stays_where_migrations_cost_more_than_they_save) {
+  const Machine machine = machine_from_text("core:2 migrated_byte:1");
+  Workload workload;
+  workload.tasks.assign(4, {.load_s = 1, .bytes = 15});
+  const Placement current(4, 0);
+  EXPECT_EQ(rebalanced("poise:steps=10", machine, workload, current).migrations, 0u);
+  EXPECT_EQ(rebalanced("poise:steps=100", machine, workload, current).migrations, 2u);
+}
+
+}  // namespace
+}  // namespace poise

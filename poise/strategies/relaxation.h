@@ -1,0 +1,76 @@
+// Local search on the predicted iteration: places that are busier than most hand tasks on.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "poise/placement/busy_times.h"
+#include "poise/placement/least_busy.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+/// Descends on the potential: the sum over places of (busy / scale)^exponent.
+///
+/// With a large exponent the potential is the busiest place and nothing else, and most moves leave
+/// it where it is; with a small one it is all the work there is. In between, a move that brings the
+/// second busiest place down is worth something too, so that plateaus slope.
+class Relaxation {
+ public:
+  explicit Relaxation(const Problem& problem);
+
+  struct Stage {
+    int exponent;
+    double floor;       // only places busier than this part of the busiest hand on
+    double least_gain;  // a step gains this part of its place's potential, at least
+    bool swaps;         // exchanges are tried where no move helps
+  };
+
+  /// Steps until none gains.
+  void run(const Stage& stage);
+
+  /// Returns tasks home where that worsens neither the busiest place nor the traffic.
+  void send_home();
+
+  double peak_s() const;
+  Placement placement() const { return Placement(times_.places()); }
+
+ private:
+  struct Step {
+    double change;
+    TaskId task, partner;
+    PlaceId to;
+  };
+
+  double potential(double busy_s) const;
+  double change_of_trial() const;
+  std::span<const BusyTimes::Arc> heaviest_arcs(TaskId t);
+  void gather_destinations(TaskId t, PlaceId from);
+  void gather_pulls(TaskId t, PlaceId p, double limit);
+  void gather_moves(PlaceId p, double limit);
+  void gather_swaps(PlaceId p, double limit);
+  void keep_if_better(Step& best, TaskId t, TaskId partner, PlaceId to, double limit);
+  bool relax(PlaceId p, const Stage& stage);
+  void relocate(TaskId t, PlaceId to);
+  void open(PlaceId p);
+
+  const Machine& machine_;
+  const Workload& workload_;
+  const Placement& home_;
+  BusyTimes times_;
+  LeastBusy least_busy_;
+  std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
+
+  int exponent_ = 1;
+  double scale_s_ = 1;
+  std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
+  std::vector<PlaceId> destinations_;
+  std::vector<Step> steps_;
+  std::priority_queue<std::pair<double, PlaceId>> queue_;
+  std::vector<bool> is_open_;
+};
+
+}  // namespace poise
