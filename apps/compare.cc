@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/comparison.h"
 #include "apps/format.h"
@@ -172,12 +173,18 @@ void add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
   add_input_options(*command, options->input, "--placement");
   allow_many_machines(*command);
-  command->add_option("-s,--strategies", options->strategies,
-                      "NAME[:KNOB=VALUE,...],... (default: all)");
-  command->add_option("--every", options->every, "Phases between decisions, for the total")
-      ->type_name("K")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print one JSON document");
+  command
+      ->add_option("-s,--strategies", options->strategies,
+                   "Who decides: NAME[:KNOB=VALUE,...],... (default: every strategy; see poise "
+                   "strategies)")
+      ->type_name("LIST");
+  add_count(*command, "--every", "K", options->every,
+            "Phases until the next decision, for the total", 1);
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "A strategy that cannot work on the trace is a row that says why; when none can, the exit\n"
+      "status is 1. --machine may be given again: one table per machine.\n\n"
+      "Example: poise compare step.poise --machine NUMA32 --strategies greedy,nuco:alpha=1e-4");
   command->callback([options] { compare(*options); });
 }
 

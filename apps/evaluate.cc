@@ -52,10 +52,16 @@ void add_evaluate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("evaluate", "Every metric of a given placement");
   add_input_options(*command, options->input, "--from");
-  command->add_option("--placement", options->placement, "The placement: one place number a line")
+  command
+      ->add_option("-p,--placement", options->placement,
+                   "The placement to judge: one place number per line, task by task, or .json")
       ->type_name("FILE")
       ->required();
-  command->add_flag("--json", options->json, "Print one JSON document");
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "Migrations are counted from where the tasks are now; where the trace does not tell and\n"
+      "neither --from nor --start is given, nothing has moved.\n\n"
+      "Example: poise evaluate step.poise --placement places --json");
   command->callback([options] { evaluate_placement(*options); });
 }
 

@@ -5,10 +5,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "apps/command_line.h"
 #include "apps/output.h"
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/trace/placement_file.h"
 
@@ -44,24 +46,31 @@ std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& 
 }  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
-  command.add_option("TRACE", options.trace, "A trace: .poise, vt files, a Charm++ dump or METIS")
+  command
+      .add_option("TRACE", options.trace,
+                  "What ran: a .poise file, a folder or stem of vt files, a Charm++ dump, or a "
+                  "METIS graph")
       ->required();
   command
       .add_option("-m,--machine", options.machines,
-                  "\"live\", a file, or text such as \"numa:2 core:4\" (default: the trace's)")
+                  "Machine to run on: \"live\", a name such as NUMA32, a .json or .xml file, or "
+                  "text such as \"node:2 numa:2 core:4\" (default: the trace's)")
       ->type_name("M")
       ->expected(1);
-  auto* current = command.add_option(current_flag, options.current,
-                                     "Current placement: a file with one place number per line");
+  auto* current = command.add_option(
+      current_flag, options.current,
+      "Placement the tasks have now, in place of the trace's: one place number per line, or .json");
   current->type_name("FILE");
-  auto* start = command.add_option("--start", options.start,
-                                   "Current placement: trace, round_robin or blocked");
-  start->type_name("HOW")->capture_default_str()->excludes(current);
-  command.add_option("--phase", options.phase, "Phase of the trace (default: its first)")
-      ->type_name("K");
-  command.add_option("--seed", options.seed, "Seed for strategies that draw lots")
-      ->type_name("N")
-      ->capture_default_str();
+  command
+      .add_option("--start", options.start,
+                  "Placement the tasks have now: the trace's, or dealt out anew: round_robin or "
+                  "blocked, for a machine that the trace's does not fit")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->excludes(current);
+  add_count(command, "--phase", "K", options.phase,
+            "Phase of the trace, by its number there (default: the first)");
+  add_count(command, "--seed", "N", options.seed, "Seed of strategies that draw lots");
 }
 
 void allow_many_machines(CLI::App& command) {
@@ -101,7 +110,7 @@ std::size_t Inputs::num_machines() const {
 }
 
 Machine Inputs::machine_named(const std::string& text, const Placement* stand_in) const {
-  if (!text.empty()) return machine_from_text(text);
+  if (!text.empty()) return find_machine(text);
   if (trace_.machine) return *trace_.machine;
   std::uint32_t places = std::max(trace_.num_places, places_used(phase().placement));
   if (given_) places = std::max(places, places_used(*given_));

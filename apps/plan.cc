@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/decision.h"
 #include "apps/format.h"
@@ -71,18 +72,24 @@ void plan(const Options& options) {
 
 void add_plan(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("plan", "Decide once: who should run where");
+  CLI::App* command = app.add_subcommand("plan", "Decide once who should run where");
   add_input_options(*command, options->input, "--placement");
-  command->add_option("-s,--strategy", options->strategy, "NAME or NAME:KNOB=VALUE,...")
+  command
+      ->add_option("-s,--strategy", options->strategy,
+                   "Who decides: NAME or NAME:KNOB=VALUE,... (see poise strategies)")
+      ->type_name("S")
       ->required();
   command
       ->add_option("-o,--output", options->output,
-                   "Write the placement: one place a line, or .json")
+                   "Write the placement: one place number per line, task by task; .json for JSON; "
+                   "- for stdout")
       ->type_name("FILE");
-  command->add_option("--every", options->every, "Phases between decisions, for the total")
-      ->type_name("K")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print one JSON document");
+  add_count(*command, "--every", "K", options->every,
+            "Phases until the next decision, for the total", 1);
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "Example: poise plan step.poise --strategy nuco --machine \"node:4 numa:2 core:8\" -o "
+      "places");
   command->callback([options] { plan(*options); });
 }
 

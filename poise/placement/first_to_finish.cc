@@ -1,7 +1,6 @@
 #include "poise/placement/first_to_finish.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace poise {
@@ -43,14 +42,13 @@ FirstToFinish::FirstToFinish(const Machine& machine, const std::vector<double>& 
 
 PlaceId FirstToFinish::with(double load_s) const {
   if (groups_.size() == 1 && machine_.has_equal_speeds()) return groups_[0].busy.least();
-  std::tuple<double, double, PlaceId> best;
+  std::pair<double, PlaceId> best;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PlaceId p = groups_[g].places[groups_[g].busy.least()];
-    const double busy = busy_s(p);
-    const std::tuple candidate{busy + load_s / machine_.speed_of(p), busy, p};
+    const std::pair candidate{busy_s(p) + load_s / machine_.speed_of(p), p};
     if (g == 0 || candidate < best) best = candidate;
   }
-  return std::get<PlaceId>(best);
+  return best.second;
 }
 
 }  // namespace poise

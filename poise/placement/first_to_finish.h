@@ -21,7 +21,7 @@ class FirstToFinish {
   void set(PlaceId p, double busy_s) { groups_[group_of_[p]].busy.set(index_of_[p], busy_s); }
   void add(PlaceId p, double seconds) { groups_[group_of_[p]].busy.add(index_of_[p], seconds); }
 
-  /// The place with the least busy + load / speed; on ties the least busy, then the lower id.
+  /// The place with the least busy + load / speed; on ties the lower id.
   PlaceId with(double load_s) const;
 
  private:

@@ -1,7 +1,7 @@
 #include "poise/placement/first_to_finish.h"
 
 #include <gtest/gtest.h>
-#include <tuple>
+#include <utility>
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -12,7 +12,7 @@ namespace {
 PlaceId scan(const Machine& machine, const std::vector<double>& busy_s, double load_s) {
   PlaceId best = 0;
   const auto rank = [&](PlaceId p) {
-    return std::tuple{busy_s[p] + load_s / machine.speed_of(p), busy_s[p], p};
+    return std::pair{busy_s[p] + load_s / machine.speed_of(p), p};
   };
   for (PlaceId p = 1; p < machine.num_places(); ++p)
     if (rank(p) < rank(best)) best = p;

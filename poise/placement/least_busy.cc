@@ -46,6 +46,8 @@ void LeastBusy::set(PlaceId p, double busy_s) {
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & static_cast<PlaceId>(loses);
     rank ^= (rank ^ sibling_rank) & loses;
+    // Above a node that another place wins as before, p does not count.
+    if (winner_[node / 2] == winner && winner != p) return;
     winner_[node / 2] = winner;
   }
 }

@@ -29,6 +29,10 @@ TEST(LeastBusy, follows_a_scan_through_many_changes) {
       const auto first = static_cast<PlaceId>(random.below(num_places));
       const auto last = static_cast<PlaceId>(first + 1 + random.below(num_places - first));
       ASSERT_EQ(places.least_in(first, last), scan(busy_s, first, last));
+      const auto is_idle_enough = [](double value) { return value < 1; };
+      ASSERT_EQ(places.next_in(first, last, is_idle_enough),
+                std::find_if(busy_s.begin() + first, busy_s.begin() + last, is_idle_enough) -
+                    busy_s.begin());
     }
   }
 }

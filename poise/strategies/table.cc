@@ -15,6 +15,9 @@ Placement rotate(const Problem&, const Knobs&);
 Placement greedy(const Problem&, const Knobs&);
 Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
+Placement greedy_comm(const Problem&, const Knobs&);
+Placement nuco(const Problem&, const Knobs&);
+Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
 Placement multistep(const Problem&, const Knobs&);
 
@@ -24,6 +27,22 @@ constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
                              "the makespan to be reached, over the average of all places"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
+
+constexpr Knob kGreedyCommKnobs[] = {
+    {"comm", 1, 0, 1e6, "weight of messages: times their seconds in the cost model"}};
+
+constexpr std::string_view kNoYes[] = {"0", "1"};
+constexpr Knob kNucoKnobs[] = {
+    {"alpha", 1e-5, 0, 1, "seconds that a message received costs per unit of factor"},
+    {"local", 1, 0, 1, "1: messages from the same place are local; 0: they count as nothing",
+     kNoYes},
+};
+constexpr std::string_view kNumaLevels[] = {"core", "node"};
+constexpr Knob kNumaKnobs[] = {
+    {"alpha", 1e-5, 0, 1, "seconds that a message exchanged costs per unit of factor"},
+    {"level", 0, 0, 1, "what must be shared for a message to be near: the core or the NUMA node",
+     kNumaLevels},
+};
 
 constexpr std::string_view kAffinities[] = {"bytes", "messages"};
 constexpr std::string_view kGroupings[] = {"affinity", "current"};
@@ -81,6 +100,24 @@ constexpr Strategy kStrategies[] = {
      .rebalance = refine,
      .knobs = kRefineKnobs,
      .is_incremental = true},
+    {.name = "greedy_comm",
+     .summary = "heaviest task first, each where its work and its messages cost least",
+     .source = "Charm++ GreedyCommLB",
+     .complexity = "O(n + (n + m) log p)",
+     .rebalance = greedy_comm,
+     .knobs = kGreedyCommKnobs},
+    {.name = "nuco",
+     .summary = "heaviest task first, each where its load and its remote messages cost least",
+     .source = "NucoLB: Pilla et al. 2012, Algorithm 1",
+     .complexity = "O(n + E depth log p)",
+     .rebalance = nuco,
+     .knobs = kNucoKnobs},
+    {.name = "numa",
+     .summary = "as nuco, with the messages exchanged with each core, both ways",
+     .source = "NumaLB: Charm++ on NUMA Platforms, Charm++ workshop 2011",
+     .complexity = "O(n + E depth log p)",
+     .rebalance = numa,
+     .knobs = kNumaKnobs},
     {.name = "treematch",
      .summary = "groups by affinity, bottom-up on the machine tree, under a cap on load",
      .source = "Jeannot, Mercier and Tessier 2016 (TreeMatchLB)",

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/paths.h"
+
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/brotli.h"

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/paths.h"
+
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/trace/brotli.h"

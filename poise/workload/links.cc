@@ -15,19 +15,27 @@ void counts_to_cursors(std::vector<std::size_t>& first) {
 
 }  // namespace
 
-Links received(const Workload& workload) {
+/// One row per task at the end `row_end` of its messages, which lists the ends `link_end`.
+Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);
   for (const Message& message : workload.messages)
-    if (message.from != message.to) ++rows.first_[message.to + 2];
+    if (message.from != message.to) ++rows.first_[message.*row_end + 2];
   counts_to_cursors(rows.first_);
   rows.links_.resize(rows.first_.back());
   for (const Message& message : workload.messages)
     if (message.from != message.to)
-      rows.links_[rows.first_[message.to + 1]++] = {message.from, message.count, message.bytes};
+      rows.links_[rows.first_[message.*row_end + 1]++] = {message.*link_end, message.count,
+                                                          message.bytes};
   rows.first_.pop_back();
   return rows;
 }
+
+Links received(const Workload& workload) {
+  return Links::by(&Message::to, &Message::from, workload);
+}
+
+Links sent(const Workload& workload) { return Links::by(&Message::from, &Message::to, workload); }
 
 Links neighbours(const Workload& workload) {
   Links rows;

@@ -25,7 +25,9 @@ class Links {
   std::size_t size() const { return links_.size(); }
 
  private:
+  static Links by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload);
   friend Links received(const Workload&);
+  friend Links sent(const Workload&);
   friend Links neighbours(const Workload&);
   std::vector<std::size_t> first_;
   std::vector<Link> links_;
@@ -34,6 +36,9 @@ class Links {
 /// Per task, the senders of what it receives, in the order of the messages. A task's messages to
 /// itself are left out: they cost nothing anywhere.
 Links received(const Workload& workload);
+
+/// Per task, the receivers of what it sends, in the order of the messages; none to itself.
+Links sent(const Workload& workload);
 
 /// Per task, everyone it sends to or receives from, once each, sorted by task, both directions
 /// added up. Messages to itself are left out.

@@ -1,0 +1,23 @@
+/// Nuco: heaviest task first, each to the place where its load and its remote messages cost least.
+///
+/// NucoLB: Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core
+/// Systems", ICPP 2012, Algorithm 1. With r_d messages received from domain d,
+///
+///     cost(c, t) = busy(c) + alpha * (sum over d != domain(c) of r_d * factor(d -> domain(c)) - l)
+///
+/// where l counts those from domain(c), and busy(c), background included, is without t. A task
+/// moves only where that is cheaper, so few do. Ignores bytes, and what a placed task sends. On
+/// places of different speeds, which the paper does not know, load(t) / speed(c) is added.
+/// O(n log n + E levels + (n + E levels) log m) for n tasks, E messages and m places of a tree.
+#include "poise/strategies/list_schedule.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+Placement nuco(const Problem& problem, const Knobs& knobs) {
+  const MessageWeights weights{.same_place = knobs.choice("local") == "1" ? -1.0 : 0.0,
+                               .same_domain = -1};
+  return list_schedule(problem, received(problem.workload), knobs["alpha"], weights).placement;
+}
+
+}  // namespace poise

@@ -1,0 +1,98 @@
+// Small random problems on every kind of machine, for tests that compare two ways to one answer.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/placement.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+/// What a Problem refers to.
+struct OwnedProblem {
+  Machine machine;
+  Workload workload;
+  Placement current;
+  Problem view() const { return {machine, workload, current, machine.costs()}; }
+};
+
+inline double random_factor(Random& random) {
+  return 1 + 0.3 * static_cast<double>(random.below(6));
+}
+
+/// Trees of all depths, networks that are no trees, and some whose factors follow no rule at all.
+inline Machine random_machine(Random& random) {
+  static constexpr std::string_view kTexts[] = {
+      "core:1",
+      "core:7",
+      "numa:4 core:3",
+      "node:1 numa:1 core:5",
+      "node:6 core:2 factors:7,1",
+      "node:20 numa:2 core:2 factors:3.4,1.53,1",
+      "node:3 package:2 numa:3 core:2 factors:10,1.9,1.4,1",
+      "node:4 package:2 numa:2 l3:2 core:2 factors:5,2,2,1,1",
+      "rack:2 switch:3 node:2 numa:2 core:2 factors:12,8,5,1.5,1",
+      "rack:2 node:4 core:2 factors:3,3,1",
+      "node:5 numa:1 core:3 factors:1,1,1",
+      "torus:3x2x4 core:2",
+      "torus:4x3 node:2 numa:2 core:2 factors:9,4,1.5,1 hop:0.7",
+      "mesh:3x3 numa:2 core:1 factors:4,1.4,1",
+      "dragonfly:4x3 node:2 core:2 factors:6,3,1 hop:2",
+      "node:9 numa:2 core:2 speeds:1,1,0.5,0.7",
+      "node:3 numa:2 core:3 speeds:0.5 factors:10,1.5,1"};
+  MachineParts parts = machine_from_text(kTexts[random.below(std::size(kTexts))]).parts();
+  if (random.below(3) == 0)
+    for (NodeKind& kind : parts.node_kinds)
+      for (double& factor : kind.latency_factor) factor = random_factor(random);
+  if (parts.kind_of_node.size() > 1 && random.below(3) == 0) {
+    parts.node_kinds.push_back(parts.node_kinds[0]);
+    for (double& factor : parts.node_kinds[1].latency_factor) factor += 0.25;
+    for (auto& kind : parts.kind_of_node) kind = static_cast<std::uint32_t>(random.below(2));
+  }
+  if (parts.network.shape == Network::Shape::tree && random.below(4) == 0) {
+    const auto num_nodes = static_cast<std::uint32_t>(parts.kind_of_node.size());
+    parts.network.shape = Network::Shape::matrix;
+    parts.network.matrix_nodes = num_nodes;
+    parts.network.matrix.resize(std::size_t{num_nodes} * num_nodes);
+    for (double& factor : parts.network.matrix) factor = 2 * random_factor(random);
+  }
+  if (random.below(8) == 0)
+    for (Place& place : parts.places) place.speed = random.uniform(0.25, 1);
+  return Machine(std::move(parts));
+}
+
+/// Loads, messages and background; with few distinct values half of the time, so that ties abound.
+inline OwnedProblem random_problem(Random& random) {
+  OwnedProblem problem{random_machine(random), {}, {}};
+  const std::uint32_t num_places = problem.machine.num_places();
+  const bool has_ties = random.below(2) == 0;
+  const auto load_s = [&] {
+    return has_ties ? 0.1 * static_cast<double>(random.below(4)) : random.uniform(0, 1);
+  };
+  const auto num_tasks = static_cast<TaskId>(1 + random.below(4 * num_places));
+  problem.current = Placement(num_tasks);
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    problem.workload.tasks.push_back({load_s(), random.below(1000), random.below(10) > 0});
+    problem.current.move(t, static_cast<PlaceId>(random.below(num_places)));
+  }
+  if (random.below(3) == 0) problem.current = blocked(num_tasks, num_places);
+  const std::uint64_t num_messages = random.below(6) * num_tasks;
+  const std::uint64_t reach = 1 + random.below(num_tasks);
+  for (std::uint64_t m = 0; m < num_messages; ++m) {
+    const auto from = static_cast<TaskId>(random.below(num_tasks));
+    const auto to = static_cast<TaskId>((from + random.below(reach)) % num_tasks);
+    problem.workload.messages.push_back({from, to, 1 + random.below(3), random.below(100)});
+  }
+  if (random.below(3) == 0)
+    for (PlaceId p = 0; p < num_places; ++p) problem.workload.background_s.push_back(load_s());
+  return problem;
+}
+
+}  // namespace poise
