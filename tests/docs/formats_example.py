@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""The writer in docs/formats.md writes what the program reads. Arguments: the document, the program."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    document, poise = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    example = re.search(r"```python\n(.*?)```", document.read_text(), re.S)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", example], cwd=folder, check=True)
+        placement = pathlib.Path(folder, "both.part")
+        placement.write_text("0\n0\n")
+        answer = subprocess.run(
+            [poise, "evaluate", "example.poise", "--placement", placement, "--json"],
+            cwd=folder, check=True, capture_output=True, text=True)
+    found = json.loads(answer.stdout)
+    assert found["tasks"] == 2 and found["messages"] == 1, found
+    assert found["migrations"] == 1 and abs(found["makespan_s"] - 0.75) < 1e-12, found
+
+
+if __name__ == "__main__":
+    main()
