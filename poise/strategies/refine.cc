@@ -12,6 +12,7 @@
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
+#include "poise/strategies/lowest_threshold.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -65,13 +66,16 @@ bool relieve(const Refinement& now, double threshold_s, Donor donor, FirstToFini
   return donor.busy_s <= threshold_s;
 }
 
-/// The migrations after which no place is above the threshold, if these simple moves get there.
-std::optional<std::vector<Migration>> refine_to(double threshold_s, const Refinement& now) {
+/// The current placement with enough moves that no place is above the threshold, if that works.
+std::optional<Placement> refine_to(double threshold_s, const Refinement& now,
+                                   const Placement& current) {
   FirstToFinish places(now.machine, now.busy_s);
   std::vector<Migration> moves;
   for (const Donor& donor : places_above(threshold_s, now.busy_s))
     if (!relieve(now, threshold_s, donor, places, moves)) return std::nullopt;
-  return moves;
+  Placement placement = current;
+  for (const Migration& move : moves) placement.move(move.task, move.to);
+  return placement;
 }
 
 }  // namespace
@@ -79,29 +83,17 @@ std::optional<std::vector<Migration>> refine_to(double threshold_s, const Refine
 Placement refine(const Problem& problem, const Knobs& knobs) {
   const Machine& machine = problem.machine;
   const Workload& workload = problem.workload;
-  Placement placement = problem.current;
-  const std::vector<double> busy_s = work_s(machine, workload, placement);
+  const std::vector<double> busy_s = work_s(machine, workload, problem.current);
   const double average = average_s(machine, workload);
-  double reached_s = *std::max_element(busy_s.begin(), busy_s.end());
-  double failed_s =
-      std::max(knobs["tolerance"] * average, makespan_bound_s(machine, workload, placement));
-  if (reached_s <= failed_s) return placement;
-
-  const TasksByPlace tasks(workload, placement, machine.num_places());
-  const Refinement now{machine, tasks, busy_s};
-  std::vector<Migration> moves;
-  double threshold_s = failed_s;
-  do {
-    if (auto found = refine_to(threshold_s, now)) {
-      reached_s = threshold_s;
-      moves = std::move(*found);
-    } else {
-      failed_s = threshold_s;
-    }
-    threshold_s = (failed_s + reached_s) / 2;
-  } while (reached_s - failed_s > kPrecision * average);
-  for (const Migration& move : moves) placement.move(move.task, move.to);
-  return placement;
+  const double hoped_s =
+      std::max(knobs["tolerance"] * average, makespan_bound_s(machine, workload, problem.current));
+  const double now_s = *std::max_element(busy_s.begin(), busy_s.end());
+  if (now_s <= hoped_s) return problem.current;
+  const TasksByPlace tasks(workload, problem.current, machine.num_places());
+  return lowest_threshold(
+      hoped_s, now_s, kPrecision * average, problem.current, [&](double threshold_s) {
+        return refine_to(threshold_s, {machine, tasks, busy_s}, problem.current);
+      });
 }
 
 }  // namespace poise

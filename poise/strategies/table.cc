@@ -16,6 +16,7 @@ Placement greedy(const Problem&, const Knobs&);
 Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
 Placement greedy_comm(const Problem&, const Knobs&);
+Placement refine_comm(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
@@ -27,6 +28,9 @@ constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
                              "the makespan to be reached, over the average of all places"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
+
+constexpr Knob kRefineCommKnobs[] = {
+    {"tolerance", 1.05, 1, 100, "the busiest place to be reached, over the average now"}};
 
 constexpr Knob kGreedyCommKnobs[] = {
     {"comm", 1, 0, 1e6, "weight of messages: times their seconds in the cost model"}};
@@ -106,6 +110,13 @@ constexpr Strategy kStrategies[] = {
      .complexity = "O(n + (n + m) log p)",
      .rebalance = greedy_comm,
      .knobs = kGreedyCommKnobs},
+    {.name = "refine_comm",
+     .summary = "as refine, with messages as the machine prices them",
+     .source = "Charm++ RefineCommLB",
+     .complexity = "O(n + m + p + looks degree log p)",
+     .rebalance = refine_comm,
+     .knobs = kRefineCommKnobs,
+     .is_incremental = true},
     {.name = "nuco",
      .summary = "heaviest task first, each where its load and its remote messages cost least",
      .source = "NucoLB: Pilla et al. 2012, Algorithm 1",

@@ -1,0 +1,232 @@
+/// Refine comm: places above a threshold of work and messages give tasks away until none is.
+///
+/// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is the work and the messages
+/// received, by the cost model and with the factors of the machine, so that the predicted iteration
+/// is what falls. The threshold is `tolerance` times the average now where that can be reached,
+/// else the lowest that a bisection finds. An overloaded place gives its heaviest tasks that fit
+/// elsewhere, each to the place, of its partners' and the one that finishes it first, where the
+/// messages of all places cost least. Moves nothing where it cannot improve. Ties: lower task,
+/// lower place. O(n + m + (p + looks degree log p) log(1 / precision)).
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "poise/placement/first_to_finish.h"
+#include "poise/placement/metrics.h"
+#include "poise/placement/tasks_by_place.h"
+#include "poise/strategies/lowest_threshold.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/links.h"
+
+namespace poise {
+
+namespace {
+
+/// The bisection ends when the threshold is known to this part of the average.
+constexpr double kPrecision = 1.0 / 128;
+
+/// Of a task's partners, the places of this many that exchange most bytes or messages are looked
+/// at.
+constexpr std::size_t kMaxPartnerPlaces = 8;
+
+/// A place that messages lift above the threshold again and again makes the attempt fail.
+constexpr std::uint32_t kMaxVisits = 8;
+
+struct Change {
+  PlaceId place;
+  double seconds;
+};
+
+/// What the attempts share and none changes.
+struct Known {
+  const Problem& problem;
+  Links received, sent;
+  TasksByPlace tasks;
+  std::vector<double> busy_s;   // per place, under the current placement
+  std::vector<PlaceId> donors;  // every place, busiest first
+};
+
+class Attempt {
+ public:
+  Attempt(const Known& known, double threshold_s)
+      : known_(known),
+        machine_(known.problem.machine),
+        threshold_s_(threshold_s),
+        placement_(known.problem.current),
+        places_(machine_, known.busy_s) {}
+
+  std::optional<Placement> result() && {
+    waiting_.assign(known_.donors.begin(), known_.donors.end());
+    visits_.assign(machine_.num_places(), 0);
+    for (std::size_t next = 0; next < waiting_.size(); ++next) {
+      const PlaceId p = waiting_[next];
+      if (places_.busy_s(p) <= threshold_s_) continue;
+      if (++visits_[p] > kMaxVisits) return std::nullopt;
+      sweep(p, true);
+      sweep(p, false);
+      if (places_.busy_s(p) > threshold_s_) return std::nullopt;
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  /// Offers each task of the place once; `spares`: not those after which a smaller one is enough.
+  void sweep(PlaceId from, bool spares) {
+    const auto tasks = known_.tasks.on(from);
+    for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {
+      if (placement_.of(tasks[i].task) != from) continue;
+      const bool smaller_is_enough =
+          spares && i + 1 < tasks.size() &&
+          places_.busy_s(from) - tasks[i + 1].load_s / machine_.speed_of(from) <= threshold_s_;
+      if (!smaller_is_enough) offer(tasks[i], from);
+    }
+  }
+
+  /// Moves the task to the cheapest place that stays within the threshold, if there is one.
+  void offer(LoadedTask task, PlaceId from) {
+    find_candidates(task, from);
+    std::tuple best{std::numeric_limits<double>::infinity(), 0.0, from};
+    for (const PlaceId to : candidates_) {
+      find_changes(task, from, to);
+      if (!fits(from, to)) continue;
+      double sum_s = 0;
+      for (const Change& change : changes_) sum_s += change.seconds;
+      const double messages_s =
+          sum_s - task.load_s / machine_.speed_of(to) + task.load_s / machine_.speed_of(from);
+      best = std::min(best, std::tuple(messages_s, places_.busy_s(to), to));
+    }
+    if (std::get<PlaceId>(best) != from) move(task, from, std::get<PlaceId>(best));
+  }
+
+  /// Partners elsewhere may come to lie above the threshold: they give in their turn.
+  void move(LoadedTask task, PlaceId from, PlaceId to) {
+    find_changes(task, from, to);
+    for (const auto& [place, seconds] : changes_) {
+      const double before_s = places_.busy_s(place), after_s = before_s + seconds;
+      places_.set(place, std::max(0.0, after_s));
+      if (before_s <= threshold_s_ && after_s > threshold_s_) waiting_.push_back(place);
+    }
+    placement_.move(task.task, to);
+  }
+
+  /// The places of the partners that matter most, and the one that finishes the work first.
+  void find_candidates(LoadedTask task, PlaceId from) {
+    changes_.clear();
+    for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})
+      for (const Link& link : links) {
+        const PlaceId p = placement_.of(link.task);
+        if (p != from) changes_.push_back({p, static_cast<double>(link.count + link.bytes)});
+      }
+    sum_by_place();
+    const std::size_t kept = std::min(changes_.size(), kMaxPartnerPlaces);
+    std::partial_sort(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(kept),
+                      changes_.end(), [](const Change& a, const Change& b) {
+                        return std::tuple(-a.seconds, a.place) < std::tuple(-b.seconds, b.place);
+                      });
+    candidates_.clear();
+    for (std::size_t i = 0; i < kept; ++i) candidates_.push_back(changes_[i].place);
+    const PlaceId first = places_.with(task.load_s);
+    if (first != from) candidates_.push_back(first);
+  }
+
+  /// What busy becomes less what it is, for every place that a move would touch.
+  void find_changes(LoadedTask task, PlaceId from, PlaceId to) {
+    changes_.clear();
+    changes_.push_back({from, -task.load_s / machine_.speed_of(from)});
+    changes_.push_back({to, task.load_s / machine_.speed_of(to)});
+    for (const Link& link : known_.received.of(task.task)) {
+      const PlaceId p = placement_.of(link.task);
+      changes_.push_back({from, -seconds(link, p, from)});
+      changes_.push_back({to, seconds(link, p, to)});
+    }
+    for (const Link& link : known_.sent.of(task.task)) {
+      const PlaceId p = placement_.of(link.task);
+      changes_.push_back({p, seconds(link, to, p) - seconds(link, from, p)});
+    }
+    sum_by_place();
+  }
+
+  double seconds(const Link& link, PlaceId from, PlaceId to) const {
+    return message_s(machine_, known_.problem.costs, {.count = link.count, .bytes = link.bytes},
+                     from, to);
+  }
+
+  void sum_by_place() {
+    std::stable_sort(changes_.begin(), changes_.end(),
+                     [](const Change& a, const Change& b) { return a.place < b.place; });
+    std::size_t kept = 0;
+    for (const Change& change : changes_) {
+      if (kept > 0 && changes_[kept - 1].place == change.place)
+        changes_[kept - 1].seconds += change.seconds;
+      else
+        changes_[kept++] = change;
+    }
+    changes_.resize(kept);
+  }
+
+  /// The giver must gain and the taker stay within the threshold.
+  bool fits(PlaceId from, PlaceId to) const {
+    return std::all_of(changes_.begin(), changes_.end(), [&](const Change& change) {
+      if (change.place == from) return change.seconds < 0;
+      return change.place != to || places_.busy_s(to) + change.seconds <= threshold_s_;
+    });
+  }
+
+  const Known& known_;
+  const Machine& machine_;
+  const double threshold_s_;
+  Placement placement_;
+  FirstToFinish places_;
+  std::vector<PlaceId> waiting_;       // places to be relieved, in this order
+  std::vector<std::uint32_t> visits_;  // per place
+  std::vector<Change> changes_;
+  std::vector<PlaceId> candidates_;
+};
+
+std::vector<double> busy_s(const Problem& problem) {
+  auto [busy, comm_s] =
+      place_times(problem.machine, problem.workload, problem.costs, problem.current);
+  for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm_s[p];
+  return busy;
+}
+
+std::vector<PlaceId> busiest_first(const std::vector<double>& busy_s) {
+  std::vector<PlaceId> order;
+  for (PlaceId p = 0; p < busy_s.size(); ++p) order.push_back(p);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PlaceId a, PlaceId b) { return busy_s[a] > busy_s[b]; });
+  return order;
+}
+
+double average_busy_s(const Machine& machine, const std::vector<double>& busy_s) {
+  double sum = 0;
+  for (PlaceId p = 0; p < busy_s.size(); ++p) sum += busy_s[p] * machine.speed_of(p);
+  return sum / machine.total_speed();
+}
+
+}  // namespace
+
+Placement refine_comm(const Problem& problem, const Knobs& knobs) {
+  const Machine& machine = problem.machine;
+  std::vector<double> busy = busy_s(problem);
+  const double average = average_busy_s(machine, busy);
+  const double now_s = *std::max_element(busy.begin(), busy.end());
+  const double hoped_s = std::max(knobs["tolerance"] * average,
+                                  makespan_bound_s(machine, problem.workload, problem.current));
+  if (now_s <= hoped_s) return problem.current;
+  std::vector<PlaceId> donors = busiest_first(busy);
+  const Known known{problem,
+                    received(problem.workload),
+                    sent(problem.workload),
+                    TasksByPlace(problem.workload, problem.current, machine.num_places()),
+                    std::move(busy),
+                    std::move(donors)};
+  return lowest_threshold(hoped_s, now_s, kPrecision * average, problem.current,
+                          [&](double threshold_s) { return Attempt(known, threshold_s).result(); });
+}
+
+}  // namespace poise
