@@ -9,6 +9,7 @@
 
 #include "apps/command_line.h"
 #include "apps/commands.h"
+#include "apps/compare_page.h"
 #include "apps/comparison.h"
 #include "apps/format.h"
 #include "apps/inputs.h"
@@ -16,13 +17,15 @@
 #include "apps/report.h"
 #include "apps/table.h"
 
+#include "poise/base/file.h"
+
 namespace poise::apps {
 
 namespace {
 
 struct Options {
   InputOptions input;
-  std::string strategies;
+  std::string strategies, html;
   std::uint64_t every = 10;
   bool json = false;
 };
@@ -153,15 +156,22 @@ Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices
 
 void compare(const Options& options) {
   const std::vector<Choice> choices = choices_of(options.strategies);
+  if (!options.html.empty()) check_writable(options.html);
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();
   std::string text;
+  std::vector<ComparePart> parts;
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
-    const Comparison comparison = compare_on(inputs.on(m), choices);
+    const Problem problem = inputs.on(m);
+    Comparison comparison = compare_on(problem, choices);
     for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
       results.push_back(std::move(row));
     text += (m > 0 ? "\n" : "") + text_of_comparison(comparison, options, inputs.phase());
+    if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
   }
+  if (!options.html.empty())
+    write_file(options.html,
+               compare_page(parts, trace_text(options.input, inputs.phase()), options.every));
   print(options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n"
                      : text);
 }
@@ -178,6 +188,10 @@ void add_compare(CLI::App& app) {
                    "Who decides: NAME[:KNOB=VALUE,...],... (default: every strategy; see poise "
                    "strategies)")
       ->type_name("LIST");
+  command
+      ->add_option("--html", options->html,
+                   "Write a page with pictures: loads, communication, the machine")
+      ->type_name("FILE");
   add_count(*command, "--every", "K", options->every,
             "Phases until the next decision, for the total", 1);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

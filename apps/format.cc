@@ -8,7 +8,7 @@ namespace poise::apps {
 
 namespace {
 
-constexpr Unit kTimeUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+constexpr Unit kTimeUnits[] = {{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}};
 constexpr Unit kByteUnits[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}};
 
 /// The first unit of which `largest` holds at least one; the base unit for 0.

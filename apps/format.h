@@ -14,7 +14,7 @@ struct Unit {
   double value;
 };
 
-/// The unit in which `largest` reads best; ASCII names ("us").
+/// The unit in which `largest` reads best.
 Unit time_unit(double largest_s);
 Unit byte_unit(double largest_bytes);
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include "apps/command_line.h"
@@ -26,19 +26,33 @@ std::uint32_t places_used(const Placement& placement) {
   return places;
 }
 
+/// What makes a task the same one in two phases.
+using Identity = std::tuple<TaskName::Kind, std::uint64_t, PlaceId>;
+
+std::vector<std::pair<Identity, TaskId>> identities_of(const Phase& phase) {
+  std::vector<std::pair<Identity, TaskId>> identities;
+  for (TaskId t = 0; t < phase.workload.num_tasks(); ++t) {
+    if (phase.names.empty()) {
+      identities.push_back({{TaskName::Kind::id, t, 0}, t});
+      continue;
+    }
+    const TaskName& name = phase.names[t];
+    const bool needs_home = name.kind == TaskName::Kind::sequence && !phase.workload.homes.empty();
+    identities.push_back({{name.kind, name.id, needs_home ? phase.workload.homes[t] : 0}, t});
+  }
+  std::sort(identities.begin(), identities.end());
+  return identities;
+}
+
 /// The loads of `earlier` in the order of the tasks of `phase`; nothing when one is unknown there.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
-  const TaskId num_tasks = phase.workload.num_tasks();
-  if (earlier.workload.num_tasks() < num_tasks) return std::nullopt;
-  std::unordered_map<std::uint64_t, TaskId> task_of_id;
-  for (TaskId t = 0; t < earlier.names.size(); ++t) task_of_id.emplace(earlier.names[t].id, t);
-  std::vector<double> loads_s;
-  loads_s.reserve(num_tasks);
-  for (TaskId t = 0; t < num_tasks; ++t) {
-    const auto found = phase.names.empty() ? task_of_id.end() : task_of_id.find(phase.names[t].id);
-    if (!phase.names.empty() && found == task_of_id.end()) return std::nullopt;
-    const TaskId then = phase.names.empty() ? t : found->second;
-    loads_s.push_back(earlier.workload.tasks[then].load_s);
+  const auto now = identities_of(phase), then = identities_of(earlier);
+  std::vector<double> loads_s(now.size());
+  auto match = then.begin();
+  for (const auto& [identity, task] : now) {
+    while (match != then.end() && match->first < identity) ++match;
+    if (match == then.end() || match->first != identity) return std::nullopt;
+    loads_s[task] = earlier.workload.tasks[match->second].load_s;
   }
   return loads_s;
 }
@@ -159,11 +173,6 @@ Problem Inputs::on(std::size_t i, const Placement* stand_in) {
   fit_background(machine_.num_places());
   check(workload, machine_.num_places());
   return {machine_, workload, current_, machine_.costs(), options_.seed, past_loads_s_};
-}
-
-std::string describe(const InputOptions& options, const Phase& phase) {
-  return fmt::format("{}: {} tasks, {} messages, phase {}", options.trace,
-                     phase.workload.num_tasks(), phase.workload.messages.size(), phase.id);
 }
 
 }  // namespace poise::apps

@@ -61,7 +61,4 @@ class Inputs {
   Placement current_;
 };
 
-/// One line: the trace, its size and phase.
-std::string describe(const InputOptions& options, const Phase& phase);
-
 }  // namespace poise::apps

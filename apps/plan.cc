@@ -12,6 +12,7 @@
 #include "apps/output.h"
 #include "apps/report.h"
 
+#include "poise/base/error.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -55,10 +56,13 @@ nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs
 
 void plan(const Options& options) {
   const Choice choice = parse_strategy(options.strategy);
-  if (!options.output.empty()) check_writable(options.output);
+  const bool prints_placement = options.output == "-";
+  if (prints_placement && options.json) fail("--output - and --json both want stdout");
+  if (!options.output.empty() && !prints_placement) check_writable(options.output);
   Inputs inputs(options.input);
   const Problem problem = inputs.on(0);
   const Decision decision = decide(choice, problem);
+  if (prints_placement) return print(placement_to_text(decision.placement));
   const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                                  decision.placement);
   if (!options.output.empty()) write_placement(options.output, decision.placement);

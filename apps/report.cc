@@ -46,12 +46,16 @@ nlohmann::ordered_json json_of(const MakespanBounds& bounds) {
           {"pinned_s", bounds.pinned_s}};
 }
 
+std::string trace_text(const InputOptions& options, const Phase& phase) {
+  return fmt::format("{}, phase {}: {} tasks, {} messages", options.trace, phase.id,
+                     count_text(phase.workload.num_tasks()),
+                     count_text(num_messages(phase.workload)));
+}
+
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine) {
-  return fmt::format(
-      "{}, phase {}: {} tasks, {} messages\non {}: {} places, {} domains, {} nodes\n",
-      options.trace, phase.id, count_text(phase.workload.num_tasks()),
-      count_text(num_messages(phase.workload)), machine.name(), count_text(machine.num_places()),
-      count_text(machine.num_domains()), count_text(machine.num_nodes()));
+  return fmt::format("{}\non {}: {} places, {} domains, {} nodes\n", trace_text(options, phase),
+                     machine.name(), count_text(machine.num_places()),
+                     count_text(machine.num_domains()), count_text(machine.num_nodes()));
 }
 
 std::string text_of(const MakespanBounds& bounds) {

@@ -22,6 +22,9 @@ void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics);
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);
 
+/// "step.poise, phase 0: 4,096 tasks, 24,576 messages".
+std::string trace_text(const InputOptions& options, const Phase& phase);
+
 /// Two lines: the trace and the machine.
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
 

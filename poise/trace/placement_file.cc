@@ -57,14 +57,17 @@ Placement read_placement(const std::string& path) {
   return placement_from_text(path, read_file(path));
 }
 
-void write_placement(const std::string& path, const Placement& placement) {
-  if (path.ends_with(".json"))
-    return write_file(path, fmt::format("{{\"tasks\":{},\n\"placement\":[{}]}}\n",
-                                        placement.num_tasks(), fmt::join(placement.places(), ",")));
+std::string placement_to_text(const Placement& placement) {
   std::string text;
   for (const PlaceId place : placement.places())
     fmt::format_to(std::back_inserter(text), "{}\n", place);
-  write_file(path, text);
+  return text;
+}
+
+void write_placement(const std::string& path, const Placement& placement) {
+  if (!path.ends_with(".json")) return write_file(path, placement_to_text(placement));
+  write_file(path, fmt::format("{{\"tasks\":{},\n\"placement\":[{}]}}\n", placement.num_tasks(),
+                               fmt::join(placement.places(), ",")));
 }
 
 }  // namespace poise

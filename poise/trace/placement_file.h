@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "poise/placement/placement.h"
 
@@ -13,6 +14,9 @@ Placement read_placement(const std::string& path);
 
 /// The same from text; `name` is for errors.
 Placement placement_from_text(const std::string& name, std::string_view text);
+
+/// One place number per line, task by task.
+std::string placement_to_text(const Placement& placement);
 
 /// Writes lines, or JSON when the path ends in .json. Throws Error naming the path.
 void write_placement(const std::string& path, const Placement& placement);
