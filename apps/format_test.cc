@@ -9,7 +9,7 @@ TEST(Format, four_digits_and_a_unit) {
   EXPECT_EQ(seconds_text(12.3456), "12.35 s");
   EXPECT_EQ(seconds_text(0.0123456), "12.35 ms");
   EXPECT_EQ(seconds_text(1e-6), "1.000 µs");
-  EXPECT_EQ(seconds_text(3e-12), "0.00300 ns");
+  EXPECT_EQ(seconds_text(3e-12), "0.003 ns");
   EXPECT_EQ(seconds_text(0), "0 s");
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(2.5e9), "2.500 GB");
