@@ -17,6 +17,7 @@ Placement greedy_refine(const Problem&, const Knobs&);
 Placement refine(const Problem&, const Knobs&);
 Placement greedy_comm(const Problem&, const Knobs&);
 Placement refine_comm(const Problem&, const Knobs&);
+Placement orb(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
@@ -117,6 +118,11 @@ constexpr Strategy kStrategies[] = {
      .rebalance = refine_comm,
      .knobs = kRefineCommKnobs,
      .is_incremental = true},
+    {.name = "orb",
+     .summary = "cuts space in two until each place has a box of work; needs positions",
+     .source = "Berger and Bokhari 1987; Charm++ Orb3dLB",
+     .complexity = "O(n log p)",
+     .rebalance = orb},
     {.name = "nuco",
      .summary = "heaviest task first, each where its load and its remote messages cost least",
      .source = "NucoLB: Pilla et al. 2012, Algorithm 1",

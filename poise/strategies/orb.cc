@@ -1,0 +1,176 @@
+/// Orb: cuts space in two, again and again, until each place has a box of the work it can do.
+///
+/// Recursive coordinate bisection: Berger and Bokhari, "A partitioning strategy for nonuniform
+/// problems on multiprocessors", 1987; Charm++'s Orb3dLB. Each cut is across the longest side of
+/// what is to be cut, and splits the places where the machine does: nodes first, then domains, … A
+/// place's part is what lifts all places to one level, given its speed and the work it has anyway.
+/// Neighbours in space come to lie near each other on the machine; messages themselves and the
+/// current placement are ignored. Ties: lower task. O(n log p).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+namespace {
+
+/// Weights are whole numbers, so that sums do not depend on the order in which a standard library
+/// partitions.
+constexpr double kTotalWeight = 0x1p52;
+
+struct Item {
+  std::array<double, 3> position;
+  std::uint64_t weight;
+  TaskId task;
+};
+
+double sum_of(std::span<const Item> items) {
+  std::uint64_t sum = 0;
+  for (const Item& item : items) sum += item.weight;
+  return static_cast<double>(sum);
+}
+
+std::vector<Item> movable_items(const Workload& workload) {
+  std::vector<Item> items;
+  double total_s = 0;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    for (const double x : workload.positions[t])
+      if (!std::isfinite(x)) fail("strategy orb: a position of task {} is {}", t, x);
+    if (!workload.tasks[t].movable) continue;
+    items.push_back({workload.positions[t], 1, t});
+    total_s += workload.tasks[t].load_s;
+  }
+  if (total_s > 0)
+    for (Item& item : items)
+      item.weight =
+          static_cast<std::uint64_t>(workload.tasks[item.task].load_s / total_s * kTotalWeight);
+  return items;
+}
+
+/// Movable work for each place, in parts of the whole, such that all places that get any are
+/// equally busy: water poured into vessels as wide as the speeds, on a ground of what cannot move.
+std::vector<double> parts_of_places(const Problem& problem) {
+  const Machine& machine = problem.machine;
+  const std::vector<double> ground_s = fixed_work_s(machine, problem.workload, problem.current);
+  double water_s = 0;
+  for (const Task& task : problem.workload.tasks)
+    if (task.movable) water_s += task.load_s;
+  if (!(water_s > 0)) water_s = 1;  // tasks without load: any amount gives each place its part
+
+  std::vector<PlaceId> deepest_first(machine.num_places());
+  std::iota(deepest_first.begin(), deepest_first.end(), 0);
+  std::stable_sort(deepest_first.begin(), deepest_first.end(),
+                   [&](PlaceId a, PlaceId b) { return ground_s[a] < ground_s[b]; });
+  double width = 0, ground = 0, level_s = 0;
+  for (const PlaceId p : deepest_first) {
+    if (width > 0 && level_s <= ground_s[p]) break;
+    width += machine.speed_of(p);
+    ground += machine.speed_of(p) * ground_s[p];
+    level_s = (water_s + ground) / width;
+  }
+  std::vector<double> parts(machine.num_places());
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    parts[p] = std::max(0.0, level_s - ground_s[p]) * machine.speed_of(p);
+  return parts;
+}
+
+/// The axis along which the items extend most, the first of equals.
+std::size_t longest_axis(std::span<const Item> items) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::array<double, 3> low, high;
+  low.fill(kInfinity);
+  high.fill(-kInfinity);
+  for (const Item& item : items)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], item.position[axis]);
+      high[axis] = std::max(high[axis], item.position[axis]);
+    }
+  std::size_t longest = 0;
+  for (std::size_t axis = 1; axis < 3; ++axis)
+    if (high[axis] - low[axis] > high[longest] - low[longest]) longest = axis;
+  return longest;
+}
+
+/// Orders the items so that the first, as many as returned, lie below a plane across the axis and
+/// weigh as near to `wanted` as can be. O(items), by halving what is uncertain.
+std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
+  const auto is_below = [axis](const Item& a, const Item& b) {
+    if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];
+    return a.task < b.task;
+  };
+  std::size_t begin = 0, end = items.size();
+  double before = 0;
+  while (end - begin > 1) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    std::nth_element(items.begin() + static_cast<std::ptrdiff_t>(begin),
+                     items.begin() + static_cast<std::ptrdiff_t>(middle),
+                     items.begin() + static_cast<std::ptrdiff_t>(end), is_below);
+    const double half = sum_of(items.subspan(begin, middle - begin));
+    if (before + half <= wanted) {
+      before += half;
+      begin = middle;
+    } else {
+      end = middle;
+    }
+  }
+  const bool last_belongs_below =
+      begin < end && before + static_cast<double>(items[begin].weight) / 2 <= wanted;
+  return begin + last_belongs_below;
+}
+
+/// The middle of the places in groups of the coarsest level that tells them apart.
+PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
+  std::size_t level = 0;
+  while (machine.group_of(level, first) == machine.group_of(level, last - 1)) ++level;
+  const std::uint32_t left = machine.group_of(level, first),
+                      right = machine.group_of(level, last - 1);
+  return machine.levels()[level].first_place[left + (right - left + 1) / 2];
+}
+
+struct Bisection {
+  const Machine& machine;
+  std::vector<double> part_before;  // per place, the parts of all places before it
+  Placement& placement;
+
+  void place(std::span<Item> items, PlaceId first, PlaceId last) {
+    if (items.empty()) return;
+    if (last - first == 1) {
+      for (const Item& item : items) placement.move(item.task, first);
+      return;
+    }
+    const PlaceId middle = middle_of(machine, first, last);
+    const double both = part_before[last] - part_before[first];
+    const double left = part_before[middle] - part_before[first];
+    const double wanted = both > 0 ? sum_of(items) * (left / both) : 0;
+    const std::size_t below = cut(items, longest_axis(items), wanted);
+    place(items.first(below), first, middle);
+    place(items.subspan(below), middle, last);
+  }
+};
+
+}  // namespace
+
+Placement orb(const Problem& problem, const Knobs&) {
+  if (problem.workload.positions.empty())
+    fail(
+        "strategy orb: the tasks have no positions; without them, metis or scotch keep "
+        "neighbours together by their messages");
+  Placement placement = problem.current;
+  std::vector<Item> items = movable_items(problem.workload);
+  const std::vector<double> parts = parts_of_places(problem);
+  Bisection bisection{problem.machine, std::vector<double>(parts.size() + 1, 0), placement};
+  std::partial_sum(parts.begin(), parts.end(), bisection.part_before.begin() + 1);
+  bisection.place(items, 0, problem.machine.num_places());
+  return placement;
+}
+
+}  // namespace poise
