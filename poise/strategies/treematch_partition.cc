@@ -6,15 +6,17 @@
 
 #include "poise/strategies/treematch_bisection.h"
 #include "poise/strategies/treematch_coarsening.h"
+#include "poise/strategies/treematch_parts.h"
 
 namespace poise::tree_match {
 
 namespace {
 
 constexpr Part kMaxWays = 64;
-constexpr Vertex kCoarseVerticesPerPart = 12;
+constexpr Vertex kCoarseVerticesPerPart = 30;
 constexpr Vertex kFewestCoarseVertices = 96;
-constexpr int kPassesPerLevel = 4;
+/// What one bisection may use up of a tolerance that several share.
+constexpr double kSlackOfBisection = 0.4;
 /// A level that keeps more of its vertices than this is not worth its time.
 constexpr double kWorthwhileShrink = 0.9;
 
@@ -22,13 +24,13 @@ double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
+double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_vertices(); }
+
 /// Recursive bisection of a small graph into a range of parts.
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)
-      : shares_(shares),
-        part_of_(part_of),
-        slack_(shares.tolerance / (1 + std::bit_width(shares.of_part.size()))) {}
+      : shares_(shares), part_of_(part_of), slack_(kSlackOfBisection * shares.tolerance) {}
 
   /// `names[v]` is the vertex of the whole graph that v stands for.
   void split(const Graph& graph, std::span<const Vertex> names, Part first, Part last) {
@@ -115,8 +117,12 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   std::iota(names.begin(), names.end(), 0);
   InitialParts(level_shares, part_of)
       .split(coarsest, names, 0, static_cast<Part>(shares.of_part.size()));
-  refine_parts(coarsest, level_shares, part_of, kPassesPerLevel);
-  while (!hierarchy.graphs.empty()) {
+  for (;;) {
+    const bool is_input = hierarchy.graphs.empty();
+    const Graph& at = is_input ? graph : hierarchy.graphs.back();
+    level_shares.fixed = is_input ? shares.fixed : hierarchy.fixed.back();
+    improve_parts(at, level_shares, is_input ? 0 : mean_weight(at), part_of);
+    if (is_input) return part_of;
     const std::vector<Vertex>& coarse_of = hierarchy.coarse_of.back();
     std::vector<Part> finer(coarse_of.size());
     for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = part_of[coarse_of[v]];
@@ -124,12 +130,7 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
     hierarchy.graphs.pop_back();
     hierarchy.coarse_of.pop_back();
     hierarchy.fixed.pop_back();
-    const bool is_input = hierarchy.graphs.empty();
-    level_shares.fixed = is_input ? shares.fixed : hierarchy.fixed.back();
-    refine_parts(is_input ? graph : hierarchy.graphs.back(), level_shares, part_of,
-                 kPassesPerLevel);
   }
-  return part_of;
 }
 
 /// Runs of consecutive parts, as few and as long as two even stages need.
@@ -164,101 +165,9 @@ std::vector<Part> in_stages(const Graph& graph, const Shares& shares) {
     for (std::size_t i = 0; i < within.size(); ++i)
       part_of[groups.of(chunk)[i]] = first + within[i];
   }
-  refine_parts(graph, shares, part_of, kPassesPerLevel);
+  improve_parts(graph, shares, 0, part_of);
   return part_of;
 }
-
-/// One vertex at a time to the part it is most drawn to.
-class Refinement {
- public:
-  Refinement(const Graph& graph, const Shares& shares, std::span<Part> part_of)
-      : graph_(graph),
-        shares_(shares),
-        part_of_(part_of),
-        weight_(shares.of_part.size(), 0),
-        max_weight_(shares.of_part.size()),
-        pull_(shares.of_part.size(), 0),
-        is_due_(graph.num_vertices(), 1) {
-    const double total_share = sum(shares.of_part), total_weight = sum(graph.weight);
-    const double scale = total_share > 0 ? total_weight / total_share : 0;
-    for (std::size_t p = 0; p < max_weight_.size(); ++p)
-      max_weight_[p] = shares.of_part[p] * scale * (1 + shares.tolerance);
-    for (Vertex v = 0; v < graph.num_vertices(); ++v) weight_[part_of[v]] += graph.weight[v];
-  }
-
-  bool pass() {
-    bool has_moved = false;
-    for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
-      if (!is_due_[v]) continue;
-      is_due_[v] = 0;
-      if (shares_.fixed.empty() || shares_.fixed[v] == kFree) has_moved |= visit(v);
-    }
-    return has_moved;
-  }
-
- private:
-  bool visit(Vertex v) {
-    const Part own = part_of_[v];
-    double pull_of_own = 0;
-    near_.clear();
-    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
-      const Part part = part_of_[graph_.to[e]];
-      if (part == own) {
-        pull_of_own += graph_.affinity[e];
-        continue;
-      }
-      if (pull_[part] == 0) near_.push_back(part);
-      pull_[part] += graph_.affinity[e];
-    }
-    if (near_.empty()) return false;
-    const Part best = best_part(v, own, pull_of_own);
-    for (const Part part : near_) pull_[part] = 0;
-    if (best == own) return false;
-    move(v, own, best);
-    return true;
-  }
-
-  /// A move must lower the cut, or the fuller of the two parts at no cost; an overweight part
-  /// gives away what it can at the least cost.
-  Part best_part(Vertex v, Part own, double pull_of_own) const {
-    const bool is_overweight = weight_[own] > max_weight_[own];
-    Part best = own;
-    double best_gain = 0;
-    for (const Part part : near_) {
-      const double gain = pull_[part] - pull_of_own;
-      const bool fits = weight_[part] + graph_.weight[v] <= max_weight_[part];
-      const bool evens = fullness(part, graph_.weight[v]) < fullness(own, 0);
-      if (!fits && !(is_overweight && evens)) continue;
-      const bool is_gain = gain > 0 || (gain == 0 && evens) || is_overweight;
-      if (!is_gain || (best != own && gain <= best_gain)) continue;
-      best = part;
-      best_gain = gain;
-    }
-    return best;
-  }
-
-  /// Weight over what is allowed; anything is too much for a part without a share.
-  double fullness(Part part, double more) const {
-    const double weight = weight_[part] + more;
-    return max_weight_[part] > 0 ? weight / max_weight_[part]
-                                 : weight * std::numeric_limits<double>::max();
-  }
-
-  void move(Vertex v, Part from, Part to) {
-    weight_[from] -= graph_.weight[v];
-    weight_[to] += graph_.weight[v];
-    part_of_[v] = to;
-    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) is_due_[graph_.to[e]] = 1;
-  }
-
-  const Graph& graph_;
-  const Shares& shares_;
-  std::span<Part> part_of_;
-  std::vector<double> weight_, max_weight_;
-  std::vector<double> pull_;  // per part: the affinity of the vertex at hand; 0 between visits
-  std::vector<Part> near_;
-  std::vector<std::uint8_t> is_due_;
-};
 
 }  // namespace
 
@@ -266,13 +175,6 @@ std::vector<Part> partition(const Graph& graph, const Shares& shares) {
   const std::size_t parts = shares.of_part.size();
   if (parts == 1) return std::vector<Part>(graph.num_vertices(), 0);
   return parts <= kMaxWays ? multilevel(graph, shares) : in_stages(graph, shares);
-}
-
-void refine_parts(const Graph& graph, const Shares& shares, std::span<Part> part_of,
-                  int max_passes) {
-  Refinement refinement(graph, shares, part_of);
-  for (int pass = 0; pass < max_passes; ++pass)
-    if (!refinement.pass()) return;
 }
 
 double cut(const Graph& graph, std::span<const Part> part_of) {

@@ -28,10 +28,6 @@ struct Shares {
 /// O((vertices + edges) log64 parts), and deterministic.
 std::vector<Part> partition(const Graph& graph, const Shares& shares);
 
-/// Moves vertices between parts while that lowers the affinity cut or the overweight.
-void refine_parts(const Graph& graph, const Shares& shares, std::span<Part> part_of,
-                  int max_passes);
-
 /// The affinity of all edges between different parts, each edge once.
 double cut(const Graph& graph, std::span<const Part> part_of);
 

@@ -17,6 +17,7 @@ namespace {
 constexpr double kRounding = 1 + 1e-12;
 constexpr double kWorthwhile = 1 - 1e-6;
 constexpr std::size_t kPartnersTried = 12;
+constexpr std::size_t kHeaviestTried = 4;
 /// Steps that only lower the busiest places, without reaching the cap, per place.
 constexpr std::size_t kLoweringStepsPerPlace = 8;
 
@@ -136,8 +137,8 @@ class Refinement {
     std::stable_sort(overloaded.begin(), overloaded.end(),
                      [&](PlaceId a, PlaceId b) { return busy_s_[a] > busy_s_[b]; });
     for (const PlaceId p : overloaded) {
-      shed(p);
-      while (busy_s_[p] > cap_s_ && exchange(p, cap_s_)) {
+      shed(p, kGone);
+      while (busy_s_[p] > cap_s_ && (exchange(p, cap_s_) || make_way(p))) {
       }
     }
     lower_the_busiest();
@@ -164,6 +165,7 @@ class Refinement {
     std::erase(tasks_of_[from], t);
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
+    moves_.push_back({t, from, to});
     for (LeastBusy& places : least_busy_) {
       places.changed(from);
       places.changed(to);
@@ -186,8 +188,10 @@ class Refinement {
     return tasks;
   }
 
-  void shed(PlaceId p) {
+  /// Gives away tasks, but for one, until the place is below the cap.
+  void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
+    std::replace(tasks.begin(), tasks.end(), kept, kGone);
     for (std::size_t i = 0; i < surroundings_.size(); ++i)
       for (TaskId& t : tasks) {
         if (busy_s_[p] <= cap_s_) return;
@@ -292,6 +296,34 @@ class Refinement {
     return true;
   }
 
+  /// Moves a heavy task to a place that can give away enough lighter ones to make room for it.
+  bool make_way(PlaceId p) {
+    std::vector<TaskId> heaviest = tasks_of_[p];
+    std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
+      return tasks_[a].load_s != tasks_[b].load_s ? tasks_[a].load_s > tasks_[b].load_s : a < b;
+    });
+    heaviest.resize(std::min(heaviest.size(), kHeaviestTried));
+    for (std::size_t i = 0; i < surroundings_.size(); ++i)
+      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+        for (const TaskId t : heaviest)
+          if (makes_way(q, t)) return true;
+    return false;
+  }
+
+  bool makes_way(PlaceId q, TaskId t) {
+    if (time_s(t, q) > cap_s_) return false;
+    const std::size_t before = moves_.size();
+    move(t, q);
+    shed(q, t);
+    if (busy_s_[q] <= cap_s_) return true;
+    while (moves_.size() > before) {
+      const Migration last = moves_.back();
+      move(last.task, last.from);
+      moves_.resize(moves_.size() - 2);
+    }
+    return false;
+  }
+
   /// Where the cap is out of reach: whatever makes the busiest place less busy, as long as any
   /// does.
   void lower_the_busiest() {
@@ -324,6 +356,7 @@ class Refinement {
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
   std::vector<LeastBusy> least_busy_;
+  std::vector<Migration> moves_;  // all so far, for taking the last ones back
 };
 
 }  // namespace
