@@ -56,6 +56,21 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text) {
   return parse_whole<unsigned long long>(text);
 }
 
+std::optional<double> parse_duration_s(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double per_s;
+  };
+  constexpr Unit kUnits[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" ends them all
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));
+    if (!count || *count < 0) return std::nullopt;
+    return *count / unit.per_s;
+  }
+  return std::nullopt;
+}
+
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(2, text.size() / 2) + 1;

@@ -16,6 +16,10 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::optional<double> parse_number(std::string_view text);
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 
+/// A length of time with its unit, "30s", "100ms", "5us" or "20ns", in seconds; nothing for any
+/// other text and for a time below 0.
+std::optional<double> parse_duration_s(std::string_view text);
+
 /// The name with the smallest edit distance to text; empty when none is near.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
 

@@ -1,0 +1,312 @@
+#include "poise/simulate/juggle_ideal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/strategies/juggle.h"
+
+namespace poise {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Work below these shares of a phase and of the time so far is rounding: the thread has arrived.
+constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
+
+constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
+
+/// The threads and places of one run. Threads have `rest_s` to compute in this phase; those that
+/// have arrived at the barrier have 0 and take no time of their place.
+class Team {
+ public:
+  explicit Team(const JuggleRun& run);
+
+  double now_s() const { return now_s_; }
+  std::uint64_t num_running() const { return num_running_; }
+  void start_phase();
+
+  /// When the next thread arrives if nothing moves.
+  double next_arrival_s() const;
+  /// Lets all places run until then, or until all threads have arrived.
+  void run_until(double end_s);
+
+  void sort_into_slots();
+  std::uint64_t swap();  // how many migrations
+  void forget_gains();   // the speeds of places are measured from here
+
+  std::vector<double> progress_s() const;
+
+ private:
+  struct Shared {  // a place
+    std::vector<ThreadId> threads;
+    double idle_s = 0;  // since the last balancing point
+  };
+
+  void run_place(Shared& place, double end_s);
+  void sort_domain(DomainId d);
+
+  const SpmdProgram program_;
+  std::vector<DomainId> domain_of_;
+  std::vector<std::vector<PlaceId>> places_of_domain_;  // those with most slots first
+  std::vector<Shared> places_;
+  std::vector<double> rest_s_, gained_s_;  // gained_s_: since the last balancing point
+  std::vector<PlaceId> place_of_;
+  std::vector<ThreadId> order_;  // scratch
+  double now_s_ = 0, last_arrival_s_ = 0, balanced_s_ = 0, rounding_s_ = 0;
+  std::uint64_t phase_ = 0, num_running_ = 0;
+};
+
+Team::Team(const JuggleRun& run) : program_(run.program), domain_of_(run.domain_of_place) {
+  if (domain_of_.empty()) domain_of_.resize(program_.places, 0);
+  const auto num_threads = static_cast<ThreadId>(program_.threads);
+  place_of_ = deal_threads(num_threads, domain_of_);
+  places_.resize(program_.places);
+  for (ThreadId t = 0; t < num_threads; ++t) places_[place_of_[t]].threads.push_back(t);
+  places_of_domain_.resize(*std::max_element(domain_of_.begin(), domain_of_.end()) + 1);
+  for (PlaceId p = 0; p < places_.size(); ++p) places_of_domain_[domain_of_[p]].push_back(p);
+  for (auto& places : places_of_domain_)
+    std::stable_sort(places.begin(), places.end(), [&](PlaceId a, PlaceId b) {
+      return places_[a].threads.size() > places_[b].threads.size();
+    });
+  rest_s_.resize(num_threads, 0);
+  gained_s_.resize(num_threads, 0);
+}
+
+void Team::start_phase() {
+  ++phase_;
+  num_running_ = program_.threads;
+  rounding_s_ = std::max(program_.phase_s * kRoundingOfPhase, now_s_ * kRoundingOfTime);
+  std::fill(rest_s_.begin(), rest_s_.end(), program_.phase_s);
+}
+
+double Team::next_arrival_s() const {
+  double soonest_s = kNever;
+  for (const Shared& place : places_) {
+    double least_s = kNever;
+    std::size_t running = 0;
+    for (const ThreadId t : place.threads) {
+      if (rest_s_[t] <= 0) continue;
+      least_s = std::min(least_s, rest_s_[t]);
+      ++running;
+    }
+    if (running > 0) soonest_s = std::min(soonest_s, least_s * static_cast<double>(running));
+  }
+  return now_s_ + soonest_s;
+}
+
+void Team::run_place(Shared& place, double end_s) {
+  for (double left_s = end_s - now_s_; left_s > 0;) {
+    double least_s = kNever;
+    std::size_t running = 0;
+    for (const ThreadId t : place.threads) {
+      if (rest_s_[t] <= 0) continue;
+      least_s = std::min(least_s, rest_s_[t]);
+      ++running;
+    }
+    if (running == 0) {
+      place.idle_s += left_s;
+      return;
+    }
+    const double sharers = static_cast<double>(running);
+    const double step_s = std::min(least_s, left_s / sharers);
+    left_s = step_s < least_s ? 0 : left_s - least_s * sharers;
+    for (const ThreadId t : place.threads) {
+      if (rest_s_[t] <= 0) continue;
+      gained_s_[t] += step_s;
+      rest_s_[t] -= step_s;
+      if (rest_s_[t] > rounding_s_) continue;
+      rest_s_[t] = 0;
+      --num_running_;
+      last_arrival_s_ = std::max(last_arrival_s_, end_s - std::max(left_s, 0.0));
+    }
+  }
+}
+
+void Team::run_until(double end_s) {
+  for (Shared& place : places_) run_place(place, end_s);
+  // The phase ends with its last thread; what places idled after that belongs to the next phase.
+  if (num_running_ > 0) {
+    now_s_ = end_s;
+    return;
+  }
+  for (Shared& place : places_) place.idle_s -= end_s - last_arrival_s_;
+  now_s_ = last_arrival_s_;
+}
+
+void Team::sort_domain(DomainId d) {
+  const auto& places = places_of_domain_[d];
+  order_.clear();
+  for (const PlaceId p : places) {
+    order_.insert(order_.end(), places_[p].threads.begin(), places_[p].threads.end());
+    places_[p].threads.clear();
+  }
+  // Least advanced first; the blocked ones come last.
+  std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
+    return rest_s_[a] != rest_s_[b] ? rest_s_[a] > rest_s_[b] : a < b;
+  });
+  const auto blocked = static_cast<std::size_t>(
+      std::find_if(order_.begin(), order_.end(), [&](ThreadId t) { return rest_s_[t] <= 0; }) -
+      order_.begin());
+  const std::size_t share = blocked / places.size(), num_slow = blocked % places.size();
+  const std::size_t num_fast = places.size() - num_slow;
+  std::size_t next = 0;
+  for (; next < num_fast * share; ++next)
+    places_[places[num_slow + next % num_fast]].threads.push_back(order_[next]);
+  for (std::size_t slot = 0; next < blocked; ++next, ++slot)
+    places_[places[slot % num_slow]].threads.push_back(order_[next]);
+  // Blocked threads fill the places up to an equal share of all, so that the next phase starts
+  // with no place having two more than another.
+  const std::size_t all_share = order_.size() / places.size();
+  const std::size_t all_slow = order_.size() % places.size();
+  for (std::size_t i = 0; i < places.size(); ++i)
+    while (places_[places[i]].threads.size() < all_share + (i < all_slow))
+      places_[places[i]].threads.push_back(order_[next++]);
+}
+
+void Team::sort_into_slots() {
+  for (DomainId d = 0; d < places_of_domain_.size(); ++d) sort_domain(d);
+  for (PlaceId p = 0; p < places_.size(); ++p)
+    for (const ThreadId t : places_[p].threads) place_of_[t] = p;
+}
+
+std::uint64_t Team::swap() {
+  std::vector<double> speed(places_.size());
+  std::vector<double> gained_s;
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    gained_s.clear();
+    for (const ThreadId t : places_[p].threads) gained_s.push_back(gained_s_[t]);
+    speed[p] = measured_speed(gained_s, now_s_ - balanced_s_, places_[p].idle_s);
+  }
+  const std::vector<double> progress = progress_s();
+  const double margin_s = (now_s_ - balanced_s_) * 1e-6;
+  const auto swaps = juggle_swaps({progress, place_of_, speed, domain_of_}, margin_s);
+  for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
+  for (Shared& place : places_) place.threads.clear();
+  for (ThreadId t = 0; t < place_of_.size(); ++t) places_[place_of_[t]].threads.push_back(t);
+  return 2 * swaps.size();
+}
+
+void Team::forget_gains() {
+  std::fill(gained_s_.begin(), gained_s_.end(), 0);
+  for (Shared& place : places_) place.idle_s = 0;
+  balanced_s_ = now_s_;
+}
+
+std::vector<double> Team::progress_s() const {
+  std::vector<double> progress_s(rest_s_.size());
+  for (ThreadId t = 0; t < rest_s_.size(); ++t)
+    progress_s[t] = static_cast<double>(phase_) * program_.phase_s - rest_s_[t];
+  return progress_s;
+}
+
+void check_run(const JuggleRun& run) {
+  check(run.program);
+  const bool is_periodic =
+      run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
+  if (is_periodic) check_period(run.period_s);
+  if (!(run.jitter >= 0 && run.jitter < 1))
+    fail("jitter: {}; it is a share of the period, from 0 to below 1", run.jitter);
+  if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
+    fail("domains: {} places have one, of {}", run.domain_of_place.size(), run.program.places);
+  const double threads = static_cast<double>(run.program.threads);
+  const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
+  const double steps =
+      points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
+  constexpr double kMaxThreadSteps = 1e10;
+  if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
+    fail("simulation: {} threads on {} cpus; it takes up to {} threads and {} cpus",
+         run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
+  if (!(threads * steps <= kMaxThreadSteps))
+    fail(
+        "simulation: {:.3g} balancing points of {} threads on {} cpus take too long; use a longer "
+        "period, fewer phases or fewer threads",
+        steps, run.program.threads, run.program.places);
+}
+
+/// The instants of periodic balancing: multiples of the period, each moved by the jitter.
+class Clock {
+ public:
+  explicit Clock(const JuggleRun& run)
+      : run_(run),
+        random_(run.seed),
+        is_on_(run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid) {
+    advance();
+  }
+  double next_s() const { return next_s_; }
+  void advance() {
+    ++ticks_;
+    if (!is_on_)
+      next_s_ = kNever;
+    else if (run_.jitter == 0)
+      next_s_ = static_cast<double>(ticks_) * run_.period_s;
+    else
+      next_s_ += run_.period_s * (1 + run_.jitter * random_.uniform(-1, 1));
+  }
+
+ private:
+  const JuggleRun& run_;
+  Random random_;
+  bool is_on_;
+  std::uint64_t ticks_ = 0;
+  double next_s_ = 0;
+};
+
+}  // namespace
+
+std::string_view name_of(Balancing balancing) {
+  switch (balancing) {
+    case Balancing::none: return "none";
+    case Balancing::reactive: return "reactive";
+    case Balancing::proactive: return "proactive";
+    case Balancing::hybrid: return "hybrid";
+  }
+  return "";
+}
+
+JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe) {
+  check_run(run);
+  const bool reacts = run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid;
+  Team team(run);
+  Clock clock(run);
+  JuggleOutcome outcome;
+  for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
+    team.start_phase();
+    while (team.num_running() > 0) {
+      // Without an event of its own a place runs to its end: the slowest needs n phases at most.
+      const double horizon_s =
+          team.now_s() + 2 * static_cast<double>(run.program.threads) * run.program.phase_s;
+      const double arrival_s = reacts ? team.next_arrival_s() : kNever;
+      const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
+      team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
+      if (reacts && !is_due) team.sort_into_slots();
+      // A point that falls on the end of a phase finds nothing to do, nor does one after it.
+      if (!is_due || team.now_s() < clock.next_s()) continue;
+      if (observe) observe(team.now_s(), team.progress_s());
+      ++outcome.balancing_points;
+      clock.advance();
+      if (run.redistribution == Redistribution::swaps)
+        outcome.migrations += team.swap();
+      else
+        team.sort_into_slots();
+      team.forget_gains();
+    }
+  }
+  outcome.completion_s = team.now_s();
+  return outcome;
+}
+
+std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains) {
+  if (domains == 0 || domains > places)
+    fail("domains: {}; there must be at least 1 and at most one per cpu ({})", domains, places);
+  std::vector<DomainId> domain_of;
+  for (std::uint64_t d = 0; d < domains; ++d)
+    domain_of.resize((places * (d + 1) + domains - 1) / domains, static_cast<DomainId>(d));
+  return domain_of;
+}
+
+}  // namespace poise

@@ -1,0 +1,205 @@
+#include "poise/simulate/juggle_ideal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
+
+/// Every pair the paper simulates: n = 3 to 64, m = 2 to n - 1.
+template <typename Check>
+void for_all_pairs(Check check_pair) {
+  for (std::uint64_t threads = 3; threads <= 64; ++threads)
+    for (std::uint64_t places = 2; places < threads; ++places) {
+      SCOPED_TRACE(testing::Message() << threads << " threads on " << places << " places");
+      check_pair(SpmdProgram{threads, places, 1});
+    }
+}
+
+TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
+  // Figure 1: after three periods all have 2/3 of the time.
+  std::vector<std::vector<double>> seen;
+  JuggleRun run{.program = {3, 2, 10}, .period_s = 1};
+  for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
+    run.redistribution = how;
+    seen.clear();
+    const JuggleOutcome outcome =
+        simulate_juggle(run, [&](double, std::span<const double> progress_s) {
+          seen.emplace_back(progress_s.begin(), progress_s.end());
+          std::sort(seen.back().begin(), seen.back().end());
+        });
+    ASSERT_GE(seen.size(), 6u);
+    EXPECT_EQ(seen[0], (std::vector<double>{0.5, 0.5, 1}));
+    EXPECT_EQ(seen[1], (std::vector<double>{1, 1.5, 1.5}));
+    EXPECT_EQ(seen[2], (std::vector<double>{2, 2, 2}));
+    EXPECT_DOUBLE_EQ(outcome.completion_s, 15);
+  }
+}
+
+TEST(IdealJuggle, lemma_1_and_theorem_1_hold_and_no_work_is_lost) {
+  for_all_pairs([](const SpmdProgram& program) {
+    if (!is_imbalanced(program)) return;
+    const double most = static_cast<double>(slots_of(program).most);
+    const double fewest = static_cast<double>(slots_of(program).fewest);
+    // Progress counts in units in which slow slots gain `fewest` and fast ones `most`: exact.
+    JuggleRun run{.program = program, .period_s = most * fewest};
+    run.program.phase_s = 15 * run.period_s;
+    for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
+      run.redistribution = how;
+      simulate_juggle(run, [&](double now_s, std::span<const double> progress_s) {
+        const auto [least, largest] = std::minmax_element(progress_s.begin(), progress_s.end());
+        if (*largest >= run.program.phase_s) return;
+        for (const double progress : progress_s)
+          EXPECT_TRUE(progress == *least || progress == *least + lag_s(run.program, run.period_s));
+        EXPECT_LE(*least, now_s / fewest - lag_s(run.program, run.period_s));
+        EXPECT_EQ(std::accumulate(progress_s.begin(), progress_s.end(), 0.0),
+                  now_s * static_cast<double>(program.places));
+      });
+    }
+  });
+}
+
+TEST(IdealJuggle, never_beats_the_bounds_and_is_never_worse_than_static) {
+  for_all_pairs([](const SpmdProgram& program) {
+    for (const double period_s : {0.07, 0.3, 0.5, 1.0, 1.3, 2.0, 5.0}) {
+      JuggleRun run{.program = program, .period_s = period_s};
+      for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
+        run.redistribution = how;
+        const double took_s = completion_s(run);
+        EXPECT_GE(took_s, proactive_bound_s(program, period_s) - 1e-9) << "period " << period_s;
+        EXPECT_LE(took_s, static_s(program) + 1e-9) << "period " << period_s;
+      }
+    }
+  });
+}
+
+TEST(IdealJuggle, approaches_the_ideal_with_shorter_periods) {
+  for_all_pairs([](const SpmdProgram& program) {
+    for (const double period_s : {0.1, 0.01}) {
+      const double took_s = completion_s({.program = program, .period_s = period_s});
+      EXPECT_LE(took_s, ideal_s(program) + 2 * period_s);
+    }
+  });
+  for (const SpmdProgram& program : {SpmdProgram{8, 7, 1}, {16, 7, 1}, {64, 3, 1}, {63, 62, 1}}) {
+    const double took_s = completion_s({.program = program, .period_s = 1e-4});
+    EXPECT_NEAR(took_s, ideal_s(program), 2e-4);
+  }
+}
+
+TEST(IdealJuggle, does_nothing_for_an_equal_share) {
+  for (const std::uint64_t threads : {4u, 8u, 12u, 3u}) {
+    JuggleRun run{.program = {threads, 4, 1, 5}, .period_s = 0.13};
+    for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
+      run.redistribution = how;
+      const JuggleOutcome outcome = simulate_juggle(run);
+      EXPECT_NEAR(outcome.completion_s, static_s(run.program), 1e-9);
+      EXPECT_EQ(outcome.migrations, 0u);
+    }
+  }
+}
+
+TEST(IdealJuggle, without_balancing_takes_the_static_time) {
+  for_all_pairs([](const SpmdProgram& program) {
+    EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::none}), static_s(program),
+                1e-9);
+  });
+}
+
+TEST(IdealJuggle, reacting_takes_the_time_of_the_theory) {
+  for_all_pairs([](SpmdProgram program) {
+    program.phases = 3;
+    EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::reactive}),
+                reactive_s(program), 1e-9);
+  });
+}
+
+TEST(IdealJuggle, one_point_in_a_phase_by_hand) {
+  // 8 on 7, one point at T: the two slow threads have T/2 and become fast, two fast ones slow.
+  for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
+    const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
+    ASSERT_GT(2 * point_s, expected_s);  // a second point would come too late
+    EXPECT_DOUBLE_EQ(completion_s({.program = {8, 7, 1}, .period_s = point_s}), expected_s);
+  }
+}
+
+TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jittered) {
+  JuggleRun run{.program = {8, 7, 1, 400}, .period_s = 2, .seed = 1};
+  EXPECT_NEAR(completion_s(run), static_s(run.program), 1e-9);
+  run.jitter = 0.1;
+  EXPECT_LT(completion_s(run), 0.97 * static_s(run.program));
+}
+
+TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
+  // Exactly uniform points: the mean over T in [0, 2] of the time with one point at T is 5/3.
+  double sum_s = 0;
+  constexpr int kPoints = 2000;
+  for (int i = 0; i < kPoints; ++i) {
+    const double point_s = 2 * (i + 0.5) / kPoints;
+    sum_s += std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
+  }
+  EXPECT_NEAR(sum_s / kPoints, 5.0 / 3, 1e-4);
+  EXPECT_GT(balanced_once_s({8, 7, 1}), 5.0 / 3);
+}
+
+TEST(IdealJuggle, swaps_for_eight_threads_on_seven_places_three_times_a_period) {
+  // Section 4.5: at most two swaps, four migrations, per period; three migrations on average.
+  const JuggleOutcome outcome = simulate_juggle(
+      {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
+  const auto points = static_cast<double>(outcome.balancing_points);
+  EXPECT_NEAR(static_cast<double>(outcome.migrations) / points, 3, 0.05);
+}
+
+TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
+  for_all_pairs([](const SpmdProgram& program) {
+    for (const double period_s : {0.05, 0.11}) {
+      JuggleRun run{.program = program, .period_s = period_s};
+      const double sorted_s = completion_s(run);
+      run.redistribution = Redistribution::swaps;
+      EXPECT_NEAR(completion_s(run), sorted_s, 2 * period_s);
+    }
+  });
+}
+
+TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
+  // Section 4.1: 8 threads on 7 places of two domains are 4 on 3 in one of them.
+  const JuggleRun run{
+      .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
+  EXPECT_NEAR(completion_s(run), 4.0 / 3, 0.002);
+  EXPECT_EQ(equal_domains(7, 2), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1}));
+  EXPECT_THROW(equal_domains(3, 4), Error);
+  EXPECT_THROW(equal_domains(3, 0), Error);
+}
+
+TEST(IdealJuggle, reacting_as_well_stays_between_ideal_and_static) {
+  // Not below the better of the two: 64 threads on 38 places react in 1.5 phases, but a periodic
+  // point at 0.7 spreads what reacting would have kept apart.
+  for_all_pairs([](const SpmdProgram& program) {
+    for (const double period_s : {0.1, 0.7, 2.5}) {
+      const double took_s =
+          completion_s({.program = program, .balancing = Balancing::hybrid, .period_s = period_s});
+      EXPECT_GE(took_s, ideal_s(program) - 1e-9) << "period " << period_s;
+      EXPECT_LE(took_s, static_s(program) + 1e-9) << "period " << period_s;
+    }
+  });
+  const JuggleRun run{.program = {64, 38, 1}, .balancing = Balancing::hybrid, .period_s = 0.7};
+  EXPECT_GT(completion_s(run), reactive_s(run.program));
+}
+
+TEST(IdealJuggle, refuses_runs_without_end) {
+  EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 0}), Error);
+  EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1e-300}), Error);
+  EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1, .jitter = 1}), Error);
+  EXPECT_THROW(completion_s({.program = {8, 7, 1, 1ull << 60}, .period_s = 1}), Error);
+  EXPECT_THROW(completion_s({.program = {1ull << 40, 7, 1}, .period_s = 1}), Error);
+  EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1, .domain_of_place = {0}}), Error);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,112 @@
+#include "poise/simulate/theory.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+TEST(Theory, eight_threads_on_seven_places_by_hand) {
+  const SpmdProgram program{8, 7, 30};
+  const Slots slots = slots_of(program);
+  EXPECT_EQ(slots.most, 2u);
+  EXPECT_EQ(slots.fewest, 1u);
+  EXPECT_EQ(slots.slow, 2u);
+  EXPECT_EQ(slots.fast, 6u);
+  EXPECT_EQ(static_s(program), 60);
+  EXPECT_DOUBLE_EQ(ideal_s(program), 30 * 8.0 / 7);
+  EXPECT_DOUBLE_EQ(lag_s(program, 0.1), 0.05);
+  EXPECT_DOUBLE_EQ(proactive_bound_s(program, 0.1), 30 * 8.0 / 7);
+  EXPECT_DOUBLE_EQ(proactive_bound_s(program, 50), 30 + 25);
+  EXPECT_EQ(proactive_bound_s(program, 60), 60);
+  EXPECT_EQ(reactive_s(program), 45);
+}
+
+TEST(Theory, sixteen_threads_on_twelve_places_react_to_one_and_a_half_phases) {
+  const SpmdProgram program{16, 12, 1};
+  EXPECT_EQ(reactive_s(program), 1.5);
+  EXPECT_EQ(reactive_closed_form_s(program), 1.5);
+  EXPECT_DOUBLE_EQ(static_s(program) / reactive_s(program), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(static_s(program) / ideal_s(program), 1.5);
+}
+
+TEST(Theory, an_equal_share_leaves_nothing_to_gain) {
+  for (const SpmdProgram program : {SpmdProgram{16, 8, 3}, {8, 8, 3}, {3, 8, 3}, {1, 1, 3}}) {
+    EXPECT_FALSE(is_imbalanced(program));
+    EXPECT_EQ(lag_s(program, 1), 0);
+    for (const double gained_s :
+         {ideal_s(program), proactive_bound_s(program, 1), balanced_once_s(program),
+          proactive_approximation_s(program, 1), reactive_s(program)})
+      EXPECT_EQ(gained_s, static_s(program)) << program.threads << " on " << program.places;
+  }
+}
+
+TEST(Theory, the_closed_form_of_reactive_balancing_is_the_recursion) {
+  for (std::uint64_t places = 2; places <= 200; ++places)
+    for (std::uint64_t threads = places + 1; threads < 2 * places; ++threads) {
+      const SpmdProgram program{threads, places, 1, 3};
+      EXPECT_EQ(reactive_s(program), reactive_closed_form_s(program))
+          << threads << " on " << places;
+      const double share = static_cast<double>(threads) / static_cast<double>(places);
+      const double power = std::exp2(std::floor(std::log2(2 - share)));
+      // The logarithm of a power of two may come out below it.
+      if (std::abs(std::log2(2 - share) - std::round(std::log2(2 - share))) < 1e-9) continue;
+      EXPECT_EQ(reactive_closed_form_s(program), 3 * (2 - power));
+    }
+}
+
+TEST(Theory, times_are_ordered_from_ideal_to_static) {
+  for (std::uint64_t threads = 2; threads <= 40; ++threads)
+    for (std::uint64_t places = 1; places <= 44; ++places)
+      for (const double period_s : {0.01, 0.5, 1.0, 1.7, 3.0, 100.0}) {
+        SCOPED_TRACE(testing::Message() << threads << " on " << places << ", period " << period_s);
+        const SpmdProgram program{threads, places, 1};
+        EXPECT_LE(ideal_s(program), proactive_bound_s(program, period_s));
+        EXPECT_LE(proactive_bound_s(program, period_s), static_s(program));
+        EXPECT_LE(ideal_s(program), reactive_s(program) + 1e-12);
+        EXPECT_LE(reactive_s(program), static_s(program) + 1e-12);
+      }
+}
+
+TEST(Theory, the_mean_of_one_balancing_point_is_the_average_over_the_phase) {
+  for (const SpmdProgram program : {SpmdProgram{8, 7, 2}, {17, 8, 2}, {33, 8, 2}}) {
+    const Slots slots = slots_of(program);
+    const double most = static_cast<double>(slots.most), fewest = static_cast<double>(slots.fewest);
+    constexpr int kPoints = 1000;
+    double sum_s = 0;
+    for (int q = 0; q < kPoints; ++q) {
+      const double done = (q + 0.5) / kPoints;
+      sum_s += 2 * std::max(done * most + (1 - done) * fewest, done * fewest + (1 - done) * most);
+    }
+    EXPECT_NEAR(balanced_once_s(program), sum_s / kPoints, 1e-6);
+  }
+}
+
+TEST(Theory, long_periods_balance_some_phases_once) {
+  const SpmdProgram program{8, 7, 1, 10};                                     // 20 s when static
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // at 6, 12, 18
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // not at 20
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
+}
+
+TEST(Theory, one_point_cannot_help_when_slow_slots_outnumber_fast_ones) {
+  const SpmdProgram program{13, 7, 1, 100};
+  EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
+  EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
+}
+
+TEST(Theory, refuses_programs_that_cannot_run) {
+  EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
+  EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
+  EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);
+  EXPECT_THROW(check(SpmdProgram{8, 7, std::nan("")}), Error);
+  EXPECT_THROW(check(SpmdProgram{8, 7, 1, 0}), Error);
+  EXPECT_THROW(check_period(0), Error);
+  EXPECT_THROW(check_period(HUGE_VAL), Error);
+}
+
+}  // namespace
+}  // namespace poise
