@@ -13,5 +13,6 @@ void add_evaluate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_strategies(CLI::App& app);
+void add_theory(CLI::App& app);
 
 }  // namespace poise::apps

@@ -204,30 +204,6 @@ std::vector<double> Team::progress_s() const {
   return progress_s;
 }
 
-void check_run(const JuggleRun& run) {
-  check(run.program);
-  const bool is_periodic =
-      run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
-  if (is_periodic) check_period(run.period_s);
-  if (!(run.jitter >= 0 && run.jitter < 1))
-    fail("jitter: {}; it is a share of the period, from 0 to below 1", run.jitter);
-  if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
-    fail("domains: {} places have one, of {}", run.domain_of_place.size(), run.program.places);
-  const double threads = static_cast<double>(run.program.threads);
-  const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
-  const double steps =
-      points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
-  constexpr double kMaxThreadSteps = 1e10;
-  if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
-    fail("simulation: {} threads on {} cpus; it takes up to {} threads and {} cpus",
-         run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
-  if (!(threads * steps <= kMaxThreadSteps))
-    fail(
-        "simulation: {:.3g} balancing points of {} threads on {} cpus take too long; use a longer "
-        "period, fewer phases or fewer threads",
-        steps, run.program.threads, run.program.places);
-}
-
 /// The instants of periodic balancing: multiples of the period, each moved by the jitter.
 class Clock {
  public:
@@ -268,8 +244,32 @@ std::string_view name_of(Balancing balancing) {
   return "";
 }
 
+void check(const JuggleRun& run) {
+  check(run.program);
+  const bool is_periodic =
+      run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
+  if (is_periodic) check_period(run.period_s);
+  if (!(run.jitter >= 0 && run.jitter < 1))
+    fail("jitter: {}; it is a share of the period, from 0 to below 1", run.jitter);
+  if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
+    fail("domains: {} places have one, of {}", run.domain_of_place.size(), run.program.places);
+  const double threads = static_cast<double>(run.program.threads);
+  const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
+  const double steps =
+      points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
+  constexpr double kMaxThreadSteps = 1e10;
+  if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
+    fail("simulation: {} threads on {} cpus; it takes up to {} threads and {} cpus",
+         run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
+  if (!(threads * steps <= kMaxThreadSteps))
+    fail(
+        "simulation: {:.3g} balancing points of {} threads on {} cpus take too long; use a longer "
+        "period, fewer phases or fewer threads",
+        steps, run.program.threads, run.program.places);
+}
+
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe) {
-  check_run(run);
+  check(run);
   const bool reacts = run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid;
   Team team(run);
   Clock clock(run);

@@ -42,6 +42,9 @@ struct JuggleRun {
   std::vector<DomainId> domain_of_place = {};  // given: threads stay in their domain (section 2.4)
 };
 
+/// Throws Error naming the figure that is wrong, or for a run that would take more than minutes.
+void check(const JuggleRun& run);
+
 struct JuggleOutcome {
   double completion_s = 0;             // of all phases
   std::uint64_t balancing_points = 0;  // periodic ones
@@ -53,7 +56,7 @@ struct JuggleOutcome {
 using JuggleObserver = std::function<void(double now_s, std::span<const double> progress_s)>;
 
 /// Runs the program to its end. Periods run through the phases: a barrier does not restart them.
-/// O(n log n) per balancing point. Throws Error for a run that would take more than some minutes.
+/// O(n log n) per balancing point. Throws Error as check does.
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe = {});
 
 /// `domains` domains as equal as possible, the larger ones first, for a run over several domains.

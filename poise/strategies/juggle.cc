@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <utility>
 
 #include "poise/base/check.h"
 
@@ -132,15 +135,19 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_place(num_places, share);
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
+  // The threads over go one by one to the domain with fewest, to its first place without one.
+  std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
+  for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
+  using Filling = std::pair<std::uint32_t, DomainId>;  // threads, domain
+  std::priority_queue<Filling, std::vector<Filling>, std::greater<>> domains;
+  for (DomainId d = 0; d < threads_of_domain.size(); ++d)
+    if (!places_of_domain[d].empty()) domains.push({threads_of_domain[d], d});
   for (std::uint32_t rest = num_threads % num_places; rest > 0; --rest) {
-    PlaceId chosen = num_places;
-    for (PlaceId p = 0; p < num_places; ++p)
-      if (threads_of_place[p] == share &&
-          (chosen == num_places ||
-           threads_of_domain[domain_of[p]] < threads_of_domain[domain_of[chosen]]))
-        chosen = p;
-    ++threads_of_place[chosen];
-    ++threads_of_domain[domain_of[chosen]];
+    const auto [threads, d] = domains.top();
+    domains.pop();
+    ++threads_of_place[places_of_domain[d].back()];
+    places_of_domain[d].pop_back();
+    if (!places_of_domain[d].empty()) domains.push({threads + 1, d});
   }
 
   std::vector<PlaceId> places;

@@ -1,0 +1,141 @@
+// `poise theory`: what balancing n threads on m cpus can gain, by the paper's formulas and by
+// simulation of the idealised algorithm; `--figure` gives the data of the paper's curves.
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/commands.h"
+#include "apps/format.h"
+#include "apps/output.h"
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/simulate/outlook.h"
+
+namespace poise::apps {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string threads, cpus, phase, period = "100ms", phases = "1", domains = "1", jitter = "0";
+  std::string seed = "0";
+  bool json = false;
+};
+
+std::uint64_t whole(const char* flag, const std::string& text) {
+  const auto number = parse_unsigned(text);
+  if (!number) fail("{} {}: not a whole number of 0 or more", flag, text);
+  return *number;
+}
+
+double seconds(const char* flag, const std::string& text) {
+  const auto duration_s = parse_duration_s(text);
+  if (!duration_s) fail("{} {}: not a length of time; say it like 30s, 100ms or 50us", flag, text);
+  return *duration_s;
+}
+
+OutlookQuestion question_from(const Options& options) {
+  const auto jitter = parse_number(options.jitter);
+  if (!jitter) fail("--jitter {}: not a share of the period like 0.1", options.jitter);
+  return {.program = {.threads = whole("--threads", options.threads),
+                      .places = whole("--cpus", options.cpus),
+                      .phase_s = seconds("--phase", options.phase),
+                      .phases = whole("--phases", options.phases)},
+          .period_s = seconds("--period", options.period),
+          .domains = whole("--domains", options.domains),
+          .jitter = *jitter,
+          .seed = whole("--seed", options.seed)};
+}
+
+Json to_json(const JuggleOutcome& outcome) {
+  return {{"completion_s", outcome.completion_s},
+          {"balancing_points", outcome.balancing_points},
+          {"migrations", outcome.migrations}};
+}
+
+Json to_json(const Outlook& outlook) {
+  const OutlookQuestion& question = outlook.question;
+  const Slots slots = slots_of(question.program);
+  Json simulated = to_json(outlook.simulated);
+  simulated.erase("migrations");  // sorting does not count them
+  return {{"threads", question.program.threads},
+          {"cpus", question.program.places},
+          {"phase_s", question.program.phase_s},
+          {"phases", question.program.phases},
+          {"period_s", question.period_s},
+          {"domains", question.domains},
+          {"jitter", question.jitter},
+          {"slow_slots", slots.slow},
+          {"fast_slots", slots.fast},
+          {"static_s", outlook.static_s},
+          {"reactive_s", outlook.reactive_s},
+          {"proactive_bound_s", outlook.bound_s},
+          {"proactive_approximation_s", outlook.approximation_s},
+          {"ideal_s", outlook.ideal_s},
+          {"simulated", simulated},
+          {"simulated_swaps", to_json(outlook.simulated_swaps)},
+          {"advice", outlook.advice}};
+}
+
+std::string row(const char* what, double time_s, const Outlook& outlook, std::string_view source) {
+  return fmt::format("{:<24} {:>12.6g} {:>9.4f}  {}\n", what, time_s, outlook.static_s / time_s,
+                     source);
+}
+
+std::string text_of(const Outlook& outlook) {
+  const OutlookQuestion& question = outlook.question;
+  const bool is_sequence = question.program.phases > 1;
+  const JuggleOutcome& swaps = outlook.simulated_swaps;
+  const double migrations = static_cast<double>(swaps.migrations) / swaps.completion_s;
+  std::string text = fmt::format(
+      "{} threads on {} cpus{}, {} x {} of computation, a period of {}\n\n{:<24} {:>12} {:>9}\n",
+      question.program.threads, question.program.places,
+      question.domains > 1 ? fmt::format(" in {} domains", question.domains) : "",
+      question.program.phases, seconds_text(question.program.phase_s),
+      seconds_text(question.period_s), "", "time s", "speed-up");
+  text += row("static", outlook.static_s, outlook, "(1): threads stay where they start");
+  text += row("reactive", outlook.reactive_s, outlook, "(19-21): they move when others block");
+  text += row("proactive, bound", outlook.bound_s, outlook, is_sequence ? "(15)" : "(2), (14)");
+  if (is_sequence)
+    text += row("proactive, about", outlook.approximation_s, outlook, "(16), (17), (18)");
+  text += row("proactive, simulated", outlook.simulated.completion_s, outlook,
+              "the idealised algorithm, by sorting");
+  text += row("  with swaps", swaps.completion_s, outlook,
+              fmt::format("as juggle does it: {:.3g} migrations a second", migrations));
+  text += row("ideal", outlook.ideal_s, outlook, "(14, 15): the limit of ever shorter periods");
+  return text + "\n" + outlook.advice + "\n";
+}
+
+void run(const Options& options) {
+  for (const auto& [flag, text] : {std::pair{"--threads", &options.threads},
+                                   {"--cpus", &options.cpus},
+                                   {"--phase", &options.phase}})
+    if (text->empty()) fail("{} is missing; try --threads 8 --cpus 7 --phase 30s", flag);
+  const Outlook result = outlook(question_from(options));
+  print(options.json ? to_json(result).dump(2) + "\n" : text_of(result));
+}
+
+}  // namespace
+
+void add_theory(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "theory", "What balancing threads can gain: bounds, idealised simulation, advice");
+  command->add_option("--threads", options->threads, "threads of the program");
+  command->add_option("--cpus", options->cpus, "cpus it may use");
+  command->add_option("--phase", options->phase,
+                      "what a thread computes between two barriers, on a cpu of its own: 30s, 5ms");
+  command->add_option("--period", options->period, "between two balancing points: 100ms, 20ms");
+  command->add_option("--phases", options->phases, "how many phases follow one another");
+  command->add_option("--domains", options->domains, "memory domains that threads do not leave");
+  command->add_option("--jitter", options->jitter, "share by which periods vary at random: 0.1");
+  command->add_option("--seed", options->seed, "of that");
+  command->add_flag("--json", options->json, "one JSON document");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps
