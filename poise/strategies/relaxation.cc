@@ -21,11 +21,11 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 
 }  // namespace
 
-Relaxation::Relaxation(const Problem& problem)
+Relaxation::Relaxation(const Problem& problem, const Placement& start)
     : machine_(problem.machine),
       workload_(problem.workload),
       home_(problem.current),
-      times_(problem.machine, problem.workload, problem.costs, problem.current),
+      times_(problem.machine, problem.workload, problem.costs, start),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {

@@ -20,7 +20,8 @@ namespace poise {
 /// second busiest place down is worth something too, so that plateaus slope.
 class Relaxation {
  public:
-  explicit Relaxation(const Problem& problem);
+  /// From `start`; home is the problem's current placement.
+  Relaxation(const Problem& problem, const Placement& start);
 
   struct Stage {
     int exponent;
