@@ -40,8 +40,7 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
       {"load_s", initial.load_s, 0, 1e6, "mean load of a task"},
       {"skew", static_cast<double>(initial.skew), 0, 3, "distribution of the loads", kSkews},
       {"spread", initial.spread, 0, 3,
-       "of the skew: uniform: half the width over the mean (at most 1); lognormal: sigma; pareto: "
-       "1/shape (below 1)"},
+       "uniform: half the width over the mean, at most 1; lognormal: sigma; pareto: 1/shape"},
       {"hot", initial.hot, 0, 1e6, "loads inside the hot region are this many times larger"},
       {"hot_extent", 0.5, 0, 1, "the hot region's part of each axis, from the low corner"},
       {"hot_speed", 0, -1, 1, "axis lengths that the hot region moves per phase, wrapping around"},
