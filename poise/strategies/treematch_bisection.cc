@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace poise::tree_match {
 
@@ -65,13 +67,16 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  double violation() const {
-    return std::max(0.0, std::fabs(left_weight_ - split_.left_weight) - split_.slack);
-  }
-  double cut() const { return cut_; }
+  /// How far off the weight is beyond the slack, and the cut: less is better.
+  std::pair<double, double> score() const { return {violation(), cut_}; }
+
   std::vector<Side> sides() && { return std::move(side_); }
 
  private:
+  double violation() const {
+    return std::max(0.0, std::fabs(left_weight_ - split_.left_weight) - split_.slack);
+  }
+
   bool is_addable(Vertex v) const {
     return split_.fixed[v] == Side::either && side_[v] == Side::right && !is_skipped_[v];
   }
@@ -110,7 +115,6 @@ class Bisection {
 
   /// Moves by best gain, good or bad, each vertex once; then goes back to the best state seen.
   bool improve_once() {
-    const auto score = [&] { return std::pair(violation(), cut_); };
     fill_heaps();
     const auto before = score();
     auto best = before;
@@ -203,17 +207,21 @@ Vertex far_from(const Graph& graph, Vertex start) {
 
 std::vector<Side> bisect(const Graph& graph, const Split& split) {
   if (graph.num_vertices() == 0) return {};
-  const Vertex near_end = far_from(graph, 0), far_end = far_from(graph, near_end);
-  Bisection best(graph, split);
-  best.grow(near_end);
-  best.improve();
-  if (far_end == near_end) return std::move(best).sides();
-  Bisection second(graph, split);
-  second.grow(far_end);
-  second.improve();
-  const bool second_wins =
-      std::pair(second.violation(), second.cut()) < std::pair(best.violation(), best.cut());
-  return second_wins ? std::move(second).sides() : std::move(best).sides();
+  const Vertex near_end = far_from(graph, 0);
+  std::vector<Vertex> seeds{near_end, far_from(graph, near_end)};
+  for (Vertex i = 2; i < split.attempts; ++i)
+    seeds.push_back(graph.num_vertices() / (split.attempts - 1) * (i - 1));
+  std::optional<Bisection> best;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (std::find(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(i), seeds[i]) !=
+        seeds.begin() + static_cast<std::ptrdiff_t>(i))
+      continue;
+    Bisection next(graph, split);
+    next.grow(seeds[i]);
+    next.improve();
+    if (!best || next.score() < best->score()) best.emplace(std::move(next));
+  }
+  return std::move(*best).sides();
 }
 
 }  // namespace poise::tree_match

@@ -15,6 +15,7 @@ struct Split {
   std::vector<Side> fixed;  // per vertex; `either` is free to choose
   double left_weight = 0;   // aimed at
   double slack = 0;         // left may be off by this much without harm
+  Vertex attempts = 2;      // from so many vertices, at least two
 };
 
 /// The side of each vertex. Grows the left from vertices far apart, improves each by moving

@@ -1,10 +1,13 @@
 #include "poise/strategies/treematch_network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <numeric>
-#include <tuple>
+#include <set>
+#include <utility>
 
 #include "poise/strategies/treematch_bisection.h"
 
@@ -16,29 +19,56 @@ constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 constexpr Vertex kMostForNearSlots = 4096;  // the lists need all distances once
 constexpr std::size_t kNearSlots = 12;
 constexpr int kSwapPasses = 8;
+constexpr Vertex kAttempts = 12;
+constexpr std::size_t kSlotsAsked = 32;
 
-/// The halves of some slots: nearer to one of two far ones, or to the other.
-void halve(std::vector<Vertex>& slots, const Distance& distance) {
-  const auto farthest = [&](Vertex from) {
-    return *std::max_element(slots.begin(), slots.end(), [&](Vertex a, Vertex b) {
-      return distance(from, a) < distance(from, b);
-    });
-  };
-  const Vertex one = farthest(slots.front()), other = farthest(one);
-  std::vector<std::pair<double, Vertex>> lean;
-  for (const Vertex slot : slots)
-    lean.push_back({distance(one, slot) - distance(other, slot), slot});
-  std::sort(lean.begin(), lean.end());
-  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = lean[i].second;
+using Coordinates = std::vector<std::vector<std::uint32_t>>;
+
+/// The dimension in which the slots take most different values.
+std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
+  std::size_t longest = 0, most = 0;
+  for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
+    std::set<std::uint32_t> values;
+    for (const Vertex slot : slots) values.insert(coordinates[slot][d]);
+    if (values.size() <= most) continue;
+    most = values.size();
+    longest = d;
+  }
+  return longest;
+}
+
+/// Sorts slots so that their halves lie apart.
+void sort_into_halves(std::vector<Vertex>& slots, const Distance& distance,
+                      const Coordinates& coordinates) {
+  std::vector<std::pair<double, Vertex>> order;
+  if (!coordinates.empty()) {
+    const std::size_t d = longest_dimension(slots, coordinates);
+    for (const Vertex slot : slots) order.push_back({coordinates[slot][d], slot});
+  } else {
+    const auto farthest = [&](Vertex from) {
+      return *std::max_element(slots.begin(), slots.end(), [&](Vertex a, Vertex b) {
+        return distance(from, a) < distance(from, b);
+      });
+    };
+    const Vertex one = farthest(slots.front()), other = farthest(one);
+    for (const Vertex slot : slots)
+      order.push_back({distance(one, slot) - distance(other, slot), slot});
+  }
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = order[i].second;
 }
 
 class Halving {
  public:
-  Halving(const Graph& graph, const Distance& distance)
-      : graph_(graph), distance_(distance), slot_of_(graph.num_vertices(), 0) {}
+  Halving(const Graph& graph, const Distance& distance, const Coordinates& coordinates)
+      : graph_(graph),
+        distance_(distance),
+        coordinates_(coordinates),
+        slot_of_(graph.num_vertices(), 0),
+        position_(graph.num_vertices(), kNone) {}
 
   std::vector<Vertex> map() {
-    Region all{std::vector<Vertex>(graph_.num_vertices()), {}};
+    Region all{std::vector<Vertex>(graph_.num_vertices()), {}, 0};
     std::iota(all.vertices.begin(), all.vertices.end(), 0);
     all.slots = all.vertices;
     std::deque<Region> open{std::move(all)};  // breadth first: all regions shrink together
@@ -50,61 +80,93 @@ class Halving {
  private:
   struct Region {
     std::vector<Vertex> vertices, slots;
+    Vertex centre;  // of the slots; where the vertices are for the time being
   };
 
   void split(Region& region, std::deque<Region>& open) {
-    halve(region.slots, distance_);
-    const auto middle = static_cast<std::ptrdiff_t>(region.slots.size() / 2);
-    Region left{{}, {region.slots.begin(), region.slots.begin() + middle}};
-    Region right{{}, {region.slots.begin() + middle, region.slots.end()}};
-    std::tie(left.vertices, right.vertices) = halves(region.vertices, left.slots.size());
-    if (left.slots.size() == right.slots.size()) {
-      const double straight = settle(left) + settle(right);
-      std::swap(left.slots, right.slots);
-      if (settle(left) + settle(right) >= straight) std::swap(left.slots, right.slots);
+    sort_into_halves(region.slots, distance_, coordinates_);
+    const auto middle = static_cast<std::ptrdiff_t>((region.slots.size() + 1) / 2);
+    Region left{{}, {region.slots.begin(), region.slots.begin() + middle}, 0};
+    Region right{{}, {region.slots.begin() + middle, region.slots.end()}, 0};
+    for (Region* half : {&left, &right}) half->centre = centre_of(half->slots);
+    share_out(region.vertices, left, right);
+    for (Region* half : {&left, &right}) {
+      for (const Vertex v : half->vertices) slot_of_[v] = half->centre;
+      open.push_back(std::move(*half));
     }
-    settle(left);
-    settle(right);
-    open.push_back(std::move(left));
-    open.push_back(std::move(right));
   }
 
-  /// Puts a region's vertices at one of its slots for the time being; returns what its edges cost.
-  double settle(const Region& region) {
-    const Vertex centre = region.slots[region.slots.size() / 2];
-    for (const Vertex v : region.vertices) slot_of_[v] = centre;
-    double cost = 0;
-    for (const Vertex v : region.vertices)
-      for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
-        cost += graph_.affinity[e] * distance_(centre, slot_of_[graph_.to[e]]);
-    return cost;
+  /// The slot with the smallest sum of distances to some of the others.
+  Vertex centre_of(const std::vector<Vertex>& slots) const {
+    const std::size_t stride = 1 + slots.size() / kSlotsAsked;
+    Vertex centre = slots[0];
+    double least = std::numeric_limits<double>::infinity();
+    for (const Vertex slot : slots) {
+      double sum = 0;
+      for (std::size_t i = 0; i < slots.size(); i += stride) sum += distance_(slot, slots[i]);
+      if (sum >= least) continue;
+      least = sum;
+      centre = slot;
+    }
+    return centre;
   }
 
-  std::pair<std::vector<Vertex>, std::vector<Vertex>> halves(const std::vector<Vertex>& vertices,
-                                                             std::size_t wanted) const {
-    std::vector<Vertex> group_of(graph_.num_vertices(), 1);
-    for (const Vertex v : vertices) group_of[v] = 0;
-    Graph graph = subgraph(graph_, arrange(group_of, 2), 0);
-    graph.weight.assign(vertices.size(), 1);
-    const auto sides = bisect(
-        graph, {std::vector<Side>(vertices.size(), Side::either), static_cast<double>(wanted), 0});
-    std::pair<std::vector<Vertex>, std::vector<Vertex>> result;
-    for (std::size_t v = 0; v < vertices.size(); ++v)
-      (sides[v] == Side::left ? result.first : result.second).push_back(vertices[v]);
-    even_out(result.first, result.second, wanted);
-    return result;
+  void share_out(const std::vector<Vertex>& vertices, Region& left, Region& right) {
+    const Graph graph = with_terminals(vertices, left.centre, right.centre);
+    const std::size_t size = vertices.size();
+    Split split{std::vector<Side>(size + 2, Side::either), static_cast<double>(left.slots.size()),
+                0, kAttempts};
+    split.fixed[size] = Side::left;
+    split.fixed[size + 1] = Side::right;
+    const std::vector<Side> sides = bisect(graph, split);
+    for (std::size_t i = 0; i < size; ++i)
+      (sides[i] == Side::left ? left : right).vertices.push_back(vertices[i]);
+    for (; left.vertices.size() > left.slots.size(); left.vertices.pop_back())
+      right.vertices.push_back(left.vertices.back());
+    for (; right.vertices.size() > right.slots.size(); right.vertices.pop_back())
+      left.vertices.push_back(right.vertices.back());
   }
 
-  static void even_out(std::vector<Vertex>& left, std::vector<Vertex>& right, std::size_t wanted) {
-    for (; left.size() > wanted; left.pop_back()) right.push_back(left.back());
-    for (; left.size() < wanted; right.pop_back()) left.push_back(right.back());
-    std::sort(left.begin(), left.end());
-    std::sort(right.begin(), right.end());
+  /// The vertices of a region and two more that stand for its halves. An edge costs the distance of
+  /// the halves if cut; one that leaves the region, the way that the wrong half is farther.
+  Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
+    const auto size = static_cast<Vertex>(vertices.size());
+    for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
+    const double apart = distance_(left, right);
+    std::vector<double> pull(size, 0);  // to the left, if above 0
+    Graph graph;
+    graph.weight.assign(size, 1);
+    graph.weight.resize(size + 2, 0);
+    const auto add = [&](Vertex to, double affinity) {
+      graph.to.push_back(to);
+      graph.affinity.push_back(affinity);
+    };
+    for (Vertex i = 0; i < size; ++i) {
+      const Vertex v = vertices[i];
+      for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
+        const Vertex other = graph_.to[e], there = slot_of_[other];
+        if (position_[other] != kNone)
+          add(position_[other], graph_.affinity[e] * apart);
+        else
+          pull[i] += graph_.affinity[e] * (distance_(right, there) - distance_(left, there));
+      }
+      if (pull[i] != 0) add(pull[i] > 0 ? size : size + 1, std::fabs(pull[i]));
+      graph.first.push_back(graph.to.size());
+    }
+    for (const bool is_left : {true, false}) {
+      for (Vertex i = 0; i < size; ++i)
+        if (is_left ? pull[i] > 0 : pull[i] < 0) add(i, std::fabs(pull[i]));
+      graph.first.push_back(graph.to.size());
+    }
+    for (const Vertex v : vertices) position_[v] = kNone;
+    return graph;
   }
 
   const Graph& graph_;
   const Distance& distance_;
+  const Coordinates& coordinates_;
   std::vector<Vertex> slot_of_;
+  std::vector<Vertex> position_;  // in the region at hand; kNone outside it
 };
 
 /// Per slot the nearest others, itself first.
@@ -203,6 +265,17 @@ Distance node_distance(const Machine& machine) {
   return [&network](NodeId a, NodeId b) { return network.hops(a, b); };
 }
 
+Distance tabulated(std::uint32_t size, const Distance& distance) {
+  std::vector<float> table(std::size_t{size} * size);
+  for (std::uint32_t a = 0; a < size; ++a)
+    for (std::uint32_t b = 0; b < size; ++b)
+      table[std::size_t{a} * size + b] = static_cast<float>(distance(a, b));
+  return [size, kept = std::make_shared<const std::vector<float>>(std::move(table))](
+             std::uint32_t a, std::uint32_t b) -> double {
+    return (*kept)[std::size_t{a} * size + b];
+  };
+}
+
 bool is_uniform(const Machine& machine) {
   const Network& network = machine.network();
   return machine.num_nodes() <= 2 ||
@@ -217,8 +290,22 @@ double hop_affinity(const Graph& graph, std::span<const Vertex> slot_of, const D
   return twice / 2;
 }
 
-std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance) {
-  return Halving(graph, distance).map();
+std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine) {
+  const Network& network = machine.network();
+  if (network.shape != Network::Shape::torus && network.shape != Network::Shape::mesh) return {};
+  Coordinates coordinates;
+  for (NodeId node = 0; node < machine.num_nodes(); ++node) {
+    auto& of_node = coordinates.emplace_back(network.dims.size());
+    std::uint32_t router = network.router_of(node);
+    for (std::size_t d = network.dims.size(); d-- > 0; router /= network.dims[d])
+      of_node[d] = router % network.dims[d];
+  }
+  return coordinates;
+}
+
+std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
+                                   const std::vector<std::vector<std::uint32_t>>& coordinates) {
+  return Halving(graph, distance, coordinates).map();
 }
 
 void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,

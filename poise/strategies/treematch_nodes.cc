@@ -14,6 +14,9 @@ namespace poise::tree_match {
 namespace {
 
 constexpr Vertex kMostNodesToHalve = 4096;
+constexpr Vertex kMostNodesInTable = 2048;
+/// Swaps do not bring a mapping to the front that starts further behind than this.
+constexpr double kHopeless = 1.5;
 
 std::vector<double> shares_of_nodes(const Machine& machine, const Demand& demand) {
   std::vector<double> shares(machine.num_nodes(), 0);
@@ -135,22 +138,25 @@ std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
   if (are_alike && is_uniform(machine)) return candidates[0];
 
   const Graph groups = contract(demand.graph, group_of, nodes);
-  const Distance distance = node_distance(machine);
+  const Distance distance = nodes <= kMostNodesInTable ? tabulated(nodes, node_distance(machine))
+                                                       : node_distance(machine);
   candidates.push_back(numbered(nodes));
   if (are_alike && nodes <= kMostNodesToHalve)
-    candidates.push_back(map_by_halving(groups, distance));
+    candidates.push_back(map_by_halving(groups, distance, node_coordinates(machine)));
   if (const auto arities = tier_arities(machine); are_alike && arities)
     candidates.push_back(turn_to_anchors(match_to_tree(groups, *arities), *arities, anchors));
 
-  std::size_t best = 0;
-  double best_cost = 0;
+  std::vector<double> cost;
+  for (const auto& candidate : candidates)
+    cost.push_back(hop_affinity(groups, candidate, distance));
+  const double hopeless = kHopeless * *std::min_element(cost.begin(), cost.end());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (cost[i] > hopeless) continue;
     swap_closer(groups, kinds, distance, candidates[i]);
-    const double cost = hop_affinity(groups, candidates[i], distance);
-    if (i > 0 && cost >= best_cost) continue;
-    best = i;
-    best_cost = cost;
+    cost[i] = hop_affinity(groups, candidates[i], distance);
   }
+  const auto best =
+      static_cast<std::size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
   return candidates[best];
 }
 

@@ -1,68 +1,26 @@
 #include "poise/strategies/treematch_refinement.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 #include <queue>
 
+#include "poise/placement/least_busy.h"
 #include "poise/placement/metrics.h"
 
 namespace poise::tree_match {
 
 namespace {
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-12;
 constexpr double kWorthwhile = 1 - 1e-6;
 constexpr std::size_t kPartnersTried = 12;
 constexpr std::size_t kHeaviestTried = 4;
 /// Steps that only lower the busiest places, without reaching the cap, per place.
 constexpr std::size_t kLoweringStepsPerPlace = 8;
-
-/// The least busy places of any range: a tournament.
-class LeastBusy {
- public:
-  LeastBusy(const std::vector<double>& busy_s, const std::vector<std::uint8_t>& takes_part)
-      : busy_s_(busy_s), takes_part_(takes_part), leaves_(std::bit_ceil(busy_s.size())) {
-    winner_.assign(2 * leaves_, kNobody);
-    for (PlaceId p = 0; p < busy_s.size(); ++p)
-      if (takes_part[p]) winner_[leaves_ + p] = p;
-    for (std::size_t node = leaves_ - 1; node > 0; --node)
-      winner_[node] = better(winner_[2 * node], winner_[2 * node + 1]);
-  }
-
-  static constexpr PlaceId kNobody = std::numeric_limits<PlaceId>::max();
-
-  void changed(PlaceId p) {
-    if (!takes_part_[p]) return;
-    for (std::size_t node = (leaves_ + p) / 2; node > 0; node /= 2)
-      winner_[node] = better(winner_[2 * node], winner_[2 * node + 1]);
-  }
-
-  /// The least busy place from `first` up to `last`, the lowest of equals; kNobody if none.
-  PlaceId in(PlaceId first, PlaceId last) const {
-    PlaceId best = kNobody;
-    for (std::size_t a = leaves_ + first, b = leaves_ + last; a < b; a /= 2, b /= 2) {
-      if (a % 2 == 1) best = better(best, winner_[a++]);
-      if (b % 2 == 1) best = better(best, winner_[--b]);
-    }
-    return best;
-  }
-
- private:
-  PlaceId better(PlaceId a, PlaceId b) const {
-    if (a == kNobody || b == kNobody) return std::min(a, b);
-    if (busy_s_[a] != busy_s_[b]) return busy_s_[a] < busy_s_[b] ? a : b;
-    return std::min(a, b);
-  }
-
-  const std::vector<double>& busy_s_;
-  std::vector<std::uint8_t> takes_part_;
-  std::size_t leaves_;
-  std::vector<PlaceId> winner_;
-};
 
 struct Range {
   PlaceId first, last;
@@ -147,13 +105,15 @@ class Refinement {
  private:
   /// Places of about the same speed compete: a busier fast one may finish a task earlier.
   void make_tournaments() {
-    std::map<int, std::vector<std::uint8_t>> of_speed;
+    std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
-      auto& members = of_speed[static_cast<int>(std::ilogb(machine_.speed_of(p) * 0x1p20))];
-      members.resize(machine_.num_places(), 0);
-      members[p] = 1;
+      const int speed = std::ilogb(machine_.speed_of(p));
+      class_of_.push_back(class_of_speed.try_emplace(speed, class_of_speed.size()).first->second);
     }
-    for (const auto& [speed, members] : of_speed) least_busy_.emplace_back(busy_s_, members);
+    std::vector<std::vector<double>> busy_s(class_of_speed.size());
+    for (auto& of_class : busy_s) of_class.assign(machine_.num_places(), kNever);
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) busy_s[class_of_[p]][p] = busy_s_[p];
+    for (auto& of_class : busy_s) least_busy_.emplace_back(std::move(of_class));
   }
 
   double time_s(TaskId t, PlaceId p) const { return tasks_[t].load_s / machine_.speed_of(p); }
@@ -166,10 +126,9 @@ class Refinement {
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
     moves_.push_back({t, from, to});
-    for (LeastBusy& places : least_busy_) {
-      places.changed(from);
-      places.changed(to);
-    }
+    // Rounding may leave less than nothing, which a tournament does not take.
+    for (const PlaceId p : {from, to})
+      least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
 
   /// Tasks of a place, those first that lose least by leaving, per second of load.
@@ -218,9 +177,8 @@ class Refinement {
       best_pull = pull;
     }
     if (best) return best;
-    const PlaceId p = first_to_finish(t, from, range);
-    if (p == LeastBusy::kNobody || busy_s_[p] + time_s(t, p) > cap_s_) return std::nullopt;
-    return p;
+    const auto p = first_to_finish(t, from, range);
+    return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
   double pull_of(TaskId t, PlaceId p) const {
@@ -231,12 +189,12 @@ class Refinement {
   }
 
   /// Of the least busy places of each speed, the one that would have done t first.
-  PlaceId first_to_finish(TaskId t, PlaceId from, Range range) const {
-    PlaceId best = LeastBusy::kNobody;
-    double best_s = std::numeric_limits<double>::infinity();
+  std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
+    std::optional<PlaceId> best;
+    double best_s = kNever;
     for (const LeastBusy& places : least_busy_) {
-      const PlaceId p = places.in(range.first, range.last);
-      if (p == LeastBusy::kNobody || p == from || busy_s_[p] + time_s(t, p) >= best_s) continue;
+      const PlaceId p = places.least_in(range.first, range.last);
+      if (places.busy_s(p) == kNever || p == from || busy_s_[p] + time_s(t, p) >= best_s) continue;
       best = p;
       best_s = busy_s_[p] + time_s(t, p);
     }
@@ -262,8 +220,8 @@ class Refinement {
         const auto at = [&](PlaceId piece) {
           return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
         };
-        const PlaceId q = places.in(at(i), at(i + 1));
-        if (q != LeastBusy::kNobody && q != p && busy_s_[q] < busy_s_[p]) found.push_back(q);
+        const PlaceId q = places.least_in(at(i), at(i + 1));
+        if (q != p && places.busy_s(q) < busy_s_[p]) found.push_back(q);
       }
     }
     std::sort(found.begin(), found.end(), [&](PlaceId a, PlaceId b) {
@@ -355,8 +313,9 @@ class Refinement {
   Surroundings surroundings_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
-  std::vector<LeastBusy> least_busy_;
-  std::vector<Migration> moves_;  // all so far, for taking the last ones back
+  std::vector<std::size_t> class_of_;          // per place, by speed
+  std::vector<LeastBusy> least_busy_;          // per class; places of other classes are never least
+  std::vector<Migration> moves_;               // all so far, for taking the last ones back
 };
 
 }  // namespace

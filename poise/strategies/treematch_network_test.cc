@@ -1,0 +1,127 @@
+#include "poise/strategies/treematch_network.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+
+namespace poise::tree_match {
+namespace {
+
+std::vector<Vertex> numbers(Vertex size) {
+  std::vector<Vertex> all(size);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<Vertex> shuffled(Vertex size, Random& random) {
+  std::vector<Vertex> all = numbers(size);
+  for (std::size_t i = size; i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
+  return all;
+}
+
+/// A grid of groups, wrapping around, whose members are called by `name`.
+Graph grid(Vertex side, const std::vector<Vertex>& name) {
+  Workload workload;
+  workload.tasks.resize(name.size());
+  for (Vertex g = 0; g < name.size(); ++g) {
+    const Vertex x = g % side, y = g / side % side, z = g / side / side;
+    for (const Vertex next :
+         {(x + 1) % side + side * (y + side * z), x + side * ((y + 1) % side + side * z),
+          x + side * (y + side * ((z + 1) % side))})
+      workload.messages.push_back({name[g], name[next], 1, 1000});
+  }
+  return affinity_graph(workload, Affinity::bytes);
+}
+
+bool is_permutation(std::vector<Vertex> slot_of) {
+  std::sort(slot_of.begin(), slot_of.end());
+  return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
+}
+
+/// Halving, then swaps: what a strategy does with groups it knows nothing about.
+std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
+  const Distance distance = node_distance(machine);
+  std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));
+  const std::vector<std::uint32_t> kinds(slot_of.size(), 0);
+  swap_closer(graph, kinds, distance, slot_of);
+  return slot_of;
+}
+
+TEST(MapToNetwork, a_shuffled_stencil_on_a_torus_needs_about_two_hops_per_edge) {
+  for (const Vertex side : {4u, 8u}) {
+    const Machine machine = machine_from_text(fmt::format("torus:{0}x{0}x{0} core:1", side));
+    const Distance distance = node_distance(machine);
+    for (std::uint64_t seed = 0; seed < 2; ++seed) {
+      Random random(seed);
+      const Graph graph = grid(side, shuffled(machine.num_nodes(), random));
+      const double drawn = hop_affinity(graph, numbers(machine.num_nodes()), distance);
+      const double least = std::accumulate(graph.affinity.begin(), graph.affinity.end(), 0.0) / 2;
+      const std::vector<Vertex> slot_of = mapped(graph, machine);
+      EXPECT_TRUE(is_permutation(slot_of));
+      const double cost = hop_affinity(graph, slot_of, distance);
+      EXPECT_LT(cost, 0.6 * drawn);
+      EXPECT_LT(cost, 2.1 * least) << "side " << side << " seed " << seed;
+    }
+  }
+}
+
+TEST(MapToNetwork, is_near_the_best_of_all_permutations_on_small_networks) {
+  for (const char* text : {"torus:2x3 core:1", "mesh:7 core:1", "dragonfly:2x3 core:1",
+                           "torus:7 core:1", "mesh:2x2x2 core:1", "rack:2 node:4 core:1"}) {
+    const Machine machine = machine_from_text(text);
+    const Distance distance = node_distance(machine);
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+      Random random(seed);
+      Workload workload;
+      workload.tasks.resize(machine.num_nodes());
+      for (Vertex a = 0; a < machine.num_nodes(); ++a)
+        for (Vertex b = 0; b < a; ++b)
+          if (random.below(2) == 0) workload.messages.push_back({a, b, 1, 1 + random.below(100)});
+      const Graph graph = affinity_graph(workload, Affinity::bytes);
+      double least = std::numeric_limits<double>::infinity();
+      std::vector<Vertex> slot_of = numbers(machine.num_nodes());
+      do least = std::min(least, hop_affinity(graph, slot_of, distance));
+      while (std::next_permutation(slot_of.begin(), slot_of.end()));
+      const double cost = hop_affinity(graph, mapped(graph, machine), distance);
+      EXPECT_GE(cost, least);
+      EXPECT_LE(cost, 1.25 * least) << text << " seed " << seed;
+    }
+  }
+}
+
+TEST(MapToNetwork, swaps_stay_among_slots_of_one_kind) {
+  const Machine machine = machine_from_text("mesh:8 core:1");
+  Random random(4);
+  const Graph graph = grid(2, shuffled(8, random));
+  const std::vector<std::uint32_t> kinds = {0, 0, 1, 1, 0, 2, 0, 3};
+  std::vector<Vertex> slot_of = numbers(8);
+  swap_closer(graph, kinds, node_distance(machine), slot_of);
+  EXPECT_TRUE(is_permutation(slot_of));
+  for (Vertex g = 0; g < 8; ++g) EXPECT_EQ(kinds[slot_of[g]], kinds[g]);
+  EXPECT_LE(hop_affinity(graph, slot_of, node_distance(machine)),
+            hop_affinity(graph, numbers(8), node_distance(machine)));
+}
+
+TEST(MapToNetwork, a_matrix_counts_by_its_factors) {
+  MachineParts parts;
+  parts.places.resize(3);
+  for (PlaceId p = 0; p < 3; ++p) parts.places[p].domain = p;
+  parts.levels = {{.name = "node", .first_place = {0, 1, 2, 3}},
+                  {.name = "core", .first_place = {0, 1, 2, 3}}};
+  parts.kind_of_node = {0, 0, 0};
+  parts.network.shape = Network::Shape::matrix;
+  parts.network.matrix_nodes = 3;
+  parts.network.matrix = {1, 2, 9, 4, 1, 5, 9, 5, 1};
+  const Machine machine(std::move(parts));
+  EXPECT_EQ(node_distance(machine)(0, 0), 0);
+  EXPECT_EQ(node_distance(machine)(0, 1), 3);
+  EXPECT_EQ(node_distance(machine)(2, 0), 9);
+}
+
+}  // namespace
+}  // namespace poise::tree_match
