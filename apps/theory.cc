@@ -1,17 +1,21 @@
 // `poise theory`: what balancing n threads on m cpus can gain, by the paper's formulas and by
 // simulation of the idealised algorithm; `--figure` gives the data of the paper's curves.
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/format.h"
 #include "apps/output.h"
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/simulate/figures.h"
 #include "poise/simulate/outlook.h"
 
 namespace poise::apps {
@@ -21,16 +25,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string threads, cpus, phase, period = "100ms", phases = "1", domains = "1", jitter = "0";
-  std::string seed = "0";
+  std::optional<std::uint64_t> threads, cpus;
+  std::string phase, period = "100ms", figure;
+  std::uint64_t phases = 1, domains = 1, seed = 0;
+  double jitter = 0;
   bool json = false;
 };
-
-std::uint64_t whole(const char* flag, const std::string& text) {
-  const auto number = parse_unsigned(text);
-  if (!number) fail("{} {}: not a whole number of 0 or more", flag, text);
-  return *number;
-}
 
 double seconds(const char* flag, const std::string& text) {
   const auto duration_s = parse_duration_s(text);
@@ -39,16 +39,16 @@ double seconds(const char* flag, const std::string& text) {
 }
 
 OutlookQuestion question_from(const Options& options) {
-  const auto jitter = parse_number(options.jitter);
-  if (!jitter) fail("--jitter {}: not a share of the period like 0.1", options.jitter);
-  return {.program = {.threads = whole("--threads", options.threads),
-                      .places = whole("--cpus", options.cpus),
+  if (!options.threads || !options.cpus || options.phase.empty())
+    fail("--threads, --cpus and --phase belong together; try --threads 8 --cpus 7 --phase 30s");
+  return {.program = {.threads = *options.threads,
+                      .places = *options.cpus,
                       .phase_s = seconds("--phase", options.phase),
-                      .phases = whole("--phases", options.phases)},
+                      .phases = options.phases},
           .period_s = seconds("--period", options.period),
-          .domains = whole("--domains", options.domains),
-          .jitter = *jitter,
-          .seed = whole("--seed", options.seed)};
+          .domains = options.domains,
+          .jitter = options.jitter,
+          .seed = options.seed};
 }
 
 Json to_json(const JuggleOutcome& outcome) {
@@ -110,11 +110,30 @@ std::string text_of(const Outlook& outlook) {
   return text + "\n" + outlook.advice + "\n";
 }
 
+std::string json_of(const Figure& figure) {
+  const FigureData data = figure.compute();
+  return Json{{"figure", figure.name},
+              {"title", figure.title},
+              {"columns", data.columns},
+              {"rows", data.rows}}
+             .dump() +
+         "\n";
+}
+
+std::string csv_of(const Figure& figure) {
+  const FigureData data = figure.compute();
+  std::string text = fmt::format("{}\n", fmt::join(data.columns, ","));
+  for (const auto& row : data.rows)
+    fmt::format_to(std::back_inserter(text), "{:.9g}\n", fmt::join(row, ","));
+  return text;
+}
+
 void run(const Options& options) {
-  for (const auto& [flag, text] : {std::pair{"--threads", &options.threads},
-                                   {"--cpus", &options.cpus},
-                                   {"--phase", &options.phase}})
-    if (text->empty()) fail("{} is missing; try --threads 8 --cpus 7 --phase 30s", flag);
+  if (!options.figure.empty()) {
+    const Figure& figure = figure_named(options.figure);
+    print(options.json ? json_of(figure) : csv_of(figure));
+    return;
+  }
   const Outlook result = outlook(question_from(options));
   print(options.json ? to_json(result).dump(2) + "\n" : text_of(result));
 }
@@ -125,16 +144,31 @@ void add_theory(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "theory", "What balancing threads can gain: bounds, idealised simulation, advice");
-  command->add_option("--threads", options->threads, "threads of the program");
-  command->add_option("--cpus", options->cpus, "cpus it may use");
-  command->add_option("--phase", options->phase,
-                      "what a thread computes between two barriers, on a cpu of its own: 30s, 5ms");
-  command->add_option("--period", options->period, "between two balancing points: 100ms, 20ms");
-  command->add_option("--phases", options->phases, "how many phases follow one another");
-  command->add_option("--domains", options->domains, "memory domains that threads do not leave");
-  command->add_option("--jitter", options->jitter, "share by which periods vary at random: 0.1");
-  command->add_option("--seed", options->seed, "of that");
-  command->add_flag("--json", options->json, "one JSON document");
+  add_count(*command, "--threads", "N", options->threads, "Threads of the program");
+  add_count(*command, "--cpus", "M", options->cpus, "Cpus it may use");
+  command
+      ->add_option("--phase", options->phase,
+                   "What a thread computes between two barriers on a cpu of its own: 30s, 5ms")
+      ->type_name("TIME");
+  command->add_option("--period", options->period, "Between two balancing points: 100ms, 500us")
+      ->type_name("TIME")
+      ->capture_default_str();
+  add_count(*command, "--phases", "N", options->phases, "Phases that follow one another", 1);
+  add_count(*command, "--domains", "N", options->domains,
+            "Memory domains of equal size that threads do not leave", 1);
+  command
+      ->add_option("--jitter", options->jitter,
+                   "Share by which each period varies at random, below 1")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  add_count(*command, "--seed", "N", options->seed, "Seed of that");
+  command
+      ->add_option("--figure", options->figure,
+                   "The data of a figure of the Juggle paper, as CSV or JSON: 6, 7, 8, 9, 10, 11, "
+                   "16 or table1")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer("Example: poise theory --threads 8 --cpus 7 --phase 30s --period 100ms");
   command->callback([options] { run(*options); });
 }
 

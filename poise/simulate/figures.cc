@@ -1,0 +1,164 @@
+#include "poise/simulate/figures.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/simulate/juggle_ideal.h"
+#include "poise/simulate/theory.h"
+
+namespace poise {
+
+namespace {
+
+struct Pair {
+  std::uint64_t threads, places;
+};
+
+double number(std::uint64_t count) { return static_cast<double>(count); }
+
+double simulated_speed_up(const JuggleRun& run) {
+  return static_s(run.program) / simulate_juggle(run).completion_s;
+}
+
+/// 8 to 16 threads on 8 places, e = 30 s, a period of 100 ms; one domain of eight and two of four.
+FigureData figure_6() {
+  FigureData data{{"threads", "ideal", "simulated", "simulated_two_domains", "reactive"}, {}};
+  for (std::uint64_t threads = 8; threads <= 16; ++threads) {
+    JuggleRun run{.program = {threads, 8, 30}, .period_s = 0.1};
+    const double pinned_s = static_s(run.program);
+    const double one = simulated_speed_up(run);
+    run.domain_of_place = equal_domains(8, 2);
+    data.rows.push_back({number(threads), pinned_s / ideal_s(run.program), one,
+                         simulated_speed_up(run), pinned_s / reactive_s(run.program)});
+  }
+  return data;
+}
+
+/// One thread more than an equal share, for more and more threads a place.
+FigureData figure_7() {
+  FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
+  for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
+    for (std::uint64_t share = 1; share <= 16; ++share) {
+      const SpmdProgram program{places * share + 1, places, 1};
+      data.rows.push_back({number(places), number(share), number(program.threads),
+                           static_s(program) / ideal_s(program)});
+    }
+  return data;
+}
+
+FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
+  FigureData data{{"threads", "places", "period_over_phase", "upper_bound", "simulated"}, {}};
+  for (const Pair& pair : pairs)
+    for (int i = 1; i <= static_cast<int>(longest * 50); ++i) {
+      const double period_s = 0.02 * i;
+      const SpmdProgram program{pair.threads, pair.places, 1};
+      data.rows.push_back({number(pair.threads), number(pair.places), period_s,
+                           static_s(program) / proactive_bound_s(program, period_s),
+                           simulated_speed_up({.program = program, .period_s = period_s})});
+    }
+  return data;
+}
+
+/// One phase, between one and two threads a place, longer and longer periods.
+FigureData figure_8() {
+  constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
+  return period_over_phase(kPairs, 2.2);
+}
+
+/// The same with more threads a place, where the bound is loose.
+FigureData figure_9() {
+  constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
+  return period_over_phase(kPairs, 5.2);
+}
+
+/// Every pair of n = 3 to 64 threads and m = 2 to n - 1 places, periods of 0.01 e to 5 e.
+FigureData figure_10() {
+  FigureData data{{"threads", "places", "period_over_phase", "simulated"}, {}};
+  for (std::uint64_t threads = 3; threads <= 64; ++threads)
+    for (std::uint64_t places = 2; places < threads; ++places)
+      for (int i = 1; i <= 500; ++i) {
+        const SpmdProgram program{threads, places, 1};
+        data.rows.push_back({number(threads), number(places), 0.01 * i,
+                             simulated_speed_up({.program = program, .period_s = 0.01 * i})});
+      }
+  return data;
+}
+
+/// 8 threads on 7 places through many phases, the period from a tenth of a phase to ten.
+FigureData figure_11() {
+  FigureData data{{"period_over_phase", "approximation", "simulated", "simulated_jittered"}, {}};
+  for (int i = 2; i <= 200; ++i) {
+    const double period_s = 0.05 * i;
+    JuggleRun run{.program = {8, 7, 1, 600}, .period_s = period_s, .seed = 1};
+    const double steady = simulated_speed_up(run);
+    run.jitter = 0.1;
+    data.rows.push_back({period_s,
+                         static_s(run.program) / proactive_approximation_s(run.program, period_s),
+                         steady, simulated_speed_up(run)});
+  }
+  return data;
+}
+
+/// Migrations by swaps, e = 30 s.
+FigureData figure_16() {
+  constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {16, 7}, {24, 7}, {32, 7}};
+  FigureData data{
+      {"threads", "places", "period_over_phase", "migrations_per_s", "migrations_per_period"}, {}};
+  for (const Pair& pair : kPairs)
+    for (const double period_over_phase :
+         {0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0}) {
+      const JuggleRun run{.program = {pair.threads, pair.places, 30},
+                          .redistribution = Redistribution::swaps,
+                          .period_s = 30 * period_over_phase};
+      const JuggleOutcome outcome = simulate_juggle(run);
+      const double migrations = number(outcome.migrations);
+      data.rows.push_back({number(pair.threads), number(pair.places), period_over_phase,
+                           migrations / outcome.completion_s,
+                           migrations / number(outcome.balancing_points)});
+    }
+  return data;
+}
+
+/// FT's 68 s on 8 places cut into more threads: the work stays, so e = 8 * 68 s / n. What real
+/// oversubscription costs (19% at 32 threads in the paper) is not part of the model.
+FigureData table_1() {
+  FigureData data{
+      {"threads", "places", "static_s", "ideal_s", "simulated_s", "simulated_two_domains_s"}, {}};
+  for (const std::uint64_t places : {8u, 7u})
+    for (const std::uint64_t threads : {8u, 16u, 32u}) {
+      JuggleRun run{.program = {threads, places, 8 * 68.0 / number(threads)}, .period_s = 0.1};
+      const double one_s = simulate_juggle(run).completion_s;
+      run.domain_of_place = equal_domains(places, 2);
+      data.rows.push_back({number(threads), number(places), static_s(run.program),
+                           ideal_s(run.program), one_s, simulate_juggle(run).completion_s});
+    }
+  return data;
+}
+
+constexpr Figure kFigures[] = {
+    {"6", "Speed-up of 8 to 16 threads on 8 places, e = 30 s, period 100 ms", figure_6},
+    {"7", "Ideal speed-up for one thread more than an equal share", figure_7},
+    {"8", "Speed-up over the period, one phase, n/m below 2", figure_8},
+    {"9", "Speed-up over the period, one phase, n/m above 2", figure_9},
+    {"10", "Simulated speed-up for 3 to 64 threads, all numbers of places and periods", figure_10},
+    {"11", "Speed-up of 8 threads on 7 places through many phases", figure_11},
+    {"16", "Migrations by swaps, e = 30 s", figure_16},
+    {"table1", "A fixed work in 8, 16 and 32 threads on 8 and 7 places", table_1},
+};
+
+}  // namespace
+
+std::span<const Figure> figures() { return kFigures; }
+
+const Figure& figure_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Figure& figure : kFigures) {
+    if (figure.name == name) return figure;
+    names.push_back(figure.name);
+  }
+  throw Error(unknown_name("figure", name, names));
+}
+
+}  // namespace poise

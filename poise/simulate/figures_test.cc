@@ -1,0 +1,62 @@
+#include "poise/simulate/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+/// The value of `column` in the first row whose first columns are `key`.
+double value(const FigureData& data, std::vector<double> key, std::string_view column) {
+  const auto c = std::find(data.columns.begin(), data.columns.end(), column);
+  EXPECT_NE(c, data.columns.end()) << column;
+  for (const auto& row : data.rows)
+    if (std::equal(key.begin(), key.end(), row.begin()))
+      return row[static_cast<std::size_t>(c - data.columns.begin())];
+  ADD_FAILURE() << "no such row";
+  return 0;
+}
+
+TEST(Figures, rows_fill_their_columns) {
+  for (const Figure& figure : figures()) {
+    if (figure.name == "10") continue;  // a million rows
+    const FigureData data = figure_named(figure.name).compute();
+    EXPECT_FALSE(data.rows.empty());
+    for (const auto& row : data.rows) ASSERT_EQ(row.size(), data.columns.size()) << figure.name;
+  }
+  EXPECT_THROW(figure_named("12"), Error);
+}
+
+TEST(Figures, theory_and_simulation_agree_for_nine_and_twelve_threads_on_eight_places) {
+  const FigureData data = figure_named("6").compute();
+  EXPECT_NEAR(value(data, {12}, "ideal"), 4.0 / 3, 1e-12);
+  EXPECT_NEAR(value(data, {12}, "reactive"), 4.0 / 3, 1e-12);
+  EXPECT_NEAR(value(data, {9}, "ideal"), 16.0 / 9, 1e-12);
+  EXPECT_NEAR(value(data, {9}, "simulated"), 16.0 / 9, 1e-3);
+  EXPECT_NEAR(value(data, {9}, "simulated_two_domains"), 2 / 1.25, 1e-3);
+  EXPECT_NEAR(value(data, {9}, "reactive"), 4.0 / 3, 1e-12);
+}
+
+TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
+  const FigureData data = figure_named("11").compute();
+  for (const auto& row : data.rows) {
+    if (std::abs(row[0] - 4) > 1e-9) continue;
+    EXPECT_NEAR(row[2], 1, 1e-6);
+    EXPECT_GT(row[3], 1.01);
+  }
+}
+
+TEST(Figures, table_1_has_the_papers_static_times) {
+  const FigureData data = figure_named("table1").compute();
+  EXPECT_DOUBLE_EQ(value(data, {8, 7}, "static_s"), 136);
+  EXPECT_DOUBLE_EQ(value(data, {16, 7}, "static_s"), 102);
+  EXPECT_DOUBLE_EQ(value(data, {32, 7}, "static_s"), 85);
+  EXPECT_DOUBLE_EQ(value(data, {32, 8}, "static_s"), 68);
+  EXPECT_NEAR(value(data, {8, 7}, "simulated_two_domains_s"), 68 * 4.0 / 3, 0.1);
+}
+
+}  // namespace
+}  // namespace poise
