@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "apps/command_line.h"
@@ -25,13 +26,14 @@ namespace {
 
 struct Options {
   InputOptions input;
-  std::string strategies, html;
+  std::optional<std::string> strategies;  // nothing: all
+  std::string html;
   std::uint64_t every = 10;
   bool json = false;
 };
 
-std::vector<Choice> choices_of(const std::string& text) {
-  if (!text.empty()) return parse_strategies(text);
+std::vector<Choice> choices_of(const std::optional<std::string>& text) {
+  if (text) return parse_strategies(*text);
   std::vector<Choice> choices;
   for (const Strategy& strategy : strategies()) choices.push_back(parse_strategy(strategy.name));
   return choices;
@@ -172,8 +174,9 @@ void compare(const Options& options) {
   if (!options.html.empty())
     write_file(options.html,
                compare_page(parts, trace_text(options.input, inputs.phase()), options.every));
-  print(options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n"
-                     : text);
+  print(
+      options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n" : text,
+      inputs.notes());
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ void add_convert(CLI::App& app) {
   command->add_option("--phase", options->phase, "Only this phase (default: all)")->type_name("K");
   command->add_flag("--recover", options->reading.recover,
                     "Take the whole phases of a .poise file that was never finished");
-  command->footer(list_of_formats());
+  command->footer(list_of_formats() + "\nExample: poise convert lb_data step.poise");
   command->callback([options] { convert(*options); });
 }
 

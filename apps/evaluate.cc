@@ -37,13 +37,14 @@ void evaluate_placement(const Options& options) {
     auto json = json_of_problem(options.input, inputs.phase(), problem.machine);
     add_metrics(json, after);
     json["bounds"] = json_of(bounds);
-    print(json.dump(2) + "\n");
+    print(json.dump(2) + "\n", inputs.notes());
     return;
   }
   const Metrics before =
       evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
   print(heading_text(options.input, inputs.phase(), problem.machine) + "\n" +
-        before_and_after(before, after) + text_of(bounds) + "\n");
+            before_and_after(before, after) + text_of(bounds) + "\n",
+        inputs.notes());
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "apps/command_line.h"
-#include "apps/output.h"
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
@@ -89,7 +88,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
 
 void allow_many_machines(CLI::App& command) {
   command.get_option("--machine")
-      ->expected(1, 1000)
+      ->expected(-1)  // one or more, but one after each --machine
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -123,7 +122,7 @@ std::size_t Inputs::num_machines() const {
   return std::max<std::size_t>(1, options_.machines.size());
 }
 
-Machine Inputs::machine_named(const std::string& text, const Placement* stand_in) const {
+Machine Inputs::machine_named(const std::string& text, const Placement* stand_in) {
   if (!text.empty()) return find_machine(text);
   if (trace_.machine) return *trace_.machine;
   std::uint32_t places = std::max(trace_.num_places, places_used(phase().placement));
@@ -131,48 +130,62 @@ Machine Inputs::machine_named(const std::string& text, const Placement* stand_in
   if (places == 0 && stand_in != nullptr) places = places_used(*stand_in);
   if (places == 0)
     fail("{}: it records neither machine nor placement; say --machine", options_.trace);
-  note(fmt::format("{} records no machine: taking {} equal places (choose with --machine)",
-                   options_.trace, places));
+  notes_.push_back(
+      fmt::format("{} records no machine: taking {} equal places (choose with --machine)",
+                  options_.trace, places));
   return flat_machine(places);
 }
 
-Placement Inputs::current_on(const Machine& machine, const Placement* stand_in) const {
+Placement Inputs::current_on(const Machine& machine) {
   const TaskId num_tasks = phase().workload.num_tasks();
   if (options_.start == "round_robin") return round_robin(num_tasks, machine.num_places());
   if (options_.start == "blocked") return blocked(num_tasks, machine.num_places());
   if (given_) return *given_;
   if (phase().placement.num_tasks() > 0) return phase().placement;
-  if (stand_in != nullptr) return *stand_in;
-  note(fmt::format("{} records no placement: starting from blocks of tasks (choose with --start)",
-                   options_.trace));
+  notes_.push_back(
+      fmt::format("{} records no placement: starting from blocks of tasks (choose with --start)",
+                  options_.trace));
   return blocked(num_tasks, machine.num_places());
 }
 
 void Inputs::fit_background(std::uint32_t num_places) {
   Workload& workload = trace_.phases[phase_].workload;
   if (recorded_background_s_.size() > num_places)
-    note(fmt::format("the background load of places {} and up is left out: the machine ends there",
-                     num_places));
+    notes_.push_back(fmt::format(
+        "the background load of places {} and up is left out: the machine ends there", num_places));
   workload.background_s = recorded_background_s_;
   if (!workload.background_s.empty()) workload.background_s.resize(num_places, 0);
   workload.place_bytes = recorded_place_bytes_;
   if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
 }
 
-Problem Inputs::on(std::size_t i, const Placement* stand_in) {
-  machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
-  current_ = current_on(machine_, stand_in);
-  const Workload& workload = phase().workload;
+void Inputs::check_current() const {
+  const bool is_given = given_.has_value();
+  const std::string& source = is_given ? options_.current : options_.trace;
   if (places_used(current_) > machine_.num_places())
     fail(
         "{} places tasks on {} places, but machine \"{}\" has {}; take a larger --machine, or "
         "--start blocked or round_robin to ask what would happen on it",
-        options_.current.empty() ? options_.trace : options_.current, places_used(current_),
-        machine_.name(), machine_.num_places());
-  check(current_, workload.num_tasks(), machine_.num_places());
+        source, places_used(current_), machine_.name(), machine_.num_places());
+  try {
+    check(current_, phase().workload.num_tasks(), machine_.num_places());
+  } catch (const Error& error) {
+    fail("{}: {}", source, error.what());
+  }
+}
+
+Problem Inputs::on(std::size_t i, const Placement* stand_in) {
+  machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
+  const bool is_known = given_ || phase().placement.num_tasks() > 0 || options_.start != "trace";
+  if (is_known || stand_in == nullptr) {
+    current_ = current_on(machine_);
+    check_current();
+  } else {
+    current_ = *stand_in;
+  }
   fit_background(machine_.num_places());
-  check(workload, machine_.num_places());
-  return {machine_, workload, current_, machine_.costs(), options_.seed, past_loads_s_};
+  check(phase().workload, machine_.num_places());
+  return {machine_, phase().workload, current_, machine_.costs(), options_.seed, past_loads_s_};
 }
 
 }  // namespace poise::apps

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,15 +40,18 @@ class Inputs {
 
   const Phase& phase() const { return trace_.phases[phase_]; }
   std::size_t num_machines() const;
+  /// What had to be assumed so far, for the user to know.
+  std::span<const std::string> notes() const { return notes_; }
 
   /// The problem on the i-th machine asked for; it refers to this object and is good until the
-  /// next call. `stand_in` is the current placement where the trace has none.
+  /// next call. `stand_in` is the current placement where none is known; its owner checks it.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:
   void choose_phase();
-  Machine machine_named(const std::string& text, const Placement* stand_in) const;
-  Placement current_on(const Machine& machine, const Placement* stand_in) const;
+  Machine machine_named(const std::string& text, const Placement* stand_in);
+  Placement current_on(const Machine& machine);
+  void check_current() const;
   void fit_background(std::uint32_t num_places);
 
   InputOptions options_;
@@ -59,6 +63,7 @@ class Inputs {
   std::vector<std::vector<double>> past_loads_s_;
   Machine machine_;
   Placement current_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace poise::apps

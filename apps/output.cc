@@ -13,13 +13,12 @@
 
 namespace poise::apps {
 
-void print(std::string_view text) {
+void print(std::string_view text, std::span<const std::string> notes) {
+  for (const std::string& note : notes) fmt::print(stderr, "poise: {}\n", note);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
     throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
-
-void note(std::string_view text) { fmt::print(stderr, "poise: {}\n", text); }
 
 void check_writable(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace poise::apps {
 
-/// Writes text to stdout and flushes it; a full disk is a failure, not a silence.
-void print(std::string_view text);
-
-/// One line on stderr, after the program's name.
-void note(std::string_view text);
+/// Writes text to stdout and flushes it; a full disk is a failure, not a silence. The notes go to
+/// stderr first, a line each, after the program's name: what was assumed on the way to the result.
+void print(std::string_view text, std::span<const std::string> notes = {});
 
 /// Throws Error when a file could not be written to path; asked before long work.
 void check_writable(const std::string& path);

@@ -62,14 +62,15 @@ void plan(const Options& options) {
   Inputs inputs(options.input);
   const Problem problem = inputs.on(0);
   const Decision decision = decide(choice, problem);
-  if (prints_placement) return print(placement_to_text(decision.placement));
+  if (prints_placement) return print(placement_to_text(decision.placement), inputs.notes());
   const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                                  decision.placement);
   if (!options.output.empty()) write_placement(options.output, decision.placement);
   if (options.json)
-    print(json_of_plan(options, inputs, problem, choice, decision, after).dump(2) + "\n");
+    print(json_of_plan(options, inputs, problem, choice, decision, after).dump(2) + "\n",
+          inputs.notes());
   else
-    print(text_of_plan(options, inputs, problem, choice, decision, after));
+    print(text_of_plan(options, inputs, problem, choice, decision, after), inputs.notes());
 }
 
 }  // namespace

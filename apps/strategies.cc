@@ -1,8 +1,12 @@
 // `poise strategies`: every strategy with its source, cost and knobs.
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
+#include "apps/knobs.h"
+#include "apps/output.h"
 
 #include "poise/strategies/strategy.h"
 
@@ -10,21 +14,38 @@ namespace poise::apps {
 
 namespace {
 
-void list_strategies() {
-  for (const Strategy& strategy : strategies()) {
-    fmt::print("{:<14} {}\n{:14} {}; {}\n", strategy.name, strategy.summary, "", strategy.source,
-               strategy.complexity);
-    for (const Knob& knob : strategy.knobs)
-      fmt::print("{:16}{} = {} [{}, {}]: {}\n", "", knob.name, knob.initial, knob.min, knob.max,
-                 knob.help);
-  }
+std::string text_of_strategies() {
+  std::string text;
+  for (const Strategy& strategy : strategies())
+    text += fmt::format("{:<14} {}\n{:14} {}; {}\n{}", strategy.name, strategy.summary, "",
+                        strategy.source, strategy.complexity, list_of(strategy.knobs, 17));
+  return text;
+}
+
+nlohmann::ordered_json json_of_strategies() {
+  auto list = nlohmann::ordered_json::array();
+  for (const Strategy& strategy : strategies())
+    list.push_back({{"name", strategy.name},
+                    {"summary", strategy.summary},
+                    {"source", strategy.source},
+                    {"complexity", strategy.complexity},
+                    {"incremental", strategy.is_incremental},
+                    {"knobs", json_of(strategy.knobs)}});
+  return {{"strategies", std::move(list)}};
 }
 
 }  // namespace
 
 void add_strategies(CLI::App& app) {
-  app.add_subcommand("strategies", "List every strategy: summary, source, knobs, complexity")
-      ->callback(list_strategies);
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "strategies", "Every strategy: summary, source, complexity, knobs with their ranges");
+  command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command->footer(
+      "A knob is set after the name: --strategy nuco:alpha=1e-4\n\n"
+      "Example: poise strategies");
+  command->callback(
+      [json] { print(*json ? json_of_strategies().dump(2) + "\n" : text_of_strategies()); });
 }
 
 }  // namespace poise::apps

@@ -27,6 +27,7 @@ void add_topo(CLI::App& app) {
   command->add_option("--machine", options->machine,
                       "live, a .json or .xml file, text, or a name (default: live)");
   command->add_flag("--json", options->json, "print the machine as JSON, a machine file itself");
+  command->footer("Example: poise topo --machine \"node:2 numa:2 core:4 factors:10,1.5,1\"");
   command->callback([options] {
     const Machine machine = find_machine(options->machine);
     fmt::print("{}", options->json ? machine_to_json(machine) : draw_machine(machine));

@@ -1,0 +1,197 @@
+"""Whatever is wrong with the input: status 2, one line that helps, nothing written."""
+
+import json
+import unittest
+
+import files
+from run_poise import CliTest
+
+
+class BadInput(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "g.graph").write_text(files.GRAPH)
+        (self.folder / "places").write_text("0\n0\n1\n1\n")
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    # The command line.
+
+    def test_no_command(self):
+        self.assert_refused(says="--help")
+
+    def test_unknown_command_suggests_the_nearest(self):
+        self.assert_refused("comapre", "g.graph", says=['"comapre"', 'did you mean "compare"?', "plan"])
+
+    def test_unknown_options_suggest_the_nearest(self):
+        self.assert_refused("--verson", says='did you mean "--version"?')
+        self.assert_refused("compare", "g.graph", "--stratgies", "keep",
+                            says=['did you mean "--strategies"?', "poise compare --help"])
+        self.assert_refused("plan", "g.graph", "--strategy=keep", "--jsn", says='"--json"')
+
+    def test_arguments_missing_or_too_many(self):
+        self.assert_refused("plan", "--strategy", "keep", says="TRACE is missing")
+        self.assert_refused("plan", "g.graph", says="--strategy is missing")
+        self.assert_refused("plan", "g.graph", "--strategy", says="--strategy wants a value")
+        self.assert_refused("evaluate", "g.graph", says="--placement is missing")
+        self.assert_refused("plan", "g.graph", "other", "--strategy=keep", says='"other"')
+        self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
+        self.assert_refused("strategies", "all", says='"all"')
+
+    def test_numbers_are_whole_and_in_range(self):
+        plan = "plan", "g.graph", "--strategy=keep", "--machine=core:2"
+        for flag in "--seed", "--phase", "--every":
+            for text in "-1", "1.5", "x", "", "99999999999999999999":
+                self.assert_refused(*plan, f"{flag}={text}", says=flag)
+        self.assert_refused(*plan, "--every=0", says="from 1")
+
+    def test_options_that_exclude_each_other(self):
+        self.assert_refused("compare", "g.graph", "--placement", "places", "--start", "blocked",
+                            says=["--placement", "--start"])
+        self.assert_refused("plan", "g.graph", "-s", "keep", "-m", "core:2", "-o", "-", "--json",
+                            says="stdout")
+
+    def test_unknown_start(self):
+        self.assert_refused("compare", "g.graph", "--machine=core:2", "--start=block",
+                            says='did you mean "blocked"?')
+
+    # Strategies.
+
+    def test_unknown_strategy_suggests_the_nearest_and_lists_all(self):
+        self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "gredy",
+                            says=['"gredy"', 'did you mean "greedy"?', "nuco"])
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",
+                            says='did you mean "nuco"?')
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategy")
+
+    def test_knobs(self):
+        compare = "compare", "g.graph", "-m", "core:2", "-s"
+        self.assert_refused(*compare, "nuco:alhpa=1", says=['"alhpa"', 'did you mean "alpha"?'])
+        self.assert_refused(*compare, "nuco:alpha=-1", says=["alpha=-1", "0 to"])
+        self.assert_refused(*compare, "nuco:alpha=nan", says="alpha")
+        self.assert_refused(*compare, "nuco:alpha", says="KNOB=VALUE")
+        self.assert_refused(*compare, "keep:alpha=1", says="no knobs")
+
+    # Machines.
+
+    def test_machines(self):
+        compare = "compare", "g.graph", "--machine"
+        self.assert_refused(*compare, "core:0", says="core:0")
+        self.assert_refused(*compare, "node:x core:2", says='"x"')
+        self.assert_refused(*compare, "node:2 core:2 factors:1", says="factors")
+        self.assert_refused(*compare, "node:2 core:2 factors:10,-1", says="-1")
+        self.assert_refused(*compare, "core:99999999999", says="core")
+        self.assert_refused(*compare, "NUMA33", says='did you mean "NUMA32"?')
+        self.assert_refused(*compare, "absent.json", says="absent.json")
+        self.assert_refused(*compare, self.write("m.json", "{"), says="m.json")
+        self.assert_refused(*compare, self.write("m.xml", "<topology"), says="m.xml")
+
+    def test_a_machine_smaller_than_the_placement(self):
+        self.write("wide", "0\n1\n2\n5\n")
+        message = self.assert_refused("compare", "g.graph", "--placement", "wide", "--machine",
+                                      "core:4", says=["wide", "6 places", "has 4", "--start"])
+        self.assertIn("core:4", message)
+        files.write_vt(self.folder, "vt", [[[1.0]], [[2.0]], [[3.0]]])
+        self.assert_refused("plan", "vt", "-s", "greedy", "-m", "core:2", says=["3 places", "--start"])
+        self.assert_refused("evaluate", "g.graph", "--placement", "wide", "--machine", "core:4",
+                            says="wide")
+
+    # Placements.
+
+    def test_placement_files(self):
+        for name, content, words in [
+                ("short", "0\n1\n", ["short", "2", "4"]), ("long", "0\n" * 5, ["long", "5", "4"]),
+                ("empty", "", "empty"), ("word", "0\n1\nx\n1\n", ["word:3", '"x"']),
+                ("minus", "0\n-1\n0\n0\n", "minus:2"), ("huge", "0\n4294967296\n0\n0\n", "huge:2"),
+                ("half", "0.5\n0\n0\n0\n", "half:1"), ("bad.json", '{"placement": [0, "1"]}', "bad.json"),
+                ("none.json", "{}", "placement")]:
+            with self.subTest(name=name):
+                self.write(name, content)
+                self.assert_refused("evaluate", "g.graph", "-m", "core:2", "--placement", name, says=words)
+                self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "greedy", "--placement",
+                                    name, says=words)
+        self.assert_refused("evaluate", "g.graph", "--placement", "absent", says="absent")
+
+    # Traces.
+
+    def test_traces_that_are_not_there_or_not_traces(self):
+        self.assert_refused("compare", "absent", says="absent")
+        (self.folder / "hollow").mkdir()
+        self.assert_refused("compare", "hollow", says="hollow")
+        self.assert_refused("compare", self.write("nothing", ""), says="nothing")
+        self.assert_refused("compare", self.write("noise", bytes(range(256))), says="noise")
+
+    def test_a_graph_without_machine_and_placement(self):
+        self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
+
+    def test_metis_files_that_lie(self):
+        for name, content in [
+                ("more_edges.graph", files.GRAPH.replace("4 3 111", "4 5 111")),
+                ("fewer_lines.graph", files.GRAPH.replace("4 3 111", "5 3 111")),
+                ("far.graph", files.GRAPH.replace("1000 3 500", "1000 9 500")),
+                ("one_way.graph", "2 1\n2\n\n"),
+                ("minus.graph", files.GRAPH.replace("3000", "-3000")),
+                ("nan.graph", files.GRAPH.replace("3000", "nan")),
+                ("tasks.graph", "1000000000 1\n2\n1\n"),
+                ("none.graph", "0 0\n")]:
+            with self.subTest(name=name):
+                self.assert_refused("compare", self.write(name, content), "-m", "core:2", says=name)
+
+    def test_vt_files(self):
+        files.write_vt(self.folder, "ok", [[[1.0]], [[2.0]], [[3.0]]])
+        self.json_of("compare", "ok", "--json")
+        (self.folder / "ok.1.json").unlink()
+        self.assert_refused("compare", "ok", says=["ok", "1"])
+        for name, load in ("minus", -1.0), ("nan", float("nan")), ("infinite", float("inf")):
+            files.write_vt(self.folder, name, [[[load]]])
+            self.assert_refused("compare", name, says=name)
+        rank = files.vt_rank(0, [[1.0]])
+        rank["phases"][0]["tasks"][0]["time"] = "long"
+        self.assert_refused("compare", self.write("word.0.json", json.dumps(rank)), says="word.0.json")
+        self.assert_refused("compare", self.write("none.0.json", json.dumps(files.vt_rank(0, []))),
+                            says="none.0.json")
+        self.assert_refused("compare", self.write("cut.0.json", json.dumps(rank)[:-30]), says="cut")
+
+    def test_corrupted_brotli(self):
+        self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
+                            says="b.0.json")
+
+    def test_native_headers_that_claim_too_much(self):
+        self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
+        good = (self.folder / "good.poise").read_bytes()
+        for cut in 4, 16, len(good) // 2, len(good) - 1:
+            self.assert_refused("compare", self.write("cut.poise", good[:cut]), says="cut.poise")
+        for position in range(8, min(len(good), 200), 8):
+            claimed = bytearray(good)
+            claimed[position:position + 4] = (10 ** 9).to_bytes(4, "little")
+            if claimed != good:
+                self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
+                                    says="lie.poise")
+
+    def test_unknown_phase(self):
+        files.write_vt(self.folder, "two", [[[1.0], [2.0]]])
+        self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
+
+    # Outputs.
+
+    def test_outputs_that_cannot_be_written(self):
+        plan = "plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"
+        self.assert_refused(*plan, "absent/places", says="absent/places")
+        (self.folder / "folder").mkdir()
+        self.assert_refused(*plan, "folder", says="folder")
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "absent/page.html",
+                            says="absent/page.html")
+
+    def test_a_failing_run_leaves_the_old_file(self):
+        self.write("old", "kept\n")
+        self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
+
+    def test_when_no_strategy_works_the_status_is_1(self):
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "orb", says="orb", status=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,236 @@
+"""Where results, notes and pages go, and what they hold."""
+
+import html.parser
+import json
+import os
+import pty
+import re
+import stat
+import subprocess
+import unittest
+
+import files
+from run_poise import POISE, CliTest
+
+METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan_bound_s", "average_s",
+           "imbalance", "hop_bytes", "internode_bytes", "nuco_messages", "max_comm_s", "migrations",
+           "migrated_bytes", "migration_s"]
+COMMANDS = ["topo", "plan", "evaluate", "compare", "convert", "strategies"]
+
+
+class Page(html.parser.HTMLParser):
+    """Collects tags and text; complains about tags that do not nest."""
+
+    VOID = {"meta", "line", "rect", "path", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts, self.attributes = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, f"</{tag}> closes another"
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class Output(CliTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "g.graph").write_text(files.GRAPH)
+        (self.folder / "places").write_text("0\n0\n1\n1\n")
+        self.compare = ["compare", "g.graph", "--placement", "places", "-m", "node:2 core:2"]
+
+    # Contracts.
+
+    def test_help_of_every_command_has_an_example(self):
+        overview = self.run_poise("--help").stdout
+        for command in COMMANDS:
+            self.assertRegex(overview, rf"(?m)^  {command} ")
+            done = self.run_poise(command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, f"Example: poise {command}")
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+    def test_version(self):
+        done = self.run_poise("--version")
+        self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\n$")
+
+    def test_json_has_its_keys_and_nothing_else_is_printed(self):
+        plan = self.json_of("plan", "g.graph", "--placement", "places", "-s", "greedy", "--json")
+        for key in METRICS + ["strategy", "decision_s", "decision_wall_s", "amortised_s", "every",
+                              "machine", "trace", "phase", "bounds"]:
+            self.assertIn(key, plan)
+        self.assertEqual(plan["trace"], "g.graph")
+        evaluated = self.json_of("evaluate", "g.graph", "--placement", "places", "--json")
+        for key in METRICS:
+            self.assertIn(key, evaluated)
+        for row in self.json_of(*self.compare, "--json")["results"]:
+            for key in ["strategy", "error"] if "error" in row else METRICS + ["decision_s"]:
+                self.assertIn(key, row)
+
+    def test_the_table_of_strategies(self):
+        rows = self.json_of("strategies", "--json")["strategies"]
+        names = [row["name"] for row in rows]
+        self.assertIn("greedy", names)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(names, [row["strategy"] for row in
+                                 self.json_of(*self.compare, "--json")["results"]])
+        text = self.run_poise("strategies").stdout
+        for row in rows:
+            for key in "summary", "source", "complexity", "incremental", "knobs":
+                self.assertIn(key, row)
+            self.assertIn(row["name"], text)
+            for knob in row["knobs"]:
+                if "choices" not in knob:
+                    self.assertLessEqual(knob["min"], knob["initial"])
+                    self.assertLessEqual(knob["initial"], knob["max"])
+
+    def test_a_strategy_that_cannot_work_is_a_row_that_says_why(self):
+        rows = self.json_of(*self.compare, "-s", "keep,orb", "--json")["results"]
+        self.assertIn("position", rows[1]["error"])
+        self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)
+
+    def test_every_machine_has_its_rows(self):
+        rows = self.json_of(*self.compare, "-m", "core:3", "-s", "keep,greedy", "--json")["results"]
+        self.assertEqual([(row["machine"], row["places"]) for row in rows],
+                         [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
+
+    def test_assumptions_are_told_on_stderr_only(self):
+        done = self.run_poise("compare", "g.graph", "--placement", "places", "--json")
+        self.assertRegex(done.stderr, r"^poise: g.graph records no machine: taking 2 .*--machine\)\n$")
+        json.loads(done.stdout)
+        self.assertEqual(self.run_poise(*self.compare).stderr, "")
+
+    def test_starting_afresh_fits_any_machine(self):
+        rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
+                                    "keep", "--json")["results"][0]
+                for start in ("blocked", "round_robin")}
+        self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
+        self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
+
+    def test_phases_are_called_by_their_number(self):
+        files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
+        for phase, makespan in ("0", 2.0), ("1", 3.0):
+            row = self.json_of("plan", "two", "-s", "keep", "--phase", phase, "--json")
+            self.assertEqual((row["phase"], row["makespan_s"]), (int(phase), makespan))
+
+    def test_the_same_seed_gives_the_same_placement(self):
+        plan = ["plan", "g.graph", "-m", "core:64", "-s", "random", "-o", "-"]
+        self.assertEqual(self.run_poise(*plan, "--seed", "3").stdout,
+                         self.run_poise(*plan, "--seed", "3").stdout)
+        self.assertNotEqual(self.run_poise(*plan, "--seed", "3").stdout,
+                            self.run_poise(*plan, "--seed", "4").stdout)
+
+    # Files and streams.
+
+    def test_placements_go_to_lines_json_or_stdout(self):
+        plan = ["plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"]
+        lines = self.run_poise(*plan, "-").stdout
+        self.run_poise(*plan, "lines")
+        self.run_poise(*plan, "placed.json")
+        self.assertEqual((self.folder / "lines").read_text(), lines)
+        places = json.loads((self.folder / "placed.json").read_text())["placement"]
+        self.assertEqual([str(place) for place in places], lines.split())
+        for name in "lines", "placed.json":
+            self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
+
+    def test_an_output_replaces_the_old_file_at_once(self):
+        (self.folder / "places.new").write_text("x" * 10000)
+        os.link(self.folder / "places.new", self.folder / "link")
+        umask = os.umask(0o027)
+        try:
+            self.run_poise("plan", "g.graph", "-m", "core:2", "-s", "keep", "-o", "places.new")
+        finally:
+            os.umask(umask)
+        self.assertEqual((self.folder / "places.new").read_text(), "0\n0\n1\n1\n")
+        self.assertEqual((self.folder / "link").read_text(), "x" * 10000)
+        self.assertEqual(stat.S_IMODE((self.folder / "places.new").stat().st_mode), 0o640)
+        self.assertEqual(sorted(self.files()), ["g.graph", "link", "places", "places.new"])
+
+    def test_a_reader_that_leaves_is_no_error(self):
+        with subprocess.Popen([POISE, *self.compare], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            process.wait(timeout=60)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_disk_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = self.run_poise(*self.compare, capture_output=False, stdout=full,
+                                  stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_progress_is_for_terminals_only(self):
+        done = self.run_poise(*self.compare)
+        self.assertNotIn("\r", done.stdout + done.stderr)
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "rb") as terminal:
+            self.run_poise(*self.compare, capture_output=False, stdout=subprocess.PIPE,
+                           stderr=follower)
+            os.close(follower)
+            self.assertIn(b"greedy", os.read(terminal.fileno(), 65536))
+
+    def test_a_narrow_terminal_gets_narrow_tables(self):
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "rb") as terminal:
+            subprocess.run(["stty", "cols", "60"], stdin=follower, check=True)
+            self.run_poise(*self.compare, "-s", "keep,greedy", capture_output=False, stdout=follower,
+                           stderr=subprocess.PIPE)
+            os.close(follower)
+            text = os.read(terminal.fileno(), 65536).decode()
+        rows = [line for line in text.splitlines() if "greedy " in line]
+        self.assertGreater(len(rows), 2)
+        self.assertLessEqual(max(map(len, rows[:-1])), 60)
+
+    # The page.
+
+    def page_of(self, *arguments):
+        done = self.run_poise(*arguments, "--html", "page.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.folder / "page.html").read_text()
+
+    def test_the_page_is_whole_and_needs_nothing_else(self):
+        text = self.page_of(*self.compare, "-m", "torus:2x2 core:2 factors:9,1")
+        page = Page(text)
+        self.assertEqual(page.open, [])
+        for tag in "script", "link", "img", "iframe":
+            self.assertNotIn(tag, page.tags)
+        self.assertFalse(re.search(r"https?://|url\(|@import", text))
+        for strategy in self.json_of("strategies", "--json")["strategies"]:
+            self.assertIn(strategy["name"], page.texts)
+        self.assertNotRegex(text, r"[^a-z](nan|inf)[^a-z]")
+
+    def test_the_pictures_are_read_aloud(self):
+        page = Page(self.page_of(*self.compare))
+        self.assertEqual(page.tags.count("svg"),
+                         sum(name == "aria-label" and bool(value) for name, value in page.attributes))
+
+    def test_names_cannot_become_markup(self):
+        (self.folder / "<b>&.graph").write_text(files.GRAPH)
+        text = self.page_of("compare", "<b>&.graph", "--placement", "places")
+        self.assertIn("&lt;b&gt;&amp;.graph", text)
+        self.assertNotIn("<b>&.graph", text)
+
+    def test_the_same_run_gives_the_same_page(self):
+        no_clock = self.compare + ["-s", "keep"]
+        pages = [re.sub(r"<td>[0-9.e-]+ [nµm]?s</td>", "", self.page_of(*no_clock)) for _ in range(2)]
+        self.assertEqual(pages[0], pages[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
