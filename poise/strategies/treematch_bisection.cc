@@ -120,7 +120,7 @@ class Bisection {
     auto best = before;
     std::size_t best_length = 0;
     std::vector<Vertex> moved;
-    const std::size_t patience = 32 + graph_.num_vertices() / 16;
+    const std::size_t patience = 24 + graph_.num_vertices() / 64;
     while (moved.size() - best_length < patience) {
       const Vertex v = next_move();
       if (v == graph_.num_vertices()) break;

@@ -13,6 +13,8 @@ namespace poise::tree_match {
 
 namespace {
 
+/// Bisections of the tasks of the whole machine are few and worth the effort.
+constexpr Vertex kAttempts = 8;
 constexpr Vertex kMostNodesToHalve = 4096;
 constexpr Vertex kMostNodesInTable = 2048;
 /// Swaps do not bring a mapping to the front that starts further behind than this.
@@ -104,7 +106,7 @@ std::vector<NodeId> numbered(std::uint32_t size) {
 std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
                                    bool keeps_groups) {
   const TaskId num_tasks = problem.workload.num_tasks();
-  Shares shares{shares_of_nodes(problem.machine, demand), demand.tolerance, {}};
+  Shares shares{shares_of_nodes(problem.machine, demand), demand.tolerance, {}, kAttempts};
   if (demand.has_pinned) shares.fixed = fixed_nodes(problem);
   std::vector<NodeId> group_of(num_tasks);
   for (TaskId t = 0; t < num_tasks; ++t)

@@ -60,7 +60,7 @@ class InitialParts {
     const double weight = sum(graph.weight);
     const double fraction = left + right > 0 ? left / (left + right) : 0.5;
     Split split{std::vector<Side>(names.size(), Side::either), weight * fraction,
-                slack_ * weight * std::min(fraction, 1 - fraction)};
+                slack_ * weight * std::min(fraction, 1 - fraction), shares_.attempts};
     if (shares_.fixed.empty()) return split;
     for (std::size_t v = 0; v < names.size(); ++v)
       if (const Part part = shares_.fixed[names[v]]; part != kFree)
@@ -148,7 +148,7 @@ std::vector<Part> in_stages(const Graph& graph, const Shares& shares) {
   const auto parts = static_cast<Part>(shares.of_part.size());
   const Chunks chunks(parts);
   const double tolerance = shares.tolerance / 2;
-  Shares coarse{std::vector<double>(chunks.count, 0), tolerance, shares.fixed};
+  Shares coarse{std::vector<double>(chunks.count, 0), tolerance, shares.fixed, shares.attempts};
   for (Part p = 0; p < parts; ++p) coarse.of_part[p / chunks.size] += shares.of_part[p];
   for (Part& part : coarse.fixed)
     if (part != kFree) part /= chunks.size;

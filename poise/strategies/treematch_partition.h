@@ -18,6 +18,7 @@ struct Shares {
   std::vector<double> of_part;  // each at least 0: parts get weight in proportion
   double tolerance = 0;         // a part may hold this fraction more than its share
   std::vector<Part> fixed;      // per vertex its part or kFree; empty: all are free
+  Vertex attempts = 2;          // at each bisection of the first stage; more cut less
 };
 
 /// The part of each vertex: multilevel k-way partitioning (Karypis and Kumar, 1998), in stages of

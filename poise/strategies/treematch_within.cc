@@ -10,6 +10,9 @@ namespace poise::tree_match {
 
 namespace {
 
+/// A few nodes are worth more effort each.
+Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
+
 bool is_pinned(const Inside& inside) {
   return std::any_of(inside.fixed.begin(), inside.fixed.end(),
                      [](Part part) { return part != kFree; });
@@ -98,11 +101,11 @@ std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Insi
     std::vector<Part> group_of(vertices);
     for (Vertex v = 0; v < vertices; ++v) group_of[v] = v;
     if (one_each) return match_groups(inside, tree, group_of, std::move(inside.graph));
-    group_of = partition(inside.graph, {inside.shares, inside.tolerance, {}});
+    group_of = partition(inside.graph, {inside.shares, inside.tolerance, {}, attempts(machine)});
     Graph groups = contract(inside.graph, group_of, places);
     return composed(group_of, match_groups(inside, tree, group_of, std::move(groups)));
   }
-  Shares shares{inside.shares, inside.tolerance, inside.fixed};
+  Shares shares{inside.shares, inside.tolerance, inside.fixed, attempts(machine)};
   if (one_each) {
     inside.graph.weight.assign(vertices, 1);
     pad(inside.graph, open, 1);
