@@ -1,0 +1,15 @@
+// Machines as JSON. What is read is written, and that is read to the same text.
+#include "tests/fuzz/target.h"
+
+#include "poise/base/check.h"
+#include "poise/machine/json.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace poise;
+  accepts([&] {
+    const std::string once =
+        machine_to_json(machine_from_json(text_of(data, size), "fuzz.json", 1 << 14));
+    POISE_CHECK(machine_to_json(machine_from_json(once, "again.json")) == once);
+  });
+  return 0;
+}

@@ -1,0 +1,23 @@
+// Strategies and workloads by name with their knobs. What is read is written, and that is read to
+// the same text.
+#include "tests/fuzz/target.h"
+
+#include "poise/base/check.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace poise;
+  const std::string_view text = text_of(data, size);
+  accepts([&] {
+    for (const Choice& choice : parse_strategies(text)) {
+      const std::string once = choice.text();
+      POISE_CHECK(parse_strategy(once).text() == once);
+    }
+  });
+  accepts([&] {
+    const std::string once = parse_recipe(text).text();
+    POISE_CHECK(parse_recipe(once).text() == once);
+  });
+  return 0;
+}

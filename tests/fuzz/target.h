@@ -1,0 +1,32 @@
+// What every fuzzer shares: bad input may be refused with an Error, and nothing else may happen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "poise/base/error.h"
+
+/// The entry of libFuzzer, defined once in each *_fuzz.cc. Without libFuzzer, replay_test.cc calls
+/// it with the seeds.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace poise {
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// Runs `read`; false when it refused its input.
+template <typename Read>
+bool accepts(const Read& read) {
+  try {
+    read();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,11 @@
+// One vt LBDatafile in brotli; zero bytes are as good as any here.
+#include "tests/fuzz/target.h"
+
+#include "poise/trace/brotli.h"
+#include "poise/trace/vt.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace poise;
+  accepts([&] { check(vt::join({vt::parse_rank_file("data.0.json", 0, text_of(data, size))})); });
+  return 0;
+}

@@ -1,0 +1,18 @@
+// vt LBDatafiles: the input is cut at zero bytes into the files of ranks 0, 1, …, plain or brotli.
+#include "tests/fuzz/target.h"
+
+#include "poise/base/text.h"
+#include "poise/trace/vt.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace poise;
+  accepts([&] {
+    std::vector<vt::RankFile> files;
+    for (const std::string_view text : split(text_of(data, size), '\0')) {
+      const auto rank = static_cast<std::uint32_t>(files.size());
+      files.push_back(vt::parse_rank_file("data." + std::to_string(rank) + ".json", rank, text));
+    }
+    if (!files.empty()) check(vt::join(std::move(files)));
+  });
+  return 0;
+}
