@@ -31,12 +31,14 @@
 #include <string>
 #include <string_view>
 
+#include "poise/machine/limits.h"
 #include "poise/machine/machine.h"
 
 namespace poise {
 
-/// Throws Error naming `file` and the key that is wrong. Machines of up to 2^26 places.
-Machine machine_from_json(std::string_view text, const std::string& file);
+/// Throws Error naming `file` and the key that is wrong, or a machine of more places than allowed.
+Machine machine_from_json(std::string_view text, const std::string& file,
+                          std::uint32_t max_places = kMaxPlaces);
 
 /// Reading it back gives the same machine, to the last bit.
 std::string machine_to_json(const Machine& machine);

@@ -16,7 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxPlaces = std::size_t{1} << 26;
 constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // over all levels
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
@@ -154,7 +153,7 @@ std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_ab
   return counts;
 }
 
-void read_levels(const Value& json, MachineParts& parts) {
+void read_levels(const Value& json, std::uint32_t max_places, MachineParts& parts) {
   const std::size_t depth = json.size();
   if (depth == 0) json.refuse("is empty; a machine has at least one level");
   std::vector<std::vector<std::uint32_t>> counts(depth);
@@ -163,6 +162,7 @@ void read_levels(const Value& json, MachineParts& parts) {
     const Value level = json[l];
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
+    if (groups > max_places) json.refuse(fmt::format("make more than {} places", max_places));
     if (groups * depth > kMaxGroups) json.refuse("make too many groups");
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
@@ -467,7 +467,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   check("places", places);
 }
 
-MachineParts read_machine(const Value& machine) {
+MachineParts read_machine(const Value& machine, std::uint32_t max_places) {
   machine.expect_keys({"poise_machine", "name",         "origin",       "assumed",      "processor",
                        "summary",       "levels",       "domains",      "numa",         "network",
                        "root",          "costs",        "speeds",       "os_index",     "threads",
@@ -477,7 +477,7 @@ MachineParts read_machine(const Value& machine) {
     machine.at("poise_machine").refuse("must be 1, the version this reads");
   MachineParts parts;
   read(machine, "name", parts.name);
-  read_levels(machine.at("levels"), parts);
+  read_levels(machine.at("levels"), max_places, parts);
   const std::size_t domains = read_domains(machine, parts);
   const Level* node = level_named(parts, "node");
   const std::size_t nodes = node == nullptr ? 1 : node->num_groups();
@@ -494,7 +494,8 @@ MachineParts read_machine(const Value& machine) {
 
 }  // namespace
 
-Machine machine_from_json(std::string_view text, const std::string& file) {
+Machine machine_from_json(std::string_view text, const std::string& file,
+                          std::uint32_t max_places) {
   Json json;
   try {
     json = Json::parse(text);
@@ -503,7 +504,7 @@ Machine machine_from_json(std::string_view text, const std::string& file) {
   } catch (const Json::exception&) {
     fail("{}: no JSON: a number is out of range", file);
   }
-  MachineParts parts = read_machine(Value(json, file, ""));
+  MachineParts parts = read_machine(Value(json, file, ""), max_places);
   try {
     return Machine(std::move(parts));
   } catch (const Error& error) {

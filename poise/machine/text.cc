@@ -12,8 +12,6 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint64_t kMaxPlaces = 1u << 26;
-
 struct Word {
   std::string_view key, value;
 };
@@ -205,10 +203,11 @@ void add_tiers(const Spec& spec, const std::vector<double>& factors, Network& ne
 
 }  // namespace
 
-Machine machine_from_text(std::string_view text) {
+Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   const Spec spec = read_spec(text);
   const std::size_t depth = spec.levels.size();
   const std::uint64_t num_places = groups_below(spec, 0, depth);
+  if (num_places > max_places) fail("machine text: more than {} places", max_places);
   const std::vector<double> factors = spec.factors.empty() ? assumed_factors(spec) : spec.factors;
 
   MachineParts parts;

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "poise/machine/limits.h"
 #include "poise/machine/machine.h"
 
 namespace poise {
@@ -19,7 +20,7 @@ namespace poise {
 ///
 /// The memory domains are the groups of "numa", else of "package" ("pack", "socket"), else of
 /// "node". Throws Error naming the word that is wrong.
-Machine machine_from_text(std::string_view text);
+Machine machine_from_text(std::string_view text, std::uint32_t max_places = kMaxPlaces);
 
 /// `num_places` equal places in one domain, a message costing `CostModel` between any two.
 Machine flat_machine(std::uint32_t num_places);

@@ -7,6 +7,7 @@
 
 #include "poise/base/error.h"
 #include "poise/machine/json.h"
+#include "poise/machine/limits.h"
 #include "poise/trace/crc32.h"
 #include "poise/trace/cursor.h"
 #include "poise/trace/native.h"
@@ -16,8 +17,6 @@ namespace poise::native {
 namespace {
 
 constexpr std::uint32_t kVersion = 1;
-/// More places than any machine has cores: a larger number is a mistake.
-constexpr std::uint64_t kMaxPlaces = 1 << 24;
 
 struct Column {
   std::string_view name;
@@ -226,7 +225,13 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-void read_head(Cursor& file, Trace& trace) {
+/// Places cost memory that nothing in the file backs, so small files may not name many.
+std::uint32_t max_places_of(std::size_t file_size) {
+  constexpr std::size_t kAlways = 1 << 20;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces));
+}
+
+void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.left() < kMagic.size() || file.take(kMagic.size()) != kMagic)
     fail("{}: byte 0: not a .poise file, or one that was copied as text", file.file());
   const auto version = file.fixed<std::uint32_t>();
@@ -238,14 +243,14 @@ void read_head(Cursor& file, Trace& trace) {
   if (!head) file.fail_here("{}", damage);
   if (head->tag != "head") file.fail_here("the first section is not \"head\"");
   const std::uint64_t num_places = head->payload.varint();
-  if (num_places > kMaxPlaces)
-    head->payload.fail_here("{} places; there are up to {}", num_places, kMaxPlaces);
+  if (num_places > max_places)
+    head->payload.fail_here("{} places; a file of this size has up to {}", num_places, max_places);
   trace.num_places = static_cast<std::uint32_t>(num_places);
 }
 
-Machine read_machine(Cursor payload) {
+Machine read_machine(Cursor payload, std::uint32_t max_places) {
   const std::string where = fmt::format("{}: byte {}: machine", payload.file(), payload.offset());
-  return machine_from_json(payload.take(payload.left()), where);
+  return machine_from_json(payload.take(payload.left()), where, max_places);
 }
 
 void check_end(const Cursor& file, Cursor end, std::size_t num_phases) {
@@ -260,10 +265,11 @@ void check_end(const Cursor& file, Cursor end, std::size_t num_phases) {
 Trace read(const std::string& name, std::string_view bytes, Reading reading) {
   Trace trace;
   Cursor file(name, bytes, 0);
-  read_head(file, trace);
+  const std::uint32_t max_places = max_places_of(bytes.size());
+  read_head(file, max_places, trace);
   std::string damage;
   while (const std::optional<Section> section = next_section(file, damage)) {
-    if (section->tag == "mach") trace.machine = read_machine(section->payload);
+    if (section->tag == "mach") trace.machine = read_machine(section->payload, max_places);
     if (section->tag == "phas")
       trace.phases.push_back(read_phase(section->payload, trace.num_places));
     if (section->tag == "end ") {

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/machine/limits.h"
 
 namespace poise {
 
 namespace {
 
-constexpr PlaceId kMaxPlace = std::numeric_limits<PlaceId>::max() - 1;
+constexpr PlaceId kMaxPlace = kMaxPlaces - 1;
 
 Placement placement_from_json(const std::string& name, std::string_view text) {
   using nlohmann::json;

@@ -20,6 +20,7 @@ namespace {
 /// Tasks, messages and ranks that repeated phases may add up to: the files name them in a few
 /// bytes, but the trace holds them all.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
+constexpr std::size_t kPhaseItself = 64;  // what a phase without tasks costs, in tasks
 
 /// What one rank says about the phase.
 struct Part {
@@ -288,7 +289,7 @@ std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64
 }
 
 std::size_t size_of(std::span<const Part> parts) {
-  std::size_t size = parts.size();
+  std::size_t size = kPhaseItself + parts.size();
   for (const Part& part : parts) size += part.phase->tasks.size() + part.phase->messages.size();
   return size;
 }
@@ -303,7 +304,7 @@ Trace join(std::vector<RankFile> files) {
   for (const RankFile& file : files) {
     for (const auto& [id, index] : file.phase_of_id) ids.insert(id);
     for (const RankPhase& phase : file.phases)
-      max_size += phase.tasks.size() + phase.messages.size() + 1;
+      max_size += phase.tasks.size() + phase.messages.size() + 1 + kPhaseItself;
   }
   if (ids.empty()) fail("{}: it has no phases", files.at(0).name);
   std::size_t size = 0;

@@ -20,7 +20,7 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 
 /// The phases a file may add by saying that they are like the one before: more are a mistake.
-constexpr std::uint64_t kMaxRepeats = 1 << 20;
+constexpr std::uint64_t kMaxRepeats = 1 << 18;
 
 /// Where in the file the reader is, for errors.
 struct Where {
