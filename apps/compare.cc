@@ -119,6 +119,17 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
   return text;
 }
 
+/// One row per machine: who is best there.
+Table::Row summary_row(const Comparison& comparison) {
+  const Comparison::Row& best = comparison.rows[*comparison.best];
+  return {{comparison.machine.name(), count_text(comparison.machine.num_places()),
+           seconds_text(comparison.keep.iteration_s), best.strategy,
+           seconds_text(best.metrics.iteration_s),
+           change_text(best.metrics.iteration_s, comparison.keep.iteration_s),
+           change_text(best.metrics.iteration_s, comparison.bounds.largest_s())},
+          ""};
+}
+
 nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Options& options,
                                           const Phase& phase) {
   auto results = nlohmann::ordered_json::array();
@@ -162,6 +173,7 @@ void compare(const Options& options) {
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();
   std::string text;
+  Table summary{{"machine", "places", "now", "best", "iteration", "vs now", "vs bound"}, {}};
   std::vector<ComparePart> parts;
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
     const Problem problem = inputs.on(m);
@@ -169,8 +181,10 @@ void compare(const Options& options) {
     for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
       results.push_back(std::move(row));
     text += (m > 0 ? "\n" : "") + text_of_comparison(comparison, options, inputs.phase());
+    summary.rows.push_back(summary_row(comparison));
     if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
   }
+  if (inputs.num_machines() > 1) text += "\n" + render(summary, terminal_width());
   if (!options.html.empty())
     write_file(options.html,
                compare_page(parts, trace_text(options.input, inputs.phase()), options.every));

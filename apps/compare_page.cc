@@ -136,7 +136,7 @@ std::string traffic_figures(const ComparePart& part) {
 }
 
 std::string reach_text(const char* name, const Moves::Reach& reach) {
-  return fmt::format("<dt>{}</dt><dd>{} tasks, {}</dd>\n", name, count_text(reach.tasks),
+  return fmt::format("<dt>{}</dt><dd>{}, {}</dd>\n", name, count_text(reach.tasks, "task"),
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
@@ -158,9 +158,9 @@ std::string factor_range(const Machine& machine, bool across_nodes) {
 
 std::string machine_facts(const Machine& machine) {
   const auto& parts = machine.parts();
-  std::string out = fmt::format("<dl>\n<dt>places</dt><dd>{} in {} domains of {} nodes</dd>\n",
-                                count_text(machine.num_places()), count_text(machine.num_domains()),
-                                count_text(machine.num_nodes()));
+  std::string out = fmt::format(
+      "<dl>\n<dt>places</dt><dd>{} in {} of {}</dd>\n", count_text(machine.num_places()),
+      count_text(machine.num_domains(), "domain"), count_text(machine.num_nodes(), "node"));
   const auto add = [&out](const char* name, const std::string& range, Source source) {
     if (!range.empty())
       out += fmt::format("<dt>{}</dt><dd>{} ({})</dd>\n", name, range, name_of(source));
@@ -200,6 +200,28 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
          load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
 }
 
+/// A row per machine, which leads to its part.
+std::string overview(const std::vector<ComparePart>& parts) {
+  std::string out =
+      "<nav aria-label=\"Machines\" class=\"scroll\"><table>\n<tr><th scope=\"col\">machine</th>"
+      "<th scope=\"col\">places</th><th scope=\"col\">now</th><th scope=\"col\">best</th>"
+      "<th scope=\"col\">iteration</th><th scope=\"col\">vs now</th><th scope=\"col\">vs bound</th>"
+      "</tr>\n";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Comparison& comparison = parts[i].comparison;
+    const Comparison::Row& best = comparison.rows[*comparison.best];
+    const double best_s = best.metrics.iteration_s;
+    out += fmt::format(
+        "<tr><th scope=\"row\"><a href=\"#machine{}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td>"
+        "<td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        i, escaped(comparison.machine.name()), count_text(comparison.machine.num_places()),
+        seconds_text(comparison.keep.iteration_s), escaped(best.strategy), seconds_text(best_s),
+        change_text(best_s, comparison.keep.iteration_s),
+        change_text(best_s, comparison.bounds.largest_s()));
+  }
+  return out + "</table></nav>\n";
+}
+
 constexpr std::string_view kWords = R"(<footer><h2>The words</h2>
 <dl>
 <dt>iteration</dt><dd>predicted time of one phase: the busiest place's background load, tasks and
@@ -235,13 +257,7 @@ std::string compare_page(const std::vector<ComparePart>& parts, const std::strin
                          std::uint64_t every) {
   std::string body = fmt::format(
       "<header><h1>Who should run where</h1>\n<p class=\"faint\">{}</p>\n", escaped(heading));
-  if (parts.size() > 1) {
-    body += "<nav aria-label=\"Machines\">";
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      body += fmt::format("<a href=\"#machine{}\">{}</a>", i,
-                          escaped(parts[i].comparison.machine.name()));
-    body += "</nav>\n";
-  }
+  if (parts.size() > 1) body += overview(parts);
   body += "</header>\n<main>\n";
   for (std::size_t i = 0; i < parts.size(); ++i) body += part_html(parts[i], i, every);
   body += "</main>\n" + std::string(kWords) +

@@ -69,6 +69,10 @@ std::string count_text(std::uint64_t count) {
   return text;
 }
 
+std::string count_text(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
 std::string change_text(double value, double base) {
   if (base <= 0) return "-";
   const double percent = 100 * (value / base - 1);

@@ -31,6 +31,9 @@ std::string bytes_text(double bytes);
 /// "1,234,567".
 std::string count_text(std::uint64_t count);
 
+/// "1 node", "1,234 nodes".
+std::string count_text(std::uint64_t count, std::string_view noun);
+
 /// What is left or added on the way from `base` to `value`: "-43.1%", "+2.0%", "0.0%"; "-" when
 /// there is no base.
 std::string change_text(double value, double base);

@@ -29,6 +29,11 @@ TEST(Format, counts_have_commas) {
   EXPECT_EQ(count_text(1234567), "1,234,567");
 }
 
+TEST(Format, one_is_not_many) {
+  EXPECT_EQ(count_text(1, "node"), "1 node");
+  EXPECT_EQ(count_text(0, "node"), "0 nodes");
+}
+
 TEST(Format, changes_have_a_sign_and_need_a_base) {
   EXPECT_EQ(change_text(1, 2), "-50.0%");
   EXPECT_EQ(change_text(3, 2), "+50.0%");

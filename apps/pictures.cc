@@ -174,19 +174,20 @@ std::string load_picture(const Machine& machine, const PlaceTimes& times, double
 }
 
 std::string traffic_picture(const Traffic& traffic, double largest, std::string_view label) {
-  constexpr double kLeft = 44, kTop = 34, kSide = 320;
-  const double cell = kSide / traffic.grouping.num_groups;
-  std::string content = svg_text(kLeft + kSide / 2, 12, "faint", "to " + traffic.grouping.name) +
+  constexpr double kLeft = 44, kTop = 34, kMostSide = 320;
+  const double side = std::min(kMostSide, 60.0 * traffic.grouping.num_groups);
+  const double cell = side / traffic.grouping.num_groups;
+  std::string content = svg_text(kLeft + side / 2, 12, "faint", "to " + traffic.grouping.name) +
                         fmt::format(
                             "<text class=\"faint\" transform=\"translate(12 {:.6g}) "
                             "rotate(-90)\">from {}</text>\n",
-                            kTop + kSide / 2, escaped(traffic.grouping.name)) +
+                            kTop + side / 2, escaped(traffic.grouping.name)) +
                         group_labels(traffic, kLeft, kTop, cell);
   if (largest > 0)
     content += heat_cells(traffic, largest, kLeft, kTop, cell) +
-               heat_scale(traffic, largest, kLeft, kTop + kSide + 10);
-  content += svg_box(kLeft, kTop, kSide, kSide, "frame");
-  return svg(kLeft + kSide + 8, kTop + kSide + 28, label, content);
+               heat_scale(traffic, largest, kLeft, kTop + side + 10);
+  content += svg_box(kLeft, kTop, side, side, "frame");
+  return svg(kLeft + kMostSide + 8, kTop + side + 28, label, content);
 }
 
 std::string ranking_picture(const Comparison& comparison) {

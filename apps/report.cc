@@ -47,15 +47,16 @@ nlohmann::ordered_json json_of(const MakespanBounds& bounds) {
 }
 
 std::string trace_text(const InputOptions& options, const Phase& phase) {
-  return fmt::format("{}, phase {}: {} tasks, {} messages", options.trace, phase.id,
-                     count_text(phase.workload.num_tasks()),
-                     count_text(num_messages(phase.workload)));
+  return fmt::format("{}, phase {}: {}, {}", options.trace, phase.id,
+                     count_text(phase.workload.num_tasks(), "task"),
+                     count_text(num_messages(phase.workload), "message"));
 }
 
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine) {
-  return fmt::format("{}\non {}: {} places, {} domains, {} nodes\n", trace_text(options, phase),
-                     machine.name(), count_text(machine.num_places()),
-                     count_text(machine.num_domains()), count_text(machine.num_nodes()));
+  return fmt::format("{}\non {}: {}, {}, {}\n", trace_text(options, phase), machine.name(),
+                     count_text(machine.num_places(), "place"),
+                     count_text(machine.num_domains(), "domain"),
+                     count_text(machine.num_nodes(), "node"));
 }
 
 std::string text_of(const MakespanBounds& bounds) {
