@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "poise/base/error.h"
-#include "poise/placement/metrics.h"
+#include "poise/placement/fair_shares.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -54,33 +54,6 @@ std::vector<Item> movable_items(const Workload& workload) {
       item.weight =
           static_cast<std::uint64_t>(workload.tasks[item.task].load_s / total_s * kTotalWeight);
   return items;
-}
-
-/// Movable work for each place, in parts of the whole, such that all places that get any are
-/// equally busy: water poured into vessels as wide as the speeds, on a ground of what cannot move.
-std::vector<double> parts_of_places(const Problem& problem) {
-  const Machine& machine = problem.machine;
-  const std::vector<double> ground_s = fixed_work_s(machine, problem.workload, problem.current);
-  double water_s = 0;
-  for (const Task& task : problem.workload.tasks)
-    if (task.movable) water_s += task.load_s;
-  if (!(water_s > 0)) water_s = 1;  // tasks without load: any amount gives each place its part
-
-  std::vector<PlaceId> deepest_first(machine.num_places());
-  std::iota(deepest_first.begin(), deepest_first.end(), 0);
-  std::stable_sort(deepest_first.begin(), deepest_first.end(),
-                   [&](PlaceId a, PlaceId b) { return ground_s[a] < ground_s[b]; });
-  double width = 0, ground = 0, level_s = 0;
-  for (const PlaceId p : deepest_first) {
-    if (width > 0 && level_s <= ground_s[p]) break;
-    width += machine.speed_of(p);
-    ground += machine.speed_of(p) * ground_s[p];
-    level_s = (water_s + ground) / width;
-  }
-  std::vector<double> parts(machine.num_places());
-  for (PlaceId p = 0; p < machine.num_places(); ++p)
-    parts[p] = std::max(0.0, level_s - ground_s[p]) * machine.speed_of(p);
-  return parts;
 }
 
 /// The axis along which the items extend most, the first of equals.
@@ -138,7 +111,7 @@ PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
 
 struct Bisection {
   const Machine& machine;
-  std::vector<double> part_before;  // per place, the parts of all places before it
+  std::vector<double> share_before;  // per place, the shares of all places before it
   Placement& placement;
 
   void place(std::span<Item> items, PlaceId first, PlaceId last) {
@@ -148,8 +121,8 @@ struct Bisection {
       return;
     }
     const PlaceId middle = middle_of(machine, first, last);
-    const double both = part_before[last] - part_before[first];
-    const double left = part_before[middle] - part_before[first];
+    const double both = share_before[last] - share_before[first];
+    const double left = share_before[middle] - share_before[first];
     const double wanted = both > 0 ? sum_of(items) * (left / both) : 0;
     const std::size_t below = cut(items, longest_axis(items), wanted);
     place(items.first(below), first, middle);
@@ -166,9 +139,10 @@ Placement orb(const Problem& problem, const Knobs&) {
         "neighbours together by their messages");
   Placement placement = problem.current;
   std::vector<Item> items = movable_items(problem.workload);
-  const std::vector<double> parts = parts_of_places(problem);
-  Bisection bisection{problem.machine, std::vector<double>(parts.size() + 1, 0), placement};
-  std::partial_sum(parts.begin(), parts.end(), bisection.part_before.begin() + 1);
+  const std::vector<double> shares =
+      fair_shares(problem.machine, problem.workload, problem.current);
+  Bisection bisection{problem.machine, std::vector<double>(shares.size() + 1, 0), placement};
+  std::partial_sum(shares.begin(), shares.end(), bisection.share_before.begin() + 1);
   bisection.place(items, 0, problem.machine.num_places());
   return placement;
 }

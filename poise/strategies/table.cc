@@ -18,6 +18,7 @@ Placement refine(const Problem&, const Knobs&);
 Placement greedy_comm(const Problem&, const Knobs&);
 Placement refine_comm(const Problem&, const Knobs&);
 Placement orb(const Problem&, const Knobs&);
+Placement metis(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
@@ -28,15 +29,24 @@ namespace {
 constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
                              "the makespan to be reached, over the average of all places"};
 
+constexpr std::string_view kNoYes[] = {"0", "1"};
+
 constexpr Knob kRefineKnobs[] = {kTolerance};
 
 constexpr Knob kRefineCommKnobs[] = {
     {"tolerance", 1.05, 1, 100, "the busiest place to be reached, over the average now"}};
 
+constexpr std::string_view kMetisMethods[] = {"recursive", "kway"};
+constexpr Knob kMetisKnobs[] = {
+    {"tolerance", 1.03, 1.001, 2, "the largest part that METIS may make, over what it should be"},
+    {"method", 0, 0, 1, "recursive cuts less; kway is faster for less than 256 places",
+     kMetisMethods},
+    {"stay", 1, 0, 1, "1: rename nodes and places so that load stays where it is", kNoYes},
+};
+
 constexpr Knob kGreedyCommKnobs[] = {
     {"comm", 1, 0, 1e6, "weight of messages: times their seconds in the cost model"}};
 
-constexpr std::string_view kNoYes[] = {"0", "1"};
 constexpr Knob kNucoKnobs[] = {
     {"alpha", 1e-5, 0, 1, "seconds that a message received costs per unit of factor"},
     {"local", 1, 0, 1, "1: messages from the same place are local; 0: they count as nothing",
@@ -123,6 +133,12 @@ constexpr Strategy kStrategies[] = {
      .source = "Berger and Bokhari 1987; Charm++ Orb3dLB",
      .complexity = "O(n log p)",
      .rebalance = orb},
+    {.name = "metis",
+     .summary = "parts of equal work that cut few messages, kept where their load is",
+     .source = "Karypis and Kumar 1998 (METIS)",
+     .complexity = "O((n + m) log p)",
+     .rebalance = metis,
+     .knobs = kMetisKnobs},
     {.name = "nuco",
      .summary = "heaviest task first, each where its load and its remote messages cost least",
      .source = "NucoLB: Pilla et al. 2012, Algorithm 1",

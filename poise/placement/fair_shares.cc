@@ -1,0 +1,56 @@
+#include "poise/placement/fair_shares.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "poise/placement/metrics.h"
+
+namespace poise {
+
+namespace {
+
+/// How busy the places become that get any of the water. It reaches the deepest first.
+double water_level_s(const Machine& machine, const std::vector<double>& ground_s, double water_s) {
+  std::vector<PlaceId> deepest_first(machine.num_places());
+  std::iota(deepest_first.begin(), deepest_first.end(), 0);
+  std::stable_sort(deepest_first.begin(), deepest_first.end(),
+                   [&](PlaceId a, PlaceId b) { return ground_s[a] < ground_s[b]; });
+  double width = 0, volume_s = water_s, level_s = 0;
+  for (const PlaceId p : deepest_first) {
+    if (width > 0 && level_s <= ground_s[p]) break;
+    width += machine.speed_of(p);
+    volume_s += machine.speed_of(p) * ground_s[p];
+    level_s = volume_s / width;
+  }
+  return level_s;
+}
+
+}  // namespace
+
+std::vector<double> fair_shares(const Machine& machine, const Workload& workload,
+                                const Placement& current) {
+  double movable_s = 0;
+  for (const Task& task : workload.tasks)
+    if (task.movable) movable_s += task.load_s;
+  std::vector<double> shares(machine.num_places());
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    shares[p] = machine.speed_of(p) / machine.total_speed();
+  if (!(movable_s > 0)) return shares;  // there is nothing to level with
+
+  const std::vector<double> ground_s = fixed_work_s(machine, workload, current);
+  const double level_s = water_level_s(machine, ground_s, movable_s);
+  double sum = 0;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    shares[p] = std::max(0.0, level_s - ground_s[p]) * machine.speed_of(p) / movable_s;
+    sum += shares[p];
+  }
+  // Next to a huge ground the water is lost in rounding: then the deepest place may have it all.
+  if (!(sum > 0)) {
+    const auto deepest = std::min_element(ground_s.begin(), ground_s.end());
+    shares[static_cast<std::size_t>(deepest - ground_s.begin())] = sum = 1;
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+}  // namespace poise

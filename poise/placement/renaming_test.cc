@@ -1,0 +1,63 @@
+#include "poise/placement/renaming.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+
+Placement at(std::vector<PlaceId> places) { return Placement(std::move(places)); }
+
+Workload with_loads(const std::vector<double>& loads_s) {
+  Workload workload;
+  for (const double load_s : loads_s) workload.tasks.push_back({load_s});
+  return workload;
+}
+
+TEST(Renaming, lets_most_load_stay) {
+  const std::vector<double> shares(3, 1.0 / 3);
+  const Placement renamed = renamed_to_stay(flat_machine(3), with_loads({5, 1, 2, 3, 1}),
+                                            at({0, 1, 1, 2, 0}), at({2, 0, 0, 1, 0}), shares);
+  EXPECT_THAT(renamed.places(), ElementsAre(0, 1, 1, 2, 1));
+}
+
+TEST(Renaming, keeps_together_what_shares_a_node) {
+  // Parts 0 and 1 are one node's. Part 1 alone has most in common with place 0, but its node has
+  // more with the other.
+  const std::vector<double> shares(4, 0.25);
+  const Placement renamed =
+      renamed_to_stay(machine_from_text("node:2 core:2"), with_loads({5, 1, 4, 4}),
+                      at({2, 3, 0, 1}), at({0, 1, 1, 3}), shares);
+  EXPECT_THAT(renamed.places(), ElementsAre(2, 3, 3, 1));
+}
+
+TEST(Renaming, never_swaps_a_large_part_with_a_small_one) {
+  const std::vector<double> shares{0.5, 0.25, 0.25};
+  const Placement renamed =
+      renamed_to_stay(flat_machine(3), with_loads({2, 1, 1}), at({1, 0, 0}), at({0, 1, 2}), shares);
+  EXPECT_THAT(renamed.places(), ElementsAre(0, 1, 2));
+}
+
+TEST(Renaming, leaves_tasks_that_may_not_move) {
+  Workload workload = with_loads({9, 1, 1});
+  workload.tasks[0].movable = false;
+  const Placement renamed = renamed_to_stay(flat_machine(2), workload, at({0, 0, 1}), at({0, 1, 0}),
+                                            std::vector<double>{0.5, 0.5});
+  EXPECT_THAT(renamed.places(), ElementsAre(0, 0, 1));
+}
+
+TEST(Renaming, is_the_identity_for_the_current_placement) {
+  const Placement current = at({2, 1, 1, 0, 3});
+  EXPECT_EQ(renamed_to_stay(flat_machine(5), with_loads({1, 0, 2, 3, 0}), current, current,
+                            std::vector<double>(5, 0.2)),
+            current);
+}
+
+}  // namespace
+}  // namespace poise

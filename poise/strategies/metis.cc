@@ -1,0 +1,185 @@
+/// Metis: parts of equal work that cut few messages, by METIS; then parts to places.
+///
+/// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
+/// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. A part's work follows the
+/// speed of its place and what cannot move there. METIS cannot make a part that is less than one
+/// task; where it would have to, parts for several places together are made first. METIS knows
+/// neither the machine nor the current placement; but consecutive parts are near each other, and
+/// `stay` renames nodes, then places inside a node, so that load stays where it is. The problem's
+/// seed counts. O((n + m) log p) by recursion.
+#include <algorithm>
+#include <array>
+#include <metis.h>
+#include <mutex>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/placement/fair_shares.h"
+#include "poise/placement/renaming.h"
+#include "poise/strategies/strategy.h"
+#include "poise/strategies/task_graph.h"
+
+namespace poise {
+
+namespace {
+
+/// METIS sums weights in its own integers, which may have 32 bits.
+constexpr double kTotalWeight = 1e9;
+/// A place whose share is this small beside the average gets nothing: METIS wants no empty parts.
+constexpr double kLeastShare = 1e-3;
+
+/// METIS draws from the C library's random numbers, which all threads share.
+std::mutex random_numbers;
+
+/// A place and the part of all work that it should get.
+struct Share {
+  PlaceId place;
+  double part;
+};
+
+double sum_of(std::span<const Share> shares) {
+  double sum = 0;
+  for (const Share& share : shares) sum += share.part;
+  return sum;
+}
+
+/// What each group of places should get, of what all should get.
+std::vector<real_t> shares_of(std::span<const std::span<const Share>> groups) {
+  double all = 0;
+  for (const auto& group : groups) all += sum_of(group);
+  std::vector<real_t> shares;
+  for (const auto& group : groups) shares.push_back(static_cast<real_t>(sum_of(group) / all));
+  return shares;
+}
+
+class Partitioner {
+ public:
+  Partitioner(const Problem& problem, const Knobs& knobs, std::vector<TaskId> tasks)
+      : graph_(task_graph(problem, tasks, kTotalWeight)),
+        seed_(static_cast<idx_t>(problem.seed & 0x7fffffff)),
+        method_(knobs.choice("method") == "kway" ? METIS_PartGraphKway : METIS_PartGraphRecursive),
+        tolerance_(static_cast<real_t>(knobs["tolerance"])),
+        tasks_(std::move(tasks)),
+        inner_(tasks_.size(), kOutside),
+        placement_(problem.current) {
+    std::vector<double> loads_s;
+    for (const TaskId t : tasks_) loads_s.push_back(problem.workload.tasks[t].load_s);
+    weights_ = whole_weights(loads_s, kTotalWeight);
+  }
+
+  Placement placement(std::span<const Share> shares) && {
+    std::vector<std::int32_t> all(tasks_.size());
+    std::iota(all.begin(), all.end(), 0);
+    divide(all, shares);
+    return std::move(placement_);
+  }
+
+ private:
+  static constexpr idx_t kOutside = -1;
+
+  /// Gives the vertices to the places, in as many rounds as large tasks need.
+  void divide(std::span<const std::int32_t> vertices, std::span<const Share> shares) {
+    if (shares.size() == 1 || vertices.size() <= 1) {
+      for (const std::int32_t v : vertices) placement_.move(tasks_[v], shares[0].place);
+      return;
+    }
+    const std::size_t num_parts = parts_that_hold(vertices, shares);
+    std::vector<std::span<const Share>> groups;
+    for (std::size_t g = 0, begin = 0; g < num_parts; ++g) {
+      const std::size_t end = shares.size() * (g + 1) / num_parts;
+      groups.push_back(shares.subspan(begin, end - begin));
+      begin = end;
+    }
+    const std::vector<idx_t> part = partition(vertices, groups);
+    std::vector<std::vector<std::int32_t>> members(num_parts);
+    for (std::size_t i = 0; i < vertices.size(); ++i) members[part[i]].push_back(vertices[i]);
+    for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
+  }
+
+  /// How many parts METIS may make at once: with one that holds less than the largest task, it
+  /// leaves some empty and says so on standard output. At least 2.
+  std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
+                              std::span<const Share> shares) const {
+    double all = 0, largest = 1;
+    for (const std::int32_t v : vertices) {
+      all += weights_[v];
+      largest = std::max(largest, static_cast<double>(weights_[v]));
+    }
+    double least = shares[0].part;
+    for (const Share& share : shares) least = std::min(least, share.part);
+    const double smallest_part = all * least / sum_of(shares);
+    const double fraction = std::min(1.0, smallest_part / largest);
+    return std::max(std::size_t{2},
+                    static_cast<std::size_t>(fraction * static_cast<double>(shares.size())));
+  }
+
+  /// The part of each vertex.
+  std::vector<idx_t> partition(std::span<const std::int32_t> vertices,
+                               std::span<const std::span<const Share>> groups) {
+    std::vector<idx_t> first{0}, neighbour, edge_weight, weight, part(vertices.size());
+    for (std::size_t i = 0; i < vertices.size(); ++i) inner_[vertices[i]] = static_cast<idx_t>(i);
+    for (const std::int32_t v : vertices) {
+      weight.push_back(weights_[v]);
+      for (std::int32_t entry = graph_.first[v]; entry < graph_.first[v + 1]; ++entry) {
+        const idx_t other = inner_[graph_.neighbour[entry]];
+        if (other == kOutside) continue;
+        neighbour.push_back(other);
+        edge_weight.push_back(graph_.edge_weight[entry]);
+      }
+      first.push_back(static_cast<idx_t>(neighbour.size()));
+    }
+    for (const std::int32_t v : vertices) inner_[v] = kOutside;
+
+    std::vector<real_t> shares = shares_of(groups);
+    std::array<idx_t, METIS_NOPTIONS> options{};
+    METIS_SetDefaultOptions(options.data());
+    options[METIS_OPTION_SEED] = seed_;
+    auto num_vertices = static_cast<idx_t>(vertices.size());
+    auto num_parts = static_cast<idx_t>(groups.size());
+    idx_t one = 1, cut = 0;
+    const std::scoped_lock lock(random_numbers);
+    const int status = method_(&num_vertices, &one, first.data(), neighbour.data(), weight.data(),
+                               nullptr, edge_weight.data(), &num_parts, shares.data(), &tolerance_,
+                               options.data(), &cut, part.data());
+    if (status != METIS_OK) fail("strategy metis: METIS gave up with status {}", status);
+    return part;
+  }
+
+  const TaskGraph graph_;
+  const idx_t seed_;
+  const decltype(&METIS_PartGraphKway) method_;
+  real_t tolerance_;
+  const std::vector<TaskId> tasks_;    // of each vertex
+  std::vector<std::int32_t> weights_;  // of each vertex
+  std::vector<idx_t> inner_;           // scratch: the vertices of a part, numbered
+  Placement placement_;
+};
+
+/// The places that should get work.
+std::vector<Share> large_enough(std::span<const double> shares) {
+  std::vector<Share> kept;
+  for (PlaceId p = 0; p < shares.size(); ++p)
+    if (shares[p] >= kLeastShare / static_cast<double>(shares.size()))
+      kept.push_back({p, shares[p]});
+  return kept;
+}
+
+}  // namespace
+
+Placement metis(const Problem& problem, const Knobs& knobs) {
+  std::vector<TaskId> movable;
+  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+    if (problem.workload.tasks[t].movable) movable.push_back(t);
+  if (movable.empty()) return problem.current;
+  const std::vector<double> shares =
+      fair_shares(problem.machine, problem.workload, problem.current);
+  const Placement placement =
+      Partitioner(problem, knobs, std::move(movable)).placement(large_enough(shares));
+  if (knobs["stay"] == 0) return placement;
+  return renamed_to_stay(problem.machine, problem.workload, problem.current, placement, shares);
+}
+
+}  // namespace poise

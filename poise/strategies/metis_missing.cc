@@ -1,0 +1,13 @@
+/// Metis, in a build without METIS: says so.
+#include "poise/base/error.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+Placement metis(const Problem&, const Knobs&) {
+  fail(
+      "strategy metis: this poise was built without METIS; install it (libmetis-dev on Debian and "
+      "Ubuntu) and build again");
+}
+
+}  // namespace poise
