@@ -8,6 +8,8 @@
 /// (`only_better`), what a message costs. O((n + m) log p).
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 #include <thread>
 
 #include "poise/placement/metrics.h"
@@ -42,6 +44,22 @@ std::vector<double> shares_of_places(const Problem& problem, double cap_s) {
   return shares;
 }
 
+/// A task heavier than what a place gets when all others are spread evenly fills a place by itself,
+/// and counts as just that: else its node would be emptied of others, and the rest crowd elsewhere.
+void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
+  std::vector<double> heaviest = weights;
+  const std::size_t most = std::min<std::size_t>(num_places, heaviest.size());
+  std::partial_sort(heaviest.begin(), heaviest.begin() + static_cast<std::ptrdiff_t>(most),
+                    heaviest.end(), std::greater<>());
+  double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double level = rest / num_places;
+  for (std::size_t i = 0; i + 1 < most && heaviest[i] > level; ++i) {
+    rest -= heaviest[i];
+    level = std::max(0.0, rest) / static_cast<double>(num_places - i - 1);
+  }
+  for (double& weight : weights) weight = std::min(weight, level);
+}
+
 Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   const std::vector<Task>& tasks = problem.workload.tasks;
   Demand demand;
@@ -59,6 +77,8 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
                      knobs.choice("affinity") == "messages" ? Affinity::messages : Affinity::bytes);
   if (demand.one_each || total_load_s(problem.workload) == 0)
     demand.graph.weight.assign(tasks.size(), 1);
+  else
+    level_heavy_tasks(demand.graph.weight, demand.open_places);
   return demand;
 }
 

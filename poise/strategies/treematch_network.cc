@@ -19,6 +19,8 @@ constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 constexpr Vertex kMostForNearSlots = 4096;  // the lists need all distances once
 constexpr std::size_t kNearSlots = 12;
 constexpr int kSwapPasses = 8;
+/// Distances asked for in all passes: where everybody talks to everybody, swaps gain little.
+constexpr std::size_t kMostAsked = 30'000'000;
 constexpr Vertex kAttempts = 12;
 constexpr std::size_t kSlotsAsked = 32;
 
@@ -203,7 +205,8 @@ class Swapping {
   bool pass() {
     bool has_swapped = false;
     std::fill(seen_by_.begin(), seen_by_.end(), kNone);
-    for (Vertex v = 0; v < graph_.num_vertices(); ++v) has_swapped |= visit(v);
+    for (Vertex v = 0; v < graph_.num_vertices() && asked_ < kMostAsked; ++v)
+      has_swapped |= visit(v);
     return has_swapped;
   }
 
@@ -228,7 +231,8 @@ class Swapping {
     return true;
   }
 
-  double gain_of_swap(Vertex v, Vertex u, double cost_here) const {
+  double gain_of_swap(Vertex v, Vertex u, double cost_here) {
+    asked_ += graph_.degree(v) + 2 * graph_.degree(u);
     const double gain_of_v = cost_here - cost_at(v, slot_of_[u], u);
     const double gain_of_u = cost_at(u, slot_of_[u], kNone) - cost_at(u, slot_of_[v], v);
     return gain_of_v + gain_of_u;
@@ -251,6 +255,7 @@ class Swapping {
   std::span<Vertex> slot_of_;
   std::vector<Vertex> at_;  // per slot its vertex
   std::vector<std::vector<Vertex>> near_;
+  std::size_t asked_ = 0;
   std::vector<Vertex> seen_by_;  // per slot the last vertex that tried it
 };
 

@@ -17,6 +17,9 @@ constexpr int kGreedyPasses = 4;
 constexpr int kClimbs = 2;
 /// A climb ends after this many moves without a new best, and a share of those on offer.
 constexpr std::size_t kPatience = 50, kPatienceShare = 50;
+/// One neighbour's move matters little to a vertex of more neighbours than this, and looking at all
+/// of them again after each would take the time of their square.
+constexpr std::size_t kMostLookedAtAgain = 256;
 /// A vertex may leave overweight parts this often: two of them could pass it to and fro.
 constexpr std::uint8_t kMostReliefs = 2;
 
@@ -76,7 +79,8 @@ class Improvement {
       ++reliefs[v];
       move(v, target.part);
       enqueue(v);
-      for (const Vertex u : neighbours(v)) enqueue(u);
+      for (const Vertex u : neighbours(v))
+        if (graph_.degree(u) <= kMostLookedAtAgain) enqueue(u);
     }
   }
 
@@ -127,7 +131,8 @@ class Improvement {
         best = gained;
         best_length = moves.size();
       }
-      for (const Vertex u : neighbours(v)) enqueue(u);
+      for (const Vertex u : neighbours(v))
+        if (graph_.degree(u) <= kMostLookedAtAgain) enqueue(u);
     }
     for (; moves.size() > best_length; moves.pop_back())
       move(moves.back().first, moves.back().second);

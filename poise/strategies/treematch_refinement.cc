@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <utility>
+#include <vector>
 
 #include "poise/placement/least_busy.h"
 #include "poise/placement/metrics.h"
@@ -78,7 +80,8 @@ class Refinement {
         placement_(placement),
         surroundings_(machine_),
         busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
-        tasks_of_(machine_.num_places()) {
+        tasks_of_(machine_.num_places()),
+        pull_(machine_.num_places(), 0) {
     for (TaskId t = 0; t < tasks_.size(); ++t) {
       if (!tasks_[t].movable) continue;
       const PlaceId p = placement.of(t);
@@ -165,27 +168,24 @@ class Refinement {
   /// A place in the range that stays below the cap with t: the one t is most drawn to, else the
   /// least busy.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
-    std::optional<PlaceId> best;
-    double best_pull = 0;
+    near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
       const PlaceId p = placement_.of(graph_.to[e]);
-      if (p == from || p < range.first || p >= range.last || p == best) continue;
-      if (busy_s_[p] + time_s(t, p) > cap_s_) continue;
-      const double pull = pull_of(t, p);
-      if (best && pull <= best_pull) continue;
+      if (p == from || p < range.first || p >= range.last) continue;
+      if (pull_[p] == 0) near_.push_back(p);
+      pull_[p] += graph_.affinity[e];
+    }
+    std::optional<PlaceId> best;
+    double best_pull = 0;
+    for (const PlaceId p : near_) {
+      const double pull = std::exchange(pull_[p], 0);
+      if (busy_s_[p] + time_s(t, p) > cap_s_ || (best && pull <= best_pull)) continue;
       best = p;
       best_pull = pull;
     }
     if (best) return best;
     const auto p = first_to_finish(t, from, range);
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
-  }
-
-  double pull_of(TaskId t, PlaceId p) const {
-    double pull = 0;
-    for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e)
-      if (placement_.of(graph_.to[e]) == p) pull += graph_.affinity[e];
-    return pull;
   }
 
   /// Of the least busy places of each speed, the one that would have done t first.
@@ -313,9 +313,11 @@ class Refinement {
   Surroundings surroundings_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
-  std::vector<std::size_t> class_of_;          // per place, by speed
-  std::vector<LeastBusy> least_busy_;          // per class; places of other classes are never least
-  std::vector<Migration> moves_;               // all so far, for taking the last ones back
+  std::vector<double> pull_;  // per place: the affinity of the task at hand; 0 between calls
+  std::vector<PlaceId> near_;
+  std::vector<std::size_t> class_of_;  // per place, by speed
+  std::vector<LeastBusy> least_busy_;  // per class; places of other classes are never least
+  std::vector<Migration> moves_;       // all so far, for taking the last ones back
 };
 
 }  // namespace

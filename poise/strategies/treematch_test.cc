@@ -149,7 +149,7 @@ TEST(Treematch, background_load_and_pinned_tasks_count) {
   }
 }
 
-TEST(Treematch, one_huge_task_stands_alone) {
+TEST(Treematch, one_huge_task_stands_alone_and_the_rest_spread) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload = k_neighbour(64, 2);
   workload.tasks[10].load_s = 1;
@@ -157,6 +157,27 @@ TEST(Treematch, one_huge_task_stands_alone) {
   const Placement placed = place("treematch", machine, workload, start);
   const Metrics metrics = judge(machine, workload, start, placed);
   EXPECT_LE(metrics.makespan_s, metrics.makespan_bound_s * (1 + 1e-9));
+  std::vector<int> tasks(8, 0);
+  for (TaskId t = 0; t < 64; ++t) ++tasks[placed.of(t)];
+  EXPECT_EQ(tasks[placed.of(10)], 1);
+  EXPECT_EQ(*std::max_element(tasks.begin(), tasks.end()), 9);
+}
+
+TEST(Treematch, hubs_and_random_graphs_take_no_square_time) {
+  // A hub of all tasks, and nodes that all talk to each other, on a network that wants a mapping:
+  // squares of either would keep this test busy for minutes.
+  const Machine machine = machine_from_text("torus:8x8x8 core:1");
+  Random random(6);
+  Workload workload;
+  workload.tasks.assign(60000, {.load_s = 1e-3});
+  for (TaskId t = 1; t < 60000; ++t) {
+    send_both_ways(workload, 0, t, 10);
+    send_both_ways(workload, t, static_cast<TaskId>(random.below(60000)), 100);
+  }
+  const Placement start = drawn_placement(60000, machine.num_places(), random);
+  const Placement placed = place("treematch:only_better=0", machine, workload, start);
+  EXPECT_LT(judge(machine, workload, start, placed).hop_bytes,
+            judge(machine, workload, start, start).hop_bytes);
 }
 
 TEST(Treematch, without_bytes_messages_are_counted) {
