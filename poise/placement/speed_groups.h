@@ -1,0 +1,50 @@
+// The busy seconds of all places, in one tournament per speed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/least_busy.h"
+
+namespace poise {
+
+/// Places of one speed or of neighbouring speeds, and how busy they are.
+struct SpeedGroup {
+  double min_speed, max_speed;
+  std::vector<PlaceId> places;  // ascending
+  LeastBusy busy;               // by index in `places`
+  bool is_dense;                // place i is the i-th, as where all places have one speed
+
+  bool has_one_speed() const { return min_speed == max_speed; }
+  PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }
+  PlaceId least() const { return place(busy.least()); }
+
+  /// The index of the first of its places that is not below p, or how many it has.
+  PlaceId index_from(PlaceId p) const {
+    if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));
+    return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());
+  }
+};
+
+/// All places of a machine. Past 32 different speeds, neighbouring ones share a group.
+class SpeedGroups {
+ public:
+  SpeedGroups(const Machine& machine, const std::vector<double>& busy_s);
+
+  /// Ascending by speed.
+  std::span<const SpeedGroup> all() const { return groups_; }
+
+  double busy_s(PlaceId p) const { return groups_[group_of_[p]].busy.busy_s(index_of_[p]); }
+  void set(PlaceId p, double busy_s) { groups_[group_of_[p]].busy.set(index_of_[p], busy_s); }
+  void add(PlaceId p, double seconds) { groups_[group_of_[p]].busy.add(index_of_[p], seconds); }
+
+ private:
+  std::vector<SpeedGroup> groups_;
+  std::vector<std::uint32_t> group_of_;  // per place
+  std::vector<PlaceId> index_of_;        // per place, in its group
+};
+
+}  // namespace poise
