@@ -1,0 +1,57 @@
+// How many messages each task receives or exchanges, and with whom: links without the bytes, a
+// third of their size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// Rows of partners, one per task, in the order of the messages; a partner may appear again.
+/// Messages of a task to itself are left out.
+class MessageCounts {
+ public:
+  struct Entry {
+    TaskId task;
+    std::uint32_t count;  // packed; see count_of
+  };
+
+  std::span<const Entry> of(TaskId t) const {
+    return {entries_.data() + first_[t], first_[t + 1] - first_[t]};
+  }
+  std::uint64_t count_of(const Entry& entry) const {
+    return entry.count < kWide ? entry.count : wide_[entry.count - kWide];
+  }
+
+  /// Asks for the memory that of(t) and then its entries will need.
+  void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
+  void prefetch_entries(TaskId t) const {
+    const Entry* entries = entries_.data() + first_[t];
+    __builtin_prefetch(entries);
+    __builtin_prefetch(entries + 8);
+  }
+
+ private:
+  friend MessageCounts counts_received(const Workload&);
+  friend MessageCounts counts_exchanged(const Workload&);
+  static constexpr std::uint32_t kWide = 1u << 31;
+
+  void make_room(const Workload& workload, bool for_senders);
+  void add(TaskId t, TaskId partner, std::uint64_t count);
+
+  std::vector<std::size_t> first_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> wide_;  // counts that do not fit an entry, from kWide on
+};
+
+/// Per task, the senders of what it receives. O(tasks + messages).
+MessageCounts counts_received(const Workload& workload);
+
+/// Per task, the senders and receivers of what it exchanges with others. O(tasks + messages).
+MessageCounts counts_exchanged(const Workload& workload);
+
+}  // namespace poise
