@@ -100,6 +100,7 @@ DistanceTree::DistanceTree(const Machine& machine, MessageWeights weights)
   for (std::size_t l = 0; l + 1 < levels_.size(); ++l)
     for (Group& group : levels_[l])
       weigh_children(l, group, is_tree && tiers.size() == network.tiers.size());
+  find_lightest();
 }
 
 void DistanceTree::add_level(const Starts& starts) {
@@ -156,6 +157,18 @@ void DistanceTree::weigh_children(std::size_t level, Group& group, bool nodes_fo
       const double between = weight(level + 1, from, to);
       group.is_uniform = group.is_uniform && between == first_weight;
       group.weight = std::min(group.weight, between);
+    }
+}
+
+void DistanceTree::find_lightest() {
+  for (Group& leaf : levels_.back()) leaf.lightest = leaf_weight();
+  for (std::size_t l = levels_.size() - 1; l-- > 0;)
+    for (Group& group : levels_[l]) {
+      group.lightest = levels_[l + 1][group.first_child].lightest;
+      for (std::uint32_t child = group.first_child; child < group.last_child; ++child)
+        group.lightest = std::min(group.lightest, levels_[l + 1][child].lightest);
+      if (group.last_child - group.first_child > 1)
+        group.lightest = std::min(group.lightest, group.weight);
     }
 }
 

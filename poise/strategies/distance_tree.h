@@ -30,6 +30,7 @@ class DistanceTree {
     std::uint32_t first_child = 0, last_child = 0;  // likewise, on the next level
     double weight = 0;                              // of a message between different children …
     bool is_uniform = true;                         // … or, if not uniform, of the lightest
+    double lightest = 0;  // no message between two of its places weighs less
   };
 
   DistanceTree(const Machine& machine, MessageWeights weights);
@@ -51,6 +52,7 @@ class DistanceTree {
  private:
   void add_level(const std::vector<PlaceId>& starts);
   void find_leaves();
+  void find_lightest();
   void weigh_children(std::size_t level, Group& group, bool nodes_form_a_tree) const;
 
   const Machine* machine_;

@@ -1,27 +1,27 @@
 #include "poise/strategies/list_schedule.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "poise/placement/least_busy.h"
+#include "poise/placement/speed_groups.h"
+#include "poise/strategies/block_distances.h"
 #include "poise/workload/heaviest_first.h"
 
 namespace poise {
 
 namespace {
 
-/// Past as many different speeds, neighbouring ones share a group.
-constexpr std::size_t kMaxSpeedGroups = 32;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Less than any busy time: the current place's among candidates of the same cost.
 constexpr double kWinsTies = -1;
 
-/// Lower bounds of sums in another order of rounding are lowered by this part.
+/// More than sums of the same terms in two orders can differ by, as a part of them.
 constexpr double kRoundingSlack = 1e-9;
 
 /// Messages of one task with its partners in one leaf of the distance tree.
@@ -37,10 +37,49 @@ struct Branch {
   std::uint64_t count;
 };
 
-/// Messages that weigh the same.
-struct Term {
-  double weight;
-  std::uint64_t count;
+/// Messages by what they weigh: a sum that does not depend on the order in which they came. The
+/// last added can be taken away again.
+class WeighedMessages {
+ public:
+  void add(double weight, std::uint64_t count) {
+    if (count == 0) return;
+    added_.push_back({weight, count});
+    const auto term = find(weight);
+    if (term != terms_.end() && term->weight == weight)
+      term->count += count;
+    else
+      terms_.insert(term, {weight, count});
+  }
+  std::size_t size() const { return added_.size(); }
+  /// Takes away what was added after size() was this.
+  void shrink_to(std::size_t size) {
+    for (; added_.size() > size; added_.pop_back()) {
+      const auto term = find(added_.back().weight);
+      term->count -= added_.back().count;
+      if (term->count == 0 && terms_.size() > kFewWeights) terms_.erase(term);
+    }
+  }
+  /// The sum over distinct weights, ascending, of weight times count.
+  double sum() const {
+    double sum = 0;
+    for (const Term& term : terms_) sum += term.weight * static_cast<double>(term.count);
+    return sum;
+  }
+
+ private:
+  struct Term {
+    double weight;
+    std::uint64_t count;
+  };
+  /// Of so few, those without messages are kept: the next task will have the same weights.
+  static constexpr std::size_t kFewWeights = 8;
+
+  std::vector<Term>::iterator find(double weight) {
+    return std::lower_bound(terms_.begin(), terms_.end(), weight,
+                            [](const Term& term, double wanted) { return term.weight < wanted; });
+  }
+  std::vector<Term> terms_;  // by weight, ascending
+  std::vector<Term> added_;
 };
 
 /// A place for the task at hand; the lesser is the better.
@@ -49,23 +88,6 @@ struct Candidate {
   PlaceId place;
   friend bool operator<(const Candidate& a, const Candidate& b) {
     return std::tie(a.cost, a.busy_s, a.place) < std::tie(b.cost, b.busy_s, b.place);
-  }
-};
-
-/// Places of one speed, or of neighbouring speeds, and how busy they are.
-struct SpeedGroup {
-  double min_speed, max_speed;
-  std::vector<PlaceId> places;  // ascending
-  LeastBusy busy;               // by position in `places`
-
-  PlaceId size() const { return static_cast<PlaceId>(places.size()); }
-  /// Whether place i is the i-th, as when all places have one speed.
-  bool is_dense() const { return places.back() + 1 == size(); }
-  PlaceId place(PlaceId position) const { return is_dense() ? position : places[position]; }
-  /// Of the first of its places that is not below p.
-  PlaceId position(PlaceId p) const {
-    if (is_dense()) return std::min(p, size());
-    return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());
   }
 };
 
@@ -79,147 +101,132 @@ std::vector<double> busy_at_first(const Problem& problem) {
   return busy_s;
 }
 
-std::vector<SpeedGroup> group_by_speed(const Machine& machine, const std::vector<double>& busy_s) {
-  std::vector<double> speeds;
-  for (const Place& place : machine.places()) speeds.push_back(place.speed);
-  std::sort(speeds.begin(), speeds.end());
-  speeds.erase(std::unique(speeds.begin(), speeds.end()), speeds.end());
-
-  const std::size_t num_groups = std::min(speeds.size(), kMaxSpeedGroups);
-  std::vector<std::vector<PlaceId>> places(num_groups);
-  std::vector<std::vector<double>> times(num_groups);
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    const auto found = std::lower_bound(speeds.begin(), speeds.end(), machine.speed_of(p));
-    const auto rank = static_cast<std::size_t>(found - speeds.begin());
-    const std::size_t group = rank * num_groups / speeds.size();
-    places[group].push_back(p);
-    times[group].push_back(busy_s[p]);
-  }
-  std::vector<SpeedGroup> groups;
-  for (std::size_t g = 0; g < num_groups; ++g) {
-    const auto by_speed = [&](PlaceId a, PlaceId b) {
-      return machine.speed_of(a) < machine.speed_of(b);
-    };
-    const auto [slowest, fastest] =
-        std::minmax_element(places[g].begin(), places[g].end(), by_speed);
-    const double min_speed = machine.speed_of(*slowest), max_speed = machine.speed_of(*fastest);
-    groups.push_back({min_speed, max_speed, std::move(places[g]), LeastBusy(std::move(times[g]))});
-  }
-  return groups;
-}
-
-/// The sum over distinct weights, ascending, of weight times count; sorts the terms.
-double sum_of(std::vector<Term>& terms) {
-  std::sort(terms.begin(), terms.end(),
-            [](const Term& a, const Term& b) { return a.weight < b.weight; });
-  double sum = 0;
-  for (auto term = terms.begin(); term != terms.end();) {
-    const double weight = term->weight;
-    std::uint64_t count = 0;
-    for (; term != terms.end() && term->weight == weight; ++term) count += term->count;
-    sum += weight * static_cast<double>(count);
-  }
-  return sum;
+bool holds(const DistanceTree::Group& group, PlaceId p) {
+  return group.first <= p && p < group.last;
 }
 
 class Scheduler {
  public:
-  Scheduler(const Problem& problem, const Links& partners, double alpha, MessageWeights weights)
-      : machine_(problem.machine),
-        partners_(partners),
-        alpha_(alpha),
-        has_equal_speeds_(problem.machine.has_equal_speeds()),
-        tree_(problem.machine, weights),
-        schedule_{problem.current} {
-    const std::vector<double> busy_s = busy_at_first(problem);
-    groups_ = group_by_speed(machine_, busy_s);
-    group_of_.resize(machine_.num_places());
-    for (std::uint32_t g = 0; g < groups_.size(); ++g)
-      for (const PlaceId p : groups_[g].places) group_of_[p] = g;
-  }
-
-  Schedule run(const Workload& workload) {
-    for (const auto [t, load_s] : heaviest_first(workload.tasks)) {
-      load_s_ = load_s;
-      current_ = schedule_.placement.of(t);
-      find_traffic(t);
-      find_best();
-      if (best_.place == current_) continue;
-      set_busy(best_.place, busy_s(best_.place) + load_s / machine_.speed_of(best_.place));
-      set_busy(current_, busy_without_task());
-      schedule_.placement.move(t, best_.place);
-    }
-    return std::move(schedule_);
-  }
+  Scheduler(const Problem& problem, const MessageCounts& partners, double alpha,
+            MessageWeights weights);
+  Schedule run(const Workload& workload);
 
  private:
+  void take(const LoadedTask& task);
   void find_traffic(TaskId t);
   void find_best();
+  void move(TaskId t, PlaceId to);
 
-  // Each looks for a better place in a group, while terms_ holds the messages from outside it.
+  // Each looks for a better place in a group, while outside_ holds the messages from outside it.
   void visit(std::size_t level, const Branch& branch);
-  void visit_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
-  void visit_mixed(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_rest_of_mixed(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_idle_children(std::size_t level, std::uint32_t first_child, std::uint32_t last_child,
+                           double lightest, std::size_t first_branch);
   void visit_quiet_child(std::size_t level, std::uint32_t child, std::size_t first_branch);
 
   void push_branches(std::size_t level, const Branch& parent);
-  void push_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch);
+  void add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch);
   bool is_branch(std::uint32_t group, std::size_t first_branch) const;
 
+  void consider_current(double messages) {
+    best_ = std::min(best_, {cost(machine_.speed_of(current_), busy_without_task_s_, messages),
+                             kWinsTies, current_});
+  }
   void consider(PlaceId first, PlaceId last, double messages);
   void consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages);
+  void offer(PlaceId p, double busy_s, double messages) {
+    best_ = std::min(best_, {cost(machine_.speed_of(p), busy_s, messages), busy_s, p});
+  }
   bool could_win(const SpeedGroup& places, double busy_s, double messages, PlaceId lowest) const {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
-  void offer(PlaceId p, double busy_s, double messages) {
-    best_ = std::min(best_, {cost(machine_.speed_of(p), busy_s, messages), busy_s, p});
+  bool could_hold_best(const DistanceTree::Group& group, double lightest) const;
+  /// Below what the same messages weigh, however that sum is rounded.
+  double less_rounding(double messages) const {
+    return messages -
+           kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
   }
   double cost(double speed, double busy_s, double messages) const {
     const double done_s = has_equal_speeds_ ? busy_s : busy_s + load_s_ / speed;
     return done_s + alpha_ * messages;
   }
-  double weigh();
-
-  double busy_s(PlaceId p) const {
-    const SpeedGroup& group = groups_[group_of_[p]];
-    return group.busy.busy_s(group.position(p));
-  }
-  void set_busy(PlaceId p, double busy_s) {
-    SpeedGroup& group = groups_[group_of_[p]];
-    group.busy.set(group.position(p), busy_s);
-  }
-  /// Of the current place; what rounding leaves of an emptied place is not below 0.
-  double busy_without_task() const {
-    return std::max(busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
-  }
 
   const Machine& machine_;
-  const Links& partners_;
+  const MessageCounts& partners_;
   const double alpha_;
   const bool has_equal_speeds_;
   const DistanceTree tree_;
   Schedule schedule_;
-  std::vector<SpeedGroup> groups_;
-  std::vector<std::uint32_t> group_of_;  // per place
+  std::vector<std::uint32_t> leaf_of_task_;  // of the distance tree
+  SpeedGroups places_;
+  BlockDistances blocks_;
 
   // The task at hand.
   double load_s_ = 0;
   PlaceId current_ = 0;
+  double busy_without_task_s_ = 0;  // the current place
   Candidate best_{};
+  std::uint64_t num_messages_ = 0;
   std::vector<Traffic> traffic_;  // by leaf, ascending
   std::vector<Branch> branches_;  // of the groups being visited: a stack
-  std::vector<Term> terms_;       // likewise
-  std::vector<Term> sorted_terms_;
+  WeighedMessages outside_;
+  std::vector<double> block_bounds_;
 };
+
+Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, double alpha,
+                     MessageWeights weights)
+    : machine_(problem.machine),
+      partners_(partners),
+      alpha_(alpha),
+      has_equal_speeds_(problem.machine.has_equal_speeds()),
+      tree_(problem.machine, weights),
+      schedule_{problem.current},
+      places_(problem.machine, busy_at_first(problem)),
+      blocks_(tree_) {
+  for (const PlaceId p : problem.current.places()) leaf_of_task_.push_back(tree_.leaf_of(p));
+}
+
+Schedule Scheduler::run(const Workload& workload) {
+  const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
+  // No cache foresees this order, so memory is asked for ahead of its use, in the order of need.
+  // Here, not in a function of its own: GCC takes calls without effect away.
+  constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + kRow < order.size()) {
+      partners_.prefetch_row(order[i + kRow].task);
+      partners_.prefetch_entries(order[i + kEntries].task);
+      __builtin_prefetch(&schedule_.placement.places()[order[i + kLeaves].task]);
+      for (const MessageCounts::Entry& entry : partners_.of(order[i + kLeaves].task))
+        __builtin_prefetch(&leaf_of_task_[entry.task]);
+    }
+    take(order[i]);
+    find_best();
+    if (best_.place != current_) move(order[i].task, best_.place);
+  }
+  return std::move(schedule_);
+}
+
+void Scheduler::take(const LoadedTask& task) {
+  load_s_ = task.load_s;
+  current_ = schedule_.placement.of(task.task);
+  // What rounding leaves of an emptied place is not below 0.
+  busy_without_task_s_ =
+      std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
+  find_traffic(task.task);
+}
 
 void Scheduler::find_traffic(TaskId t) {
   traffic_.clear();
-  for (const Link& link : partners_.of(t))
-    traffic_.push_back({tree_.leaf_of(schedule_.placement.of(link.task)), link.count});
+  for (const MessageCounts::Entry& entry : partners_.of(t))
+    if (entry.count > 0) traffic_.push_back({leaf_of_task_[entry.task], partners_.count_of(entry)});
   std::sort(traffic_.begin(), traffic_.end(),
             [](const Traffic& a, const Traffic& b) { return a.leaf < b.leaf; });
+  num_messages_ = 0;
   std::size_t kept = 0;
   for (const Traffic& traffic : traffic_) {
+    num_messages_ += traffic.count;
     if (kept > 0 && traffic_[kept - 1].leaf == traffic.leaf)
       traffic_[kept - 1].count += traffic.count;
     else
@@ -230,46 +237,83 @@ void Scheduler::find_traffic(TaskId t) {
 
 void Scheduler::find_best() {
   best_ = {kInfinity, kInfinity, current_};
-  std::uint64_t count = 0;
-  for (const Traffic& traffic : traffic_) count += traffic.count;
   if (traffic_.empty())
     consider(0, machine_.num_places(), 0);
   else
-    visit(0, {0, 0, traffic_.size(), count});
+    visit(0, {0, 0, traffic_.size(), num_messages_});
+}
+
+void Scheduler::move(TaskId t, PlaceId to) {
+  places_.add(to, load_s_ / machine_.speed_of(to));
+  places_.set(current_, busy_without_task_s_);
+  schedule_.placement.move(t, to);
+  leaf_of_task_[t] = tree_.leaf_of(to);
 }
 
 void Scheduler::visit(std::size_t level, const Branch& branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
   if (level + 1 == tree_.num_levels()) {
-    terms_.push_back({tree_.leaf_weight(), branch.count});
-    consider(group.first, group.last, weigh());
-    terms_.pop_back();
+    const std::size_t num_outside = outside_.size();
+    outside_.add(tree_.leaf_weight(), branch.count);
+    consider(group.first, group.last, outside_.sum());
+    outside_.shrink_to(num_outside);
     return;
   }
+  if (!holds(group, current_) &&
+      !could_hold_best(group, outside_.sum() + group.lightest * static_cast<double>(branch.count)))
+    return;
   const std::size_t first_branch = branches_.size();
   push_branches(level + 1, branch);
+  visit_branches(level, branch, first_branch);
   if (group.is_uniform)
-    visit_uniform(level, branch, first_branch);
+    visit_rest_of_uniform(level, branch, first_branch);
   else
-    visit_mixed(level, branch, first_branch);
+    visit_rest_of_mixed(level, branch, first_branch);
   branches_.resize(first_branch);
 }
 
-/// All places outside the branches are alike: one question for each run of them.
-void Scheduler::visit_uniform(std::size_t level, const Branch& branch, std::size_t first_branch) {
-  const DistanceTree::Group& group = tree_.level(level)[branch.group];
-  const std::size_t last_branch = branches_.size();
-  for (std::size_t b = first_branch; b < last_branch; ++b) {
-    const Branch child = branches_[b];
-    terms_.push_back({group.weight, branch.count - child.count});
-    visit(level + 1, child);
-    terms_.pop_back();
+/// Whether the least busy place of a group would win if the messages weighed no more than
+/// `lightest`.
+bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) const {
+  const double messages = less_rounding(lightest);
+  for (const SpeedGroup& places : places_.all()) {
+    const PlaceId first = places.index_from(group.first), last = places.index_from(group.last);
+    if (first == last) continue;
+    const PlaceId least = places.busy.least_in(first, last);
+    if (could_win(places, places.busy.busy_s(least), messages, group.first)) return true;
   }
-  terms_.push_back({group.weight, branch.count});
-  const double messages = weigh();
-  terms_.pop_back();
+  return false;
+}
+
+/// The one with the current place first: what is hard to beat saves looking elsewhere.
+void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  const std::size_t num_branches = branches_.size() - first_branch;
+  std::size_t start = 0;
+  for (std::size_t b = 1; b < num_branches; ++b)
+    if (holds(tree_.level(level + 1)[branches_[first_branch + b].group], current_)) start = b;
+  const std::size_t num_outside = outside_.size();
+  for (std::size_t b = 0; b < num_branches; ++b) {
+    const Branch child = branches_[first_branch + (start + b) % num_branches];
+    if (group.is_uniform)
+      outside_.add(group.weight, branch.count - child.count);
+    else
+      add_siblings(level + 1, child.group, first_branch);
+    visit(level + 1, child);
+    outside_.shrink_to(num_outside);
+  }
+}
+
+/// All places outside the branches are alike: one question for each run of them.
+void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
+                                      std::size_t first_branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  const std::size_t num_outside = outside_.size();
+  outside_.add(group.weight, branch.count);
+  const double messages = outside_.sum();
+  outside_.shrink_to(num_outside);
   PlaceId first = group.first;
-  for (std::size_t b = first_branch; b < last_branch; ++b) {
+  for (std::size_t b = first_branch; b < branches_.size(); ++b) {
     const DistanceTree::Group& child = tree_.level(level + 1)[branches_[b].group];
     consider(first, child.first, messages);
     first = child.last;
@@ -277,36 +321,56 @@ void Scheduler::visit_uniform(std::size_t level, const Branch& branch, std::size
   consider(first, group.last, messages);
 }
 
-/// Every child is at its own distances from the branches; those too busy to win at the least
-/// conceivable distance are passed over.
-void Scheduler::visit_mixed(std::size_t level, const Branch& branch, std::size_t first_branch) {
+/// Every child is at its own distances from the branches. Those too busy to win at the least
+/// conceivable distance are passed over, block by block where there are many.
+void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
+                                    std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
-  const std::size_t last_branch = branches_.size();
-  for (std::size_t b = first_branch; b < last_branch; ++b) {
-    const Branch child = branches_[b];
-    const std::size_t num_terms = terms_.size();
-    push_siblings(level + 1, child.group, first_branch);
-    visit(level + 1, child);
-    terms_.resize(num_terms);
+  const auto visit_at = [&](PlaceId p) {
+    const std::uint32_t child = tree_.group_of_leaf(level + 1, tree_.leaf_of(p));
+    visit_quiet_child(level + 1, child, first_branch);
+  };
+  if (holds(group, current_)) visit_at(current_);
+  // What is hard to beat first.
+  for (const SpeedGroup& places : places_.all())
+    if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
+  const double outside = outside_.sum();
+  const double lightest = outside + group.weight * static_cast<double>(branch.count);
+  if (level > 0) {
+    visit_idle_children(level, group.first_child, group.last_child, lightest, first_branch);
+    return;
   }
-  terms_.push_back({group.weight, branch.count});
-  const double lower_bound = weigh() * (1 - kRoundingSlack);
-  terms_.pop_back();
+  if (!could_hold_best(group, lightest)) return;
+  block_bounds_.assign(blocks_.num_blocks(), outside);
+  for (std::size_t b = first_branch; b < branches_.size(); ++b) {
+    const std::vector<double>& weights = blocks_.lightest_from(branches_[b].group);
+    const auto count = static_cast<double>(branches_[b].count);
+    for (std::size_t block = 0; block < weights.size(); ++block)
+      block_bounds_[block] += weights[block] * count;
+  }
+  for (std::uint32_t block = 0; block < blocks_.num_blocks(); ++block)
+    visit_idle_children(level, blocks_.first_child(block), blocks_.first_child(block + 1),
+                        block_bounds_[block], first_branch);
+}
 
-  const auto child_of = [&](PlaceId p) { return tree_.group_of_leaf(level + 1, tree_.leaf_of(p)); };
-  if (group.first <= current_ && current_ < group.last)
-    visit_quiet_child(level + 1, child_of(current_), first_branch);
-  for (const SpeedGroup& places : groups_) {
-    const PlaceId last = places.position(group.last);
-    for (PlaceId position = places.position(group.first);;) {
-      const PlaceId lowest = position < last ? places.place(position) : 0;
-      position = places.busy.next_in(position, last, [&](double busy_s) {
-        return could_win(places, busy_s, lower_bound, lowest);
-      });
-      if (position == last) break;
-      const std::uint32_t child = child_of(places.place(position));
+/// Looks at the children that are idle enough to win if the messages weighed no more than
+/// `lightest`.
+void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
+                                    std::uint32_t last_child, double lightest,
+                                    std::size_t first_branch) {
+  const auto children = tree_.level(level + 1);
+  const double messages = less_rounding(lightest);
+  for (const SpeedGroup& places : places_.all()) {
+    const PlaceId last = places.index_from(children[last_child - 1].last);
+    for (PlaceId index = places.index_from(children[first_child].first); index < last;) {
+      const PlaceId lowest = places.place(index);
+      index = places.busy.next_in(
+          index, last, [&](double busy_s) { return could_win(places, busy_s, messages, lowest); });
+      if (index == last) break;
+      const std::uint32_t child =
+          tree_.group_of_leaf(level + 1, tree_.leaf_of(places.place(index)));
       visit_quiet_child(level + 1, child, first_branch);
-      position = places.position(tree_.level(level + 1)[child].last);
+      index = places.index_from(children[child].last);
     }
   }
 }
@@ -315,11 +379,10 @@ void Scheduler::visit_mixed(std::size_t level, const Branch& branch, std::size_t
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
-  const std::size_t num_terms = terms_.size();
-  push_siblings(level, child, first_branch);
-  const double messages = weigh();
-  terms_.resize(num_terms);
-  consider(tree_.level(level)[child].first, tree_.level(level)[child].last, messages);
+  const std::size_t num_outside = outside_.size();
+  add_siblings(level, child, first_branch);
+  consider(tree_.level(level)[child].first, tree_.level(level)[child].last, outside_.sum());
+  outside_.shrink_to(num_outside);
 }
 
 /// The groups of a level that share the traffic of their parent.
@@ -334,10 +397,10 @@ void Scheduler::push_branches(std::size_t level, const Branch& parent) {
 }
 
 /// What a group hears from the branches beside it.
-void Scheduler::push_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
+void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)
-      terms_.push_back({tree_.weight(level, branches_[b].group, group), branches_[b].count});
+      outside_.add(tree_.weight(level, branches_[b].group, group), branches_[b].count);
 }
 
 bool Scheduler::is_branch(std::uint32_t group, std::size_t first_branch) const {
@@ -350,42 +413,32 @@ bool Scheduler::is_branch(std::uint32_t group, std::size_t first_branch) const {
 
 void Scheduler::consider(PlaceId first, PlaceId last, double messages) {
   if (first == last) return;
-  if (first <= current_ && current_ < last) {
-    const double busy_s = busy_without_task();
-    best_ =
-        std::min(best_, {cost(machine_.speed_of(current_), busy_s, messages), kWinsTies, current_});
-  }
-  for (const SpeedGroup& places : groups_) consider(places, first, last, messages);
+  if (first <= current_ && current_ < last) consider_current(messages);
+  for (const SpeedGroup& places : places_.all()) consider(places, first, last, messages);
 }
 
 void Scheduler::consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages) {
   ++schedule_.num_evaluations;
   const LeastBusy& busy = places.busy;
   if (!could_win(places, busy.busy_s(busy.least()), messages, first)) return;
-  PlaceId position = places.position(first);
-  const PlaceId end = places.position(last);
-  if (position == end) return;
-  if (places.min_speed == places.max_speed) {
-    position = busy.least_in(position, end);
-    offer(places.place(position), busy.busy_s(position), messages);
+  PlaceId index = places.index_from(first);
+  const PlaceId end = places.index_from(last);
+  if (index == end) return;
+  if (places.has_one_speed()) {
+    index = busy.least_in(index, end);
+    offer(places.place(index), busy.busy_s(index), messages);
     return;
   }
   const auto is_worth_a_look = [&](double busy_s) {
     return could_win(places, busy_s, messages, first);
   };
-  for (; (position = busy.next_in(position, end, is_worth_a_look)) < end; ++position)
-    offer(places.place(position), busy.busy_s(position), messages);
-}
-
-/// What the messages in terms_ weigh.
-double Scheduler::weigh() {
-  sorted_terms_ = terms_;
-  return sum_of(sorted_terms_);
+  for (; (index = busy.next_in(index, end, is_worth_a_look)) < end; ++index)
+    offer(places.place(index), busy.busy_s(index), messages);
 }
 
 }  // namespace
 
-Schedule list_schedule(const Problem& problem, const Links& partners, double alpha,
+Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights) {
   return Scheduler(problem, partners, alpha, weights).run(problem.workload);
 }

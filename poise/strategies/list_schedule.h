@@ -5,7 +5,7 @@
 
 #include "poise/strategies/distance_tree.h"
 #include "poise/strategies/strategy.h"
-#include "poise/workload/links.h"
+#include "poise/workload/message_counts.h"
 
 namespace poise {
 
@@ -28,7 +28,7 @@ struct Schedule {
 /// O(n log n + E * levels + (n + E * levels) log m) on a tree, whatever the number of domains; on
 /// other networks besides, per task, O(log m + partners) for each node that is idle enough to win.
 /// Each distinct speed of places asks its own questions.
-Schedule list_schedule(const Problem& problem, const Links& partners, double alpha,
+Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 
 }  // namespace poise

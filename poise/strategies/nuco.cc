@@ -17,7 +17,8 @@ namespace poise {
 Placement nuco(const Problem& problem, const Knobs& knobs) {
   const MessageWeights weights{.same_place = knobs.choice("local") == "1" ? -1.0 : 0.0,
                                .same_domain = -1};
-  return list_schedule(problem, received(problem.workload), knobs["alpha"], weights).placement;
+  return list_schedule(problem, counts_received(problem.workload), knobs["alpha"], weights)
+      .placement;
 }
 
 }  // namespace poise

@@ -18,7 +18,8 @@ namespace poise {
 Placement numa(const Problem& problem, const Knobs& knobs) {
   const bool by_core = knobs.choice("level") == "core";
   const MessageWeights weights{.same_place = -1, .same_domain = by_core ? 1.0 : -1.0};
-  return list_schedule(problem, neighbours(problem.workload), knobs["alpha"], weights).placement;
+  return list_schedule(problem, counts_exchanged(problem.workload), knobs["alpha"], weights)
+      .placement;
 }
 
 }  // namespace poise

@@ -88,7 +88,7 @@ inline OwnedProblem random_problem(Random& random) {
   for (std::uint64_t m = 0; m < num_messages; ++m) {
     const auto from = static_cast<TaskId>(random.below(num_tasks));
     const auto to = static_cast<TaskId>((from + random.below(reach)) % num_tasks);
-    problem.workload.messages.push_back({from, to, 1 + random.below(3), random.below(100)});
+    problem.workload.messages.push_back({from, to, random.below(4), random.below(100)});
   }
   if (random.below(3) == 0)
     for (PlaceId p = 0; p < num_places; ++p) problem.workload.background_s.push_back(load_s());
