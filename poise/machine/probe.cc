@@ -1,0 +1,322 @@
+#include "poise/machine/probe.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <fmt/format.h>
+#include <memory>
+#include <numeric>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+#include "poise/base/random.h"
+
+namespace poise {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kMinBuffer = std::size_t{64} << 20, kMaxBuffer = std::size_t{1} << 30;
+constexpr std::size_t kStepsPerLook = 4096;  // between two looks at the clock
+constexpr double kPatienceSeconds = 2;       // with a core that does not get to run
+constexpr std::uint64_t kCycleSeed = 1;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Pins the calling thread and gives it the plain memory policy: pages belong to who touches them
+/// first.
+void pin_to(const Machine& machine, PlaceId place) {
+  const std::size_t unit = machine.place(place).os_index;
+  const std::size_t bytes = CPU_ALLOC_SIZE(unit + 1);
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+      CPU_ALLOC(unit + 1), [](cpu_set_t* cpus) { CPU_FREE(cpus); });
+  CPU_ZERO_S(bytes, set.get());
+  CPU_SET_S(unit, bytes, set.get());
+  if (sched_setaffinity(0, bytes, set.get()) != 0)
+    throw std::runtime_error(
+        fmt::format("processing unit {} may not be used by this process", unit));
+  constexpr int kDefaultPolicy = 0;
+  syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
+}
+
+/// Runs a job on a thread of its own, pinned to a place, and hands on what it throws.
+class PinnedThread {
+ public:
+  template <typename Job>
+  PinnedThread(const Machine& machine, PlaceId place, Job job)
+      : thread_([this, &machine, place, job] {
+          try {
+            pin_to(machine, place);
+            job();
+          } catch (...) {
+            error_ = std::current_exception();
+          }
+        }) {}
+  ~PinnedThread() {
+    if (thread_.joinable()) thread_.join();
+  }
+  PinnedThread(const PinnedThread&) = delete;
+  PinnedThread& operator=(const PinnedThread&) = delete;
+  void join() {
+    thread_.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+template <typename Job>
+void run_at(const Machine& machine, PlaceId place, Job job) {
+  PinnedThread(machine, place, job).join();
+}
+
+/// Untouched pages, in large ones where the system has them, so that the chase sees memory more
+/// than address translation.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes) : bytes_(bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      throw std::runtime_error(fmt::format("no memory for a buffer of {} bytes", bytes));
+    memory_ = static_cast<char*>(memory);
+    madvise(memory_, bytes_, MADV_HUGEPAGE);
+  }
+  ~Pages() { munmap(memory_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  char* data() const { return memory_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  char* memory_;
+};
+
+// Latency.
+
+struct alignas(kLineBytes) Line {
+  const Line* next;
+};
+
+/// Links the lines of a buffer into one random cycle (Sattolo), so that no prefetcher can guess the
+/// next.
+const Line* link_cycle(const Pages& pages) {
+  auto* lines = reinterpret_cast<Line*>(pages.data());
+  const auto count = static_cast<std::uint32_t>(pages.bytes() / sizeof(Line));
+  std::vector<std::uint32_t> next(count);
+  std::iota(next.begin(), next.end(), 0u);
+  Random random(kCycleSeed);
+  for (std::uint32_t i = count - 1; i > 0; --i) std::swap(next[i], next[random.below(i)]);
+  for (std::uint32_t i = 0; i < count; ++i) lines[i].next = &lines[next[i]];
+  return lines;
+}
+
+/// Nanoseconds per step. `at` keeps the position, so that no stretch is walked twice in a row.
+double chase(const Line*& at, double seconds) {
+  std::uint64_t steps = 0;
+  const auto start = Clock::now();
+  double elapsed_s = 0;
+  const Line* line = at;
+  do {
+    for (std::size_t i = 0; i < kStepsPerLook; ++i) line = line->next;
+    // The compiler must believe that somebody looks at the line.
+    asm volatile("" : "+r"(line));
+    steps += kStepsPerLook;
+    elapsed_s = seconds_since(start);
+  } while (elapsed_s < seconds);
+  at = line;
+  return elapsed_s * 1e9 / static_cast<double>(steps);
+}
+
+class LatencyProbe {
+ public:
+  explicit LatencyProbe(const Machine& machine) : machine_(machine) {}
+
+  std::optional<double> operator()(PlaceId owner, PlaceId reader, double seconds) {
+    if (!pages_ || owner != owner_) {
+      pages_.reset();
+      pages_ = std::make_unique<Pages>(probe_buffer_bytes(machine_.parts().facts));
+      owner_ = owner;
+      run_at(machine_, owner, [this] { at_ = link_cycle(*pages_); });
+    }
+    double result = 0;
+    run_at(machine_, reader, [&] { result = chase(at_, seconds); });
+    return result;
+  }
+
+ private:
+  const Machine& machine_;
+  std::unique_ptr<Pages> pages_;
+  PlaceId owner_ = 0;
+  const Line* at_ = nullptr;
+};
+
+// Core to core.
+
+struct alignas(2 * kLineBytes) Ball {
+  std::atomic<std::uint64_t> turn{0};
+  char rest[2 * kLineBytes - sizeof(std::atomic<std::uint64_t>)] = {};
+};
+
+struct Game {
+  Ball ball;
+  std::atomic<bool> is_over{false};
+
+  /// Waits for the turn; false when the game ends before it comes.
+  bool wait_for(std::uint64_t turn) {
+    while (ball.turn.load(std::memory_order_acquire) != turn)
+      if (is_over.load(std::memory_order_relaxed)) return false;
+    return true;
+  }
+};
+
+void answer(Game& game) {
+  for (std::uint64_t turn = 1; game.wait_for(turn); turn += 2)
+    game.ball.turn.store(turn + 1, std::memory_order_release);
+}
+
+/// Nanoseconds one way, or nothing when the other side does not answer in time.
+std::optional<double> serve(Game& game, double seconds) {
+  constexpr std::uint64_t kWarmup = 200, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
+  auto start = Clock::now();
+  const auto began = start;
+  for (std::uint64_t round = 0;; ++round) {
+    const std::uint64_t turn = 2 * round;
+    if (round == kWarmup) start = Clock::now();
+    if (round > kWarmup && round % kTurnsPerLook == 0) {
+      const double elapsed_s = seconds_since(start);
+      if (elapsed_s >= seconds) return elapsed_s * 1e9 / (2 * static_cast<double>(round - kWarmup));
+    }
+    game.ball.turn.store(turn + 1, std::memory_order_release);
+    for (std::uint64_t spin = 1; game.ball.turn.load(std::memory_order_acquire) != turn + 2; ++spin)
+      if (spin % kSpinsPerLook == 0 && seconds_since(began) > seconds + kPatienceSeconds)
+        return std::nullopt;
+  }
+}
+
+std::optional<double> ping_pong(const Machine& machine, PlaceId a, PlaceId b, double seconds) {
+  Game game;
+  std::optional<double> result;
+  PinnedThread other(machine, b, [&game] { answer(game); });
+  try {
+    run_at(machine, a, [&] { result = serve(game, seconds); });
+  } catch (...) {
+    game.is_over = true;
+    throw;
+  }
+  game.is_over = true;
+  other.join();
+  return result;
+}
+
+// Bandwidth.
+
+/// a = b + s * c, as STREAM has it; 24 bytes move per element.
+struct Triad {
+  double *a, *b, *c;
+  std::size_t count;
+
+  void run() const {
+    for (std::size_t i = 0; i < count; ++i) a[i] = b[i] + 3.0 * c[i];
+    asm volatile("" : : "r"(a) : "memory");
+  }
+};
+
+class BandwidthProbe {
+ public:
+  explicit BandwidthProbe(const Machine& machine) : machine_(machine) {}
+
+  std::optional<double> operator()(DomainId owner, DomainId readers, double seconds) {
+    if (!pages_ || owner != owner_ || readers != readers_) prepare(owner, readers);
+    const PlaceId first = machine_.first_place(readers);
+    std::atomic<std::size_t> waiting{triads_.size()};
+    std::vector<double> bytes_per_s(triads_.size());
+    std::vector<std::unique_ptr<PinnedThread>> threads;
+    for (std::size_t i = 0; i < triads_.size(); ++i)
+      threads.push_back(
+          std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
+            // All begin together, or the first would have the memory to themselves; who does not
+            // come is not waited for.
+            const auto came = Clock::now();
+            --waiting;
+            while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();
+            bytes_per_s[i] = run(triads_[i], seconds);
+          }));
+    for (const auto& thread : threads) thread->join();
+    return std::accumulate(bytes_per_s.begin(), bytes_per_s.end(), 0.0) * 1e-9;
+  }
+
+ private:
+  void prepare(DomainId owner, DomainId readers) {
+    pages_.reset();
+    triads_.clear();
+    owner_ = owner;
+    readers_ = readers;
+    const PlaceId cores = machine_.first_place(readers + 1) - machine_.first_place(readers);
+    pages_ = std::make_unique<Pages>(probe_buffer_bytes(machine_.parts().facts));
+    const std::size_t count = pages_->bytes() / sizeof(double) / cores / 3 / 8 * 8;
+    auto* next = reinterpret_cast<double*>(pages_->data());
+    for (PlaceId i = 0; i < cores; ++i, next += 3 * count)
+      triads_.push_back({next, next + count, next + 2 * count, count});
+    run_at(machine_, machine_.first_place(owner), [this] {
+      std::fill_n(reinterpret_cast<double*>(pages_->data()), pages_->bytes() / sizeof(double), 1.0);
+    });
+  }
+
+  static double run(const Triad& triad, double seconds) {
+    const auto start = Clock::now();
+    double elapsed_s = 0, bytes = 0;
+    do {
+      triad.run();
+      bytes += 24 * static_cast<double>(triad.count);
+      elapsed_s = seconds_since(start);
+    } while (elapsed_s < seconds);
+    return bytes / elapsed_s;
+  }
+
+  const Machine& machine_;
+  std::unique_ptr<Pages> pages_;
+  DomainId owner_ = 0, readers_ = 0;
+  std::vector<Triad> triads_;
+};
+
+}  // namespace
+
+std::size_t probe_buffer_bytes(const Facts& facts) {
+  std::uint64_t largest = 0;
+  for (const Cache& cache : facts.caches) largest = std::max(largest, cache.bytes);
+  std::size_t bytes = std::clamp<std::size_t>(4 * largest, kMinBuffer, kMaxBuffer);
+  for (const std::uint64_t memory : facts.memory_bytes)
+    if (memory > 0) bytes = std::min<std::size_t>(bytes, memory / 4);
+  return std::max<std::size_t>(bytes, std::size_t{1} << 20) / kLineBytes * kLineBytes;
+}
+
+Probes live_probes(const Machine& machine) {
+  // The buffers live as long as the functions; std::function wants them copyable, hence shared.
+  auto latency = std::make_shared<LatencyProbe>(machine);
+  auto bandwidth = std::make_shared<BandwidthProbe>(machine);
+  Probes probes;
+  probes.read_ns = [latency](PlaceId owner, PlaceId reader, double seconds) {
+    return (*latency)(owner, reader, seconds);
+  };
+  probes.one_way_ns = [&machine](PlaceId a, PlaceId b, double seconds) {
+    return ping_pong(machine, a, b, seconds);
+  };
+  probes.gigabytes_per_s = [bandwidth](DomainId owner, DomainId readers, double seconds) {
+    return (*bandwidth)(owner, readers, seconds);
+  };
+  return probes;
+}
+
+}  // namespace poise

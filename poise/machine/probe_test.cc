@@ -1,0 +1,54 @@
+#include "poise/machine/probe.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <stdexcept>
+
+#include "poise/machine/discover.h"
+
+namespace poise {
+namespace {
+
+cpu_set_t own_affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  return set;
+}
+
+TEST(Probe, gives_figures_of_this_machine_and_leaves_the_affinity_alone) {
+  const Machine machine = discover_machine();
+  const cpu_set_t before = own_affinity();
+  const Probes probes = live_probes(machine);
+  const PlaceId last = machine.num_places() - 1;
+  EXPECT_GT(probes.read_ns(0, last, 0.001).value(), 0);
+  EXPECT_GT(probes.gigabytes_per_s(0, 0, 0.001).value(), 0);
+  const auto one_way = last > 0 ? probes.one_way_ns(0, last, 0.001) : std::nullopt;
+  if (one_way) {
+    EXPECT_GT(*one_way, 0);
+  }
+  const cpu_set_t after = own_affinity();
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+TEST(Probe, a_core_that_is_not_there_is_an_error) {
+  MachineParts parts = Machine().parts();
+  parts.places[0].os_index = 100000;
+  const Machine machine(parts);
+  EXPECT_THROW(live_probes(machine).read_ns(0, 0, 0.001), std::runtime_error);
+}
+
+TEST(Probe, the_buffer_is_four_caches_large_but_leaves_room_in_the_memory) {
+  Facts facts;
+  facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
+  EXPECT_EQ(probe_buffer_bytes(facts), 128u << 20);
+  facts.memory_bytes = {256u << 20};
+  EXPECT_EQ(probe_buffer_bytes(facts), 64u << 20);
+  facts.memory_bytes = {std::uint64_t{1} << 40};
+  facts.caches[0].bytes = std::uint64_t{8} << 30;
+  EXPECT_EQ(probe_buffer_bytes(facts), 1u << 30);
+  EXPECT_EQ(probe_buffer_bytes({}), 64u << 20);
+}
+
+}  // namespace
+}  // namespace poise
