@@ -1,0 +1,164 @@
+#include "poise/machine/hosts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "poise/base/check.h"
+#include "poise/machine/measure.h"
+#include "poise/machine/spread.h"
+
+namespace poise {
+
+namespace {
+
+struct Line {
+  double at_zero = 0, slope = 0;
+};
+
+/// Minimises the sum of ((at_zero + slope x - t) / t)^2, with neither below 0.
+Line relative_fit(std::span<const MessageTime> times) {
+  double w = 0, wx = 0, wxx = 0, wt = 0, wxt = 0;
+  for (const MessageTime& time : times) {
+    const auto x = static_cast<double>(time.bytes);
+    const double t = time.one_way_ns.median;
+    if (t <= 0) continue;
+    const double weight = 1 / (t * t);
+    w += weight;
+    wx += weight * x;
+    wxx += weight * x * x;
+    wt += weight * t;
+    wxt += weight * x * t;
+  }
+  const double determinant = w * wxx - wx * wx;
+  if (w == 0) return {};
+  if (determinant <= 0) return {wt / w, 0};
+  const Line line{(wxx * wt - wx * wxt) / determinant, (w * wxt - wx * wt) / determinant};
+  if (line.slope <= 0) return {wt / w, 0};
+  if (line.at_zero < 0) return {0, wxt / wxx};
+  return line;
+}
+
+std::vector<const HostPair*> between_hosts(const Machine& node) {
+  std::vector<const HostPair*> pairs;
+  for (const HostPair& pair : node.parts().facts.measurement.network)
+    if (pair.from != pair.to) pairs.push_back(&pair);
+  return pairs;
+}
+
+template <typename Item>
+std::vector<Item> copies(const std::vector<Item>& items, std::size_t count) {
+  std::vector<Item> result;
+  for (std::size_t i = 0; i < count; ++i) result.insert(result.end(), items.begin(), items.end());
+  return result;
+}
+
+/// [from * hosts + to]; measured both ways by one ping-pong.
+std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
+  const double local_ns = local_latency_ns(node, node.parts().facts.measurement);
+  const std::size_t count = hosts.size();
+  std::vector<double> matrix(count * count, node.network().factor);
+  for (std::size_t h = 0; h < count; ++h) matrix[h * count + h] = 1;
+  const auto index_of = [&](const std::string& host) {
+    return static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin());
+  };
+  for (const HostPair* pair : between_hosts(node)) {
+    const std::size_t from = index_of(pair->from), to = index_of(pair->to);
+    if (from == count || to == count) continue;
+    matrix[from * count + to] = matrix[to * count + from] = pair->latency_ns.median / local_ns;
+  }
+  return matrix;
+}
+
+void copy_places(std::uint32_t count, MachineParts& parts) {
+  const auto places = static_cast<PlaceId>(parts.places.size());
+  const DomainId domains = parts.places.back().domain + 1;
+  parts.places = copies(parts.places, count);
+  for (PlaceId p = 0; p < parts.places.size(); ++p) parts.places[p].domain += p / places * domains;
+  Level node{.name = "node", .first_place = {0}};
+  for (std::uint32_t n = 1; n <= count; ++n) node.first_place.push_back(n * places);
+  for (Level& level : parts.levels) {
+    level.first_place.pop_back();
+    const std::vector<PlaceId> one = level.first_place;
+    for (std::uint32_t n = 1; n < count; ++n)
+      for (const PlaceId first : one) level.first_place.push_back(n * places + first);
+    level.first_place.push_back(count * places);
+  }
+  node.latency_factor = parts.root_latency_factor;
+  node.bandwidth_factor = parts.root_bandwidth_factor;
+  parts.levels.insert(parts.levels.begin(), std::move(node));
+}
+
+}  // namespace
+
+HostPair host_pair(std::string from, std::string to, std::span<const MessageTime> times) {
+  HostPair pair{std::move(from), std::move(to)};
+  if (times.empty()) return pair;
+  const auto smallest = std::min_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  pair.latency_ns = smallest->one_way_ns;
+  const Line line = relative_fit(times);
+  pair.fit_latency_ns = line.at_zero;
+  pair.fit_bytes_per_s = line.slope > 0 ? 1e9 / line.slope : 0;
+  return pair;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> choose_pairs(std::uint32_t hosts,
+                                                                  std::size_t max_pairs) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  const bool take_all = std::size_t{hosts} * (hosts - 1) / 2 <= max_pairs;
+  for (std::uint32_t distance = 1; distance <= hosts / 2; take_all ? ++distance : distance *= 2) {
+    if (!take_all && distance > 1 && pairs.size() + hosts > max_pairs) break;
+    for (std::uint32_t a = 0; a < hosts; ++a) {
+      const std::uint32_t b = (a + distance) % hosts;
+      const bool is_seen_from_both_ends = 2 * distance == hosts && a >= distance;
+      if (!is_seen_from_both_ends) pairs.emplace_back(std::min(a, b), std::max(a, b));
+    }
+  }
+  return pairs;
+}
+
+Machine with_network(const Machine& node, std::vector<HostPair> pairs) {
+  MachineParts parts = node.parts();
+  parts.facts.measurement.network = std::move(pairs);
+  const double local_ns = local_latency_ns(node, parts.facts.measurement);
+  std::vector<double> factors, bytes_per_s;
+  for (const HostPair& pair : parts.facts.measurement.network) {
+    if (pair.from == pair.to) continue;
+    factors.push_back(pair.latency_ns.median / local_ns);
+    if (pair.fit_bytes_per_s > 0) bytes_per_s.push_back(pair.fit_bytes_per_s);
+  }
+  if (!factors.empty()) {
+    parts.network.factor = spread_of(std::move(factors)).median;
+    parts.network_source = Source::measured;
+  }
+  const double local_s_per_byte = node.costs().seconds_per_byte;
+  if (!bytes_per_s.empty() && local_s_per_byte > 0)
+    parts.network.bandwidth_factor =
+        node.num_places() / spread_of(std::move(bytes_per_s)).median / local_s_per_byte;
+  return Machine(std::move(parts));
+}
+
+Machine cluster_of(const Machine& node, std::span<const std::string> hosts) {
+  POISE_CHECK(node.num_nodes() == 1 && !hosts.empty());
+  const auto count = static_cast<std::uint32_t>(hosts.size());
+  MachineParts parts = node.parts();
+  parts.name = fmt::format("{} hosts like {}", count, node.name());
+  copy_places(count, parts);
+  parts.kind_of_node.assign(count, 0);
+  std::vector<double> matrix = factor_matrix(node, hosts);
+  const auto apart = [&](double factor) { return factor == 1 || factor == parts.network.factor; };
+  if (!std::all_of(matrix.begin(), matrix.end(), apart)) {
+    parts.network.shape = Network::Shape::matrix;
+    parts.network.matrix = std::move(matrix);
+    parts.network.matrix_nodes = count;
+  }
+  Facts& facts = parts.facts;
+  facts.threads = copies(facts.threads, count);
+  facts.numa_index = copies(facts.numa_index, count);
+  facts.memory_bytes = copies(facts.memory_bytes, count);
+  facts.other_memory = copies(facts.other_memory, count);
+  for (Cache& cache : facts.caches) cache.count *= count;
+  return Machine(std::move(parts));
+}
+
+}  // namespace poise

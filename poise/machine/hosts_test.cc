@@ -1,0 +1,112 @@
+#include "poise/machine/hosts.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "poise/machine/json.h"
+#include "poise/machine/measure.h"
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+/// A node of two domains with 100 ns of local memory latency and 40 GB/s for two cores.
+Machine measured_node() {
+  Measurement measurement;
+  measurement.host = "a";
+  measurement.latency_ns = {{100, 99, 101}, {150, 149, 151}, {150, 149, 151}, {100, 99, 101}};
+  measurement.gigabytes_per_s = {{40, 40, 40}, {20, 20, 20}, {20, 20, 20}, {40, 40, 40}};
+  return with_measurement(machine_from_text("numa:2 core:2"), measurement);
+}
+
+HostPair pair_of(const char* from, const char* to, double latency_ns) {
+  return {from, to, {latency_ns, latency_ns, latency_ns}, latency_ns, 1e9};
+}
+
+TEST(Hosts, the_line_is_found_again) {
+  std::vector<MessageTime> times;
+  for (const std::uint64_t bytes : {8u, 64u, 4096u, 65536u, 4194304u}) {
+    const double ns = 1500 + static_cast<double>(bytes) / 10;  // 10 GB/s
+    times.push_back({bytes, {ns, ns, ns}});
+  }
+  const HostPair pair = host_pair("a", "b", times);
+  EXPECT_NEAR(pair.fit_latency_ns, 1500, 1e-6);
+  EXPECT_NEAR(pair.fit_bytes_per_s, 1e10, 1);
+  EXPECT_NEAR(pair.latency_ns.median, 1500.8, 1e-9);
+}
+
+TEST(Hosts, times_that_make_no_line_give_no_bandwidth) {
+  const std::vector<MessageTime> falling{{8, {100, 100, 100}}, {1000, {50, 50, 50}}};
+  EXPECT_EQ(host_pair("a", "b", falling).fit_bytes_per_s, 0);
+  EXPECT_GT(host_pair("a", "b", falling).fit_latency_ns, 0);
+  EXPECT_EQ(host_pair("a", "b", {}).fit_latency_ns, 0);
+  const std::vector<MessageTime> one{{8, {100, 100, 100}}};
+  EXPECT_EQ(host_pair("a", "b", one).fit_latency_ns, 100);
+}
+
+TEST(Hosts, few_hosts_are_measured_in_all_pairs) {
+  for (std::uint32_t hosts = 2; hosts < 12; ++hosts) {
+    const auto pairs = choose_pairs(hosts, 1000);
+    EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), hosts * (hosts - 1) / 2) << hosts;
+    EXPECT_EQ(pairs.size(), hosts * (hosts - 1) / 2) << hosts;
+  }
+}
+
+TEST(Hosts, many_hosts_are_sampled_and_none_is_forgotten) {
+  const auto pairs = choose_pairs(1000, 3500);
+  EXPECT_LE(pairs.size(), 3500u);
+  EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
+  std::map<std::uint32_t, int> times;
+  for (const auto& [a, b] : pairs) {
+    EXPECT_LT(a, b);
+    ++times[a];
+    ++times[b];
+  }
+  EXPECT_EQ(times.size(), 1000u);
+  for (const auto& [host, count] : times) EXPECT_GE(count, 2) << host;
+}
+
+TEST(Hosts, network_factors_are_relative_to_local_memory) {
+  const Machine node = with_network(measured_node(), {pair_of("a", "b", 2000)});
+  EXPECT_EQ(node.num_nodes(), 1u);
+  EXPECT_EQ(node.network().factor, 20);
+  // Four cores share 1 GB/s outside; two share 40 GB/s inside.
+  EXPECT_NEAR(node.network().bandwidth_factor, 80, 1e-9);
+  EXPECT_EQ(node.parts().network_source, Source::measured);
+}
+
+TEST(Hosts, pairs_on_one_host_say_nothing_of_the_network) {
+  const Machine node = with_network(measured_node(), {pair_of("a", "a", 500)});
+  EXPECT_EQ(node.network().factor, 1);
+  EXPECT_EQ(node.parts().network_source, Source::assumed);
+  EXPECT_EQ(node.parts().facts.measurement.network.size(), 1u);
+}
+
+TEST(Hosts, a_cluster_has_the_factor_of_each_pair) {
+  const Machine node = with_network(
+      measured_node(), {pair_of("a", "b", 1000), pair_of("b", "c", 3000), pair_of("a", "a", 9)});
+  const std::vector<std::string> hosts{"a", "b", "c"};
+  const Machine cluster = cluster_of(node, hosts);
+  EXPECT_EQ(cluster.num_nodes(), 3u);
+  EXPECT_EQ(cluster.num_places(), 12u);
+  EXPECT_EQ(cluster.num_domains(), 6u);
+  EXPECT_EQ(cluster.message_factor(0, 2), 1.5);
+  EXPECT_EQ(cluster.message_factor(0, 4), 10);
+  EXPECT_EQ(cluster.message_factor(4, 0), 10);
+  EXPECT_EQ(cluster.message_factor(4, 8), 30);
+  EXPECT_EQ(cluster.message_factor(0, 8), 20);  // not measured: the median
+  EXPECT_EQ(cluster.place(5).os_index, 1u);
+  const std::string json = machine_to_json(cluster);
+  EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
+}
+
+TEST(Hosts, two_hosts_need_no_matrix) {
+  const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
+  const std::vector<std::string> hosts{"a", "b"};
+  EXPECT_EQ(cluster_of(node, hosts).network().shape, Network::Shape::tree);
+  EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
+}
+
+}  // namespace
+}  // namespace poise
