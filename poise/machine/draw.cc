@@ -28,6 +28,12 @@ bool is_called(const Level& level, std::string_view name) {
   return std::find(others.begin(), others.end(), name) != others.end();
 }
 
+/// Whether the level below has more groups than this one.
+bool is_split(const Machine& machine, std::size_t level) {
+  return level + 1 < machine.levels().size() &&
+         machine.levels()[level + 1].num_groups() > machine.levels()[level].num_groups();
+}
+
 /// The tree of groups with equal ones told apart from unequal ones: a group's class is that of its
 /// note and of its children's classes, in order.
 class Tree {
@@ -89,7 +95,7 @@ class Tree {
     const bool is_domain = machine_.first_place(domain) == first &&
                            machine_.first_place(domain + 1) == level.first_place[group + 1];
     const bool is_last = l + 1 == machine_.levels().size();
-    if (is_domain && !facts.memory_bytes.empty() && (is_called(level, "numa") || !is_last))
+    if (is_domain && !facts.memory_bytes.empty() && (is_last || is_split(machine_, l)))
       text += fmt::format(", memory {}", bytes_text(facts.memory_bytes[domain]));
     if (!is_last)
       for (const Cache& cache : facts.caches)
@@ -184,7 +190,7 @@ void draw_inside(const Machine& machine, std::string& text) {
   if (domains == 1 && machine.levels()[0].num_groups() > 1)
     line("machine", parts.root_latency_factor);
   for (std::size_t l = 0; l + 1 < machine.levels().size(); ++l)
-    if (machine.levels()[l].num_groups() >= domains)
+    if (machine.levels()[l].num_groups() >= domains && is_split(machine, l))
       line(machine.levels()[l].name, machine.levels()[l].latency_factor);
 }
 
