@@ -8,6 +8,7 @@ class App;
 namespace poise::apps {
 
 void add_topo(CLI::App& app);
+void add_measure(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_evaluate(CLI::App& app);

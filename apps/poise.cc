@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   poise::apps::set_help_style(app);
   poise::apps::add_topo(app);
+  poise::apps::add_measure(app);
   poise::apps::add_generate(app);
   poise::apps::add_plan(app);
   poise::apps::add_evaluate(app);

@@ -64,7 +64,8 @@ std::vector<double> factor_matrix(const Machine& node, std::span<const std::stri
   for (const HostPair* pair : between_hosts(node)) {
     const std::size_t from = index_of(pair->from), to = index_of(pair->to);
     if (from == count || to == count) continue;
-    matrix[from * count + to] = matrix[to * count + from] = pair->latency_ns.median / local_ns;
+    matrix[from * count + to] = matrix[to * count + from] =
+        four_digits(pair->latency_ns.median / local_ns);
   }
   return matrix;
 }
@@ -97,8 +98,8 @@ HostPair host_pair(std::string from, std::string to, std::span<const MessageTime
       times.begin(), times.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   pair.latency_ns = smallest->one_way_ns;
   const Line line = relative_fit(times);
-  pair.fit_latency_ns = line.at_zero;
-  pair.fit_bytes_per_s = line.slope > 0 ? 1e9 / line.slope : 0;
+  pair.fit_latency_ns = four_digits(line.at_zero);
+  pair.fit_bytes_per_s = line.slope > 0 ? four_digits(1e9 / line.slope) : 0;
   return pair;
 }
 
@@ -133,8 +134,8 @@ Machine with_network(const Machine& node, std::vector<HostPair> pairs) {
   }
   const double local_s_per_byte = node.costs().seconds_per_byte;
   if (!bytes_per_s.empty() && local_s_per_byte > 0)
-    parts.network.bandwidth_factor =
-        node.num_places() / spread_of(std::move(bytes_per_s)).median / local_s_per_byte;
+    parts.network.bandwidth_factor = four_digits(
+        node.num_places() / spread_of(std::move(bytes_per_s)).median / local_s_per_byte);
   return Machine(std::move(parts));
 }
 

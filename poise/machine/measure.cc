@@ -113,10 +113,11 @@ const LevelLatency* latency_of(const Measurement& measurement, std::string_view 
 void set_level_factors(const Machine& machine, double local_ns, MachineParts& parts) {
   const Measurement& measurement = parts.facts.measurement;
   if (const LevelLatency* found = latency_of(measurement, "machine"))
-    if (machine.num_domains() == 1) parts.root_latency_factor = found->one_way_ns.median / local_ns;
+    if (machine.num_domains() == 1)
+      parts.root_latency_factor = four_digits(found->one_way_ns.median / local_ns);
   for (Level& level : parts.levels) {
     const LevelLatency* found = latency_of(measurement, level.name);
-    if (found != nullptr) level.latency_factor = found->one_way_ns.median / local_ns;
+    if (found != nullptr) level.latency_factor = four_digits(found->one_way_ns.median / local_ns);
   }
   if (!measurement.levels.empty()) parts.cache_source = Source::measured;
 }
@@ -185,15 +186,15 @@ Machine with_measurement(const Machine& machine, Measurement measurement) {
       if (from == to) continue;
       const std::size_t pair = from * domains + to, own = to * domains + to;
       kind.latency_factor[pair] =
-          measurement.latency_ns[pair].median / measurement.latency_ns[own].median;
-      kind.bandwidth_factor[pair] =
-          measurement.gigabytes_per_s[own].median / measurement.gigabytes_per_s[pair].median;
+          four_digits(measurement.latency_ns[pair].median / measurement.latency_ns[own].median);
+      kind.bandwidth_factor[pair] = four_digits(measurement.gigabytes_per_s[own].median /
+                                                measurement.gigabytes_per_s[pair].median);
     }
   parts.numa_source = Source::measured;
   const double local_ns = local_latency_ns(machine, measurement);
   const double places_per_domain =
       static_cast<double>(machine.num_places()) / machine.num_domains();
-  parts.costs.seconds_per_message = local_ns * 1e-9;
+  parts.costs.seconds_per_message = four_digits(local_ns * 1e-9);
   parts.costs.seconds_per_byte = places_per_domain / (measurement.gigabytes_per_s[0].median * 1e9);
   parts.facts.measurement = std::move(measurement);
   set_level_factors(machine, local_ns, parts);

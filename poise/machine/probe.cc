@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "poise/base/random.h"
+#include "poise/machine/spread.h"
 
 namespace poise {
 
@@ -31,6 +33,25 @@ constexpr std::uint64_t kCycleSeed = 1;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+/// Time the calling thread ran: other programs on its core do not count. On a busy core the wait
+/// ends after twice the time on the wall.
+class Stopwatch {
+ public:
+  double seconds() const { return cpu_seconds() - began_; }
+  bool is_time_up(double seconds_s) const {
+    return seconds() >= seconds_s || seconds_since(began_on_wall_) >= 2 * seconds_s;
+  }
+
+ private:
+  static double cpu_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  double began_ = cpu_seconds();
+  Clock::time_point began_on_wall_ = Clock::now();
+};
 
 /// Pins the calling thread and gives it the plain memory policy: pages belong to who touches them
 /// first.
@@ -125,18 +146,16 @@ const Line* link_cycle(const Pages& pages) {
 /// Nanoseconds per step. `at` keeps the position, so that no stretch is walked twice in a row.
 double chase(const Line*& at, double seconds) {
   std::uint64_t steps = 0;
-  const auto start = Clock::now();
-  double elapsed_s = 0;
+  const Stopwatch watch;
   const Line* line = at;
   do {
     for (std::size_t i = 0; i < kStepsPerLook; ++i) line = line->next;
     // The compiler must believe that somebody looks at the line.
     asm volatile("" : "+r"(line));
     steps += kStepsPerLook;
-    elapsed_s = seconds_since(start);
-  } while (elapsed_s < seconds);
+  } while (!watch.is_time_up(seconds));
   at = line;
-  return elapsed_s * 1e9 / static_cast<double>(steps);
+  return watch.seconds() * 1e9 / static_cast<double>(steps);
 }
 
 class LatencyProbe {
@@ -186,22 +205,24 @@ void answer(Game& game) {
     game.ball.turn.store(turn + 1, std::memory_order_release);
 }
 
-/// Nanoseconds one way, or nothing when the other side does not answer in time.
+/// Nanoseconds one way, or nothing when the other side does not answer in time. The median over
+/// short stretches: where a core is shared, most stretches see both sides run.
 std::optional<double> serve(Game& game, double seconds) {
-  constexpr std::uint64_t kWarmup = 200, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
-  auto start = Clock::now();
-  const auto began = start;
-  for (std::uint64_t round = 0;; ++round) {
-    const std::uint64_t turn = 2 * round;
-    if (round == kWarmup) start = Clock::now();
-    if (round > kWarmup && round % kTurnsPerLook == 0) {
-      const double elapsed_s = seconds_since(start);
-      if (elapsed_s >= seconds) return elapsed_s * 1e9 / (2 * static_cast<double>(round - kWarmup));
-    }
-    game.ball.turn.store(turn + 1, std::memory_order_release);
-    for (std::uint64_t spin = 1; game.ball.turn.load(std::memory_order_acquire) != turn + 2; ++spin)
+  constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
+  std::vector<double> stretches_ns;
+  const auto began = Clock::now();
+  auto stretch = began;
+  for (std::uint64_t round = 1;; ++round) {
+    const std::uint64_t turn = 2 * round - 1;
+    game.ball.turn.store(turn, std::memory_order_release);
+    for (std::uint64_t spin = 1; game.ball.turn.load(std::memory_order_acquire) != turn + 1; ++spin)
       if (spin % kSpinsPerLook == 0 && seconds_since(began) > seconds + kPatienceSeconds)
         return std::nullopt;
+    if (round % kTurnsPerLook != 0) continue;
+    if (round > kWarmup) stretches_ns.push_back(seconds_since(stretch) * 1e9 / (2 * kTurnsPerLook));
+    if (round > kWarmup && seconds_since(began) >= seconds)
+      return spread_of(std::move(stretches_ns)).median;
+    stretch = Clock::now();
   }
 }
 
@@ -275,14 +296,13 @@ class BandwidthProbe {
   }
 
   static double run(const Triad& triad, double seconds) {
-    const auto start = Clock::now();
-    double elapsed_s = 0, bytes = 0;
+    const Stopwatch watch;
+    double bytes = 0;
     do {
       triad.run();
       bytes += 24 * static_cast<double>(triad.count);
-      elapsed_s = seconds_since(start);
-    } while (elapsed_s < seconds);
-    return bytes / elapsed_s;
+    } while (!watch.is_time_up(seconds));
+    return bytes / watch.seconds();
   }
 
   const Machine& machine_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fmt/format.h>
+
+#include "poise/base/text.h"
 
 namespace poise {
 
@@ -11,10 +14,15 @@ double quantile(const std::vector<double>& sorted, double fraction) {
   const double position = fraction * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return four_digits(sorted[below] +
+                     (position - static_cast<double>(below)) * (sorted[above] - sorted[below]));
 }
 
 }  // namespace
+
+double four_digits(double value) {
+  return parse_number(fmt::format("{:.3e}", value)).value_or(value);
+}
 
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};

@@ -1,0 +1,238 @@
+// poise-pingpong: the time of a message between every pair of hosts, as lines of JSON on the stdout
+// of rank 0. `poise measure --launcher` starts it under MPI; it runs on its own as well.
+//
+//   {"poise_pingpong":1,"ranks":4,"hosts":["a","b"],"pairs":1}
+//   {"from":"a","to":"b","bytes":8,"one_way_ns":[median, first quartile, third quartile]}   …
+//   {"done":true}
+//
+// One rank per host plays; the others sleep. One pair plays at a time, so that pairs do not disturb
+// each other. Where all ranks are on one host, two of its ranks play.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "poise/base/text.h"
+#include "poise/machine/hosts.h"
+#include "poise/machine/spread.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kOrderTag = 1, kCountTag = 2, kBallTag = 3, kResultTag = 4;
+constexpr int kBytes[] = {8, 64, 512, 4096, 32768, 262144, 2097152};
+constexpr std::size_t kMinStretches = 9;
+constexpr double kMaxStretches = 20000, kStretchNs = 20000;
+
+struct Options {
+  double seconds = 10;
+  bool ranks_as_hosts = false;
+};
+
+/// What rank 0 tells two players; a partner below 0 ends the game.
+struct Order {
+  int partner, serves;
+  double seconds;
+};
+
+struct Result {
+  double median_ns, low_ns, high_ns;
+};
+
+int rank_of_self() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// Waits without burning the core that the players may need.
+void wait_for(int source, int tag) {
+  for (int is_there = 0; is_there == 0;) {
+    MPI_Iprobe(source, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+    if (is_there == 0) std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+}
+
+/// Tells the partner how many rounds follow, plays them, and times each stretch: one way, in
+/// nanoseconds.
+std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stretches, int rounds) {
+  const auto bytes = static_cast<int>(ball.size());
+  const std::uint64_t all_rounds = stretches * static_cast<std::uint64_t>(rounds);
+  MPI_Send(&all_rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
+  std::vector<double> times_ns;
+  for (std::size_t s = 0; s < stretches; ++s) {
+    const auto start = Clock::now();
+    for (int i = 0; i < rounds; ++i) {
+      MPI_Send(ball.data(), bytes, MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD);
+      MPI_Recv(ball.data(), bytes, MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    times_ns.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() /
+                       (2.0 * rounds));
+  }
+  return times_ns;
+}
+
+/// Many short stretches: where cores are shared, most of them see both sides run.
+Result serve(int partner, std::vector<char>& ball, double seconds) {
+  play(partner, ball, kMinStretches, 1);  // warms up the connection
+  const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
+  const int rounds = static_cast<int>(std::clamp(kStretchNs / round_ns, 1.0, 1000.0));
+  const double in_time = seconds * 1e9 / (round_ns * rounds);
+  const auto stretches = static_cast<std::size_t>(
+      std::clamp(in_time, static_cast<double>(kMinStretches), kMaxStretches));
+  const poise::Spread spread = poise::spread_of(play(partner, ball, stretches, rounds));
+  const std::uint64_t end = 0;
+  MPI_Send(&end, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD);
+  return {spread.median, spread.low, spread.high};
+}
+
+void answer(int partner, std::vector<char>& ball) {
+  const auto bytes = static_cast<int>(ball.size());
+  for (;;) {
+    std::uint64_t rounds = 0;
+    MPI_Recv(&rounds, 1, MPI_UINT64_T, partner, kCountTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rounds == 0) return;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      MPI_Recv(ball.data(), bytes, MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(ball.data(), bytes, MPI_BYTE, partner, kBallTag, MPI_COMM_WORLD);
+    }
+  }
+}
+
+std::vector<Result> obey(const Order& order) {
+  std::vector<Result> results;
+  for (const int bytes : kBytes) {
+    std::vector<char> ball(static_cast<std::size_t>(bytes), 'x');
+    if (order.serves != 0)
+      results.push_back(serve(order.partner, ball, order.seconds / std::size(kBytes)));
+    else
+      answer(order.partner, ball);
+  }
+  return results;
+}
+
+void follow_orders() {
+  for (;;) {
+    wait_for(0, kOrderTag);
+    Order order{};
+    MPI_Recv(&order, sizeof order, MPI_BYTE, 0, kOrderTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (order.partner < 0) return;
+    const std::vector<Result> results = obey(order);
+    if (order.serves != 0)
+      MPI_Send(results.data(), static_cast<int>(results.size() * sizeof(Result)), MPI_BYTE, 0,
+               kResultTag, MPI_COMM_WORLD);
+  }
+}
+
+void send_order(int rank, const Order& order) {
+  MPI_Send(&order, sizeof order, MPI_BYTE, rank, kOrderTag, MPI_COMM_WORLD);
+}
+
+/// Lets two ranks play and returns the server's results.
+std::vector<Result> let_play(int server, int other, double seconds) {
+  const Order serving{other, 1, seconds}, answering{server, 0, seconds};
+  send_order(other, answering);
+  if (server == 0) return obey(serving);
+  send_order(server, serving);
+  wait_for(server, kResultTag);
+  std::vector<Result> results(std::size(kBytes));
+  MPI_Recv(results.data(), static_cast<int>(results.size() * sizeof(Result)), MPI_BYTE, server,
+           kResultTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return results;
+}
+
+/// The name of each rank's host.
+std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
+  int ranks = 0, length = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+  MPI_Get_processor_name(name, &length);
+  std::vector<char> names(static_cast<std::size_t>(ranks) * sizeof name);
+  MPI_Allgather(name, sizeof name, MPI_CHAR, names.data(), sizeof name, MPI_CHAR, MPI_COMM_WORLD);
+  std::vector<std::string> hosts;
+  for (int r = 0; r < ranks; ++r) {
+    hosts.emplace_back(&names[static_cast<std::size_t>(r) * sizeof name]);
+    if (ranks_as_hosts) hosts.back() += fmt::format("/{}", r);
+  }
+  return hosts;
+}
+
+/// A host's name has nothing to escape; what would need it is left out.
+std::string quoted(const std::string& text) {
+  std::string plain;
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') plain += c;
+  return fmt::format("\"{}\"", plain);
+}
+
+void print_line(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+/// Rank 0: chooses the players, one pair after the other.
+void direct(const std::vector<std::string>& host_of_rank, const Options& options) {
+  std::vector<std::string> hosts;
+  std::vector<int> player;  // first rank of each host
+  for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
+    if (std::find(hosts.begin(), hosts.end(), host_of_rank[r]) != hosts.end()) continue;
+    hosts.push_back(host_of_rank[r]);
+    player.push_back(static_cast<int>(r));
+  }
+  const auto num_hosts = static_cast<std::uint32_t>(hosts.size());
+  const bool is_one_host = num_hosts == 1;
+  // At least 20 ms for a pair.
+  auto pairs = poise::choose_pairs(num_hosts, static_cast<std::size_t>(options.seconds / 0.02));
+  if (is_one_host) pairs = {{0, 0}};
+  std::string names;
+  for (const std::string& host : hosts)
+    names += fmt::format("{}{}", names.empty() ? "" : ",", quoted(host));
+  print_line(fmt::format(R"({{"poise_pingpong":1,"ranks":{},"hosts":[{}],"pairs":{}}})",
+                         host_of_rank.size(), names, pairs.size()));
+  for (const auto& [a, b] : pairs) {
+    const double seconds = options.seconds / static_cast<double>(pairs.size());
+    const auto results = let_play(player[a], is_one_host ? 1 : player[b], seconds);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      print_line(fmt::format(R"({{"from":{},"to":{},"bytes":{},"one_way_ns":[{},{},{}]}})",
+                             quoted(hosts[a]), quoted(hosts[b]), kBytes[i], results[i].median_ns,
+                             results[i].low_ns, results[i].high_ns));
+  }
+  for (int r = 1; r < static_cast<int>(host_of_rank.size()); ++r) send_order(r, {-1, 0, 0});
+  print_line(R"({"done":true})");
+}
+
+Options options_of(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--ranks-as-hosts")
+      options.ranks_as_hosts = true;
+    else if (argument == "--seconds" && i + 1 < argc)
+      options.seconds = std::max(0.1, poise::parse_number(argv[++i]).value_or(10));
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const std::vector<std::string> hosts = hosts_of_ranks(options_of(argc, argv).ranks_as_hosts);
+  const bool is_alone = hosts.size() < 2;
+  if (is_alone)
+    std::fprintf(stderr, "poise-pingpong: one rank has nobody to play with; start two or more\n");
+  else if (rank_of_self() == 0)
+    direct(hosts, options_of(argc, argv));
+  else
+    follow_orders();
+  MPI_Finalize();
+  return is_alone ? 2 : 0;
+}
