@@ -276,7 +276,7 @@ struct IdHash {
 /// The tasks by what the records call them. Processors become tasks when they send or receive.
 class Tasks {
  public:
-  Tasks(const std::string& name, const Dump& dump, Phase& phase) : dump_(dump), phase_(phase) {
+  Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {
     for (std::size_t n = 0; n < dump.objects.size(); ++n)
       if (!task_of_object_.emplace(dump.objects[n].id, static_cast<TaskId>(n)).second)
         fail("{}: object {} of array {} is there twice", name, dump.objects[n].id.id,
@@ -304,7 +304,6 @@ class Tasks {
   }
 
  private:
-  const Dump& dump_;
   Phase& phase_;
   std::unordered_map<ObjectId, TaskId, IdHash> task_of_object_;
   std::unordered_map<std::int32_t, PlaceId> place_of_pe_;

@@ -224,7 +224,6 @@ Key end_of_message(const Entity& entity, std::uint32_t rank) {
 }
 
 void read_message(const Where& where, element value, std::uint32_t rank, RankPhase& phase) {
-  RankMessage message;
   std::optional<Entity> from, to;
   std::optional<std::uint64_t> count, bytes;
   std::optional<std::string_view> type;
