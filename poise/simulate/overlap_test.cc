@@ -1,0 +1,148 @@
+#include "poise/simulate/overlap.h"
+
+#include <gtest/gtest.h>
+#include <queue>
+#include <tuple>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+Workload random_workload(Random& random, std::uint32_t num_places) {
+  Workload workload;
+  for (std::uint64_t t = 0; t < 1 + random.below(20); ++t)
+    workload.tasks.push_back({static_cast<double>(random.below(8))});
+  for (std::uint64_t m = 0; m < random.below(50); ++m)
+    workload.messages.push_back({static_cast<TaskId>(random.below(workload.num_tasks())),
+                                 static_cast<TaskId>(random.below(workload.num_tasks())),
+                                 1 + random.below(3), random.below(100)});
+  if (random.below(2) == 0)
+    for (PlaceId p = 0; p < num_places; ++p)
+      workload.background_s.push_back(static_cast<double>(random.below(3)));
+  return workload;
+}
+
+Placement random_placement(Random& random, TaskId num_tasks, std::uint32_t num_places) {
+  Placement placement(num_tasks);
+  for (TaskId t = 0; t < num_tasks; ++t)
+    placement.move(t, static_cast<PlaceId>(random.below(num_places)));
+  return placement;
+}
+
+TEST(Overlap, two_tasks_that_answer_each_other_by_hand) {
+  const Machine machine = machine_from_text("core:2 factors:1 message:0.5");
+  Workload workload;
+  workload.tasks = {{1}, {2}};
+  workload.messages = {{0, 1}, {1, 0}};
+  const Placement apart(std::vector<PlaceId>{0, 1});
+  OverlapClocks clocks(2);
+  // Task 0 runs 0-1, 2.5-3.5, 4.5-5.5 and task 1 runs 0-2, 2-4, 4-6.
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 2);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 4);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 6);
+  clocks.synchronise(10);
+  EXPECT_EQ(clocks.now_s(), 16);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
+}
+
+TEST(Overlap, runs_first_what_is_ready_first) {
+  const Machine machine = machine_from_text("core:2 factors:1 message:1");
+  // Task 0 waits for task 2's late message; its place runs task 1 meanwhile.
+  Workload workload;
+  workload.tasks = {{1}, {1}, {2}};
+  workload.messages = {{2, 0}};
+  const Placement placement(std::vector<PlaceId>{0, 0, 1});
+  OverlapClocks clocks(2);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 2);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 4);
+  EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
+}
+
+TEST(Overlap, never_ends_a_repeated_step_later_than_the_formula_nor_before_its_work) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine =
+        machine_from_text("numa:2 core:3 speeds:1,1,0.5 message:0.25 byte:0.01");
+    const Workload workload = random_workload(random, machine.num_places());
+    const TaskId num_tasks = workload.num_tasks();
+    OverlapClocks clocks(machine.num_places());
+    double formula_s = 0;
+    std::vector<double> work_done_s(machine.num_places(), 0);
+    Placement placement = random_placement(random, num_tasks, machine.num_places());
+    for (int step = 0; step < 10; ++step) {
+      if (step % 4 == 3) {
+        clocks.synchronise(1);
+        formula_s += 1;
+        placement = random_placement(random, num_tasks, machine.num_places());
+      }
+      const double end_s = clocks.run_step(machine, workload, machine.costs(), placement);
+      const PlaceTimes times = place_times(machine, workload, machine.costs(), placement);
+      double iteration_s = 0;
+      for (PlaceId p = 0; p < machine.num_places(); ++p) {
+        iteration_s = std::max(iteration_s, times.work_s[p] + times.comm_s[p]);
+        work_done_s[p] += times.work_s[p];
+        EXPECT_GE(end_s, work_done_s[p] - 1e-9);
+      }
+      formula_s += iteration_s;
+      EXPECT_LE(end_s, formula_s + 1e-9);
+    }
+  }
+}
+
+/// The same by events: a place takes the task that is ready first once it is free.
+double by_events(const Machine& machine, const Workload& workload, const Placement& placement,
+                 std::vector<double>& place_s, std::vector<double>& ready_s) {
+  using Event = std::tuple<double, int, std::uint32_t>;  // time, 0: a task is ready, 1: place free
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
+  std::vector<std::queue<TaskId>> waiting(machine.num_places());
+  std::vector<bool> is_free(machine.num_places(), false);
+  std::vector<double> end_s(workload.num_tasks());
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    if (!workload.background_s.empty()) place_s[p] += workload.background_s[p];
+    events.push({place_s[p], 1, p});
+  }
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) events.push({ready_s[t], 0, t});
+  while (!events.empty()) {
+    const auto [now_s, is_place, id] = events.top();
+    events.pop();
+    const PlaceId p = is_place ? id : placement.of(id);
+    if (is_place)
+      is_free[p] = true;
+    else
+      waiting[p].push(id);
+    if (!is_free[p] || waiting[p].empty()) continue;
+    const TaskId t = waiting[p].front();
+    waiting[p].pop();
+    is_free[p] = false;
+    end_s[t] = place_s[p] = now_s + workload.tasks[t].load_s / machine.speed_of(p);
+    events.push({end_s[t], 1, p});
+  }
+  std::fill(ready_s.begin(), ready_s.end(), 0);
+  for (const Message& m : workload.messages)
+    ready_s[m.to] = std::max(
+        ready_s[m.to], end_s[m.from] + message_s(machine, machine.costs(), m, placement.of(m.from),
+                                                 placement.of(m.to)));
+  return *std::max_element(place_s.begin(), place_s.end());
+}
+
+TEST(Overlap, agrees_with_a_simulation_by_events) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = machine_from_text("numa:2 core:2 speeds:1,0.5 message:0.25 byte:0.01");
+    const Workload workload = random_workload(random, machine.num_places());
+    const Placement placement = random_placement(random, workload.num_tasks(), 4);
+    OverlapClocks clocks(4);
+    std::vector<double> place_s(4, 0), ready_s(workload.num_tasks(), 0);
+    for (int step = 0; step < 6; ++step)
+      EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement),
+                by_events(machine, workload, placement, place_s, ready_s));
+  }
+}
+
+}  // namespace
+}  // namespace poise

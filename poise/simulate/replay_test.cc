@@ -1,0 +1,238 @@
+#include "poise/simulate/replay.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <map>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+
+Decide deciding(const char* strategy, double decision_s = 0) {
+  return [choice = parse_strategy(strategy), decision_s](const Problem& problem) {
+    return TimedDecision{choice.rebalance(problem), decision_s};
+  };
+}
+
+Phase phase_of(const std::vector<double>& loads_s, std::uint64_t bytes = 0) {
+  Phase phase;
+  for (const double load_s : loads_s) phase.workload.tasks.push_back({load_s, bytes});
+  return phase;
+}
+
+Trace trace_of(const std::vector<std::vector<double>>& loads_s) {
+  Trace trace;
+  for (const auto& of_phase : loads_s) trace.phases.push_back(phase_of(of_phase));
+  for (std::size_t i = 0; i < trace.phases.size(); ++i) trace.phases[i].id = i;
+  return trace;
+}
+
+TEST(Replay, four_equal_tasks_on_one_of_two_places_by_hand) {
+  Trace trace;
+  trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
+  const Machine machine = flat_machine(2);  // a migrated byte takes 1 ns
+  const Replayer replayer(trace, machine, Placement(4), {.steps = 4, .every = 2});
+  const Replay unbalanced = replayer.run({});
+  EXPECT_EQ(unbalanced.total_s, 16);
+  EXPECT_EQ(unbalanced.decisions, 0u);
+
+  const Replay balanced = replayer.run(deciding("greedy", 0.25));
+  EXPECT_EQ(balanced.steps[1].iteration_s, 4);
+  EXPECT_EQ(balanced.steps[2].iteration_s, 2);
+  EXPECT_EQ(balanced.steps[2].migrations, 2u);
+  EXPECT_EQ(balanced.steps[2].migration_s, 2);
+  EXPECT_EQ(balanced.decisions, 1u);
+  EXPECT_EQ(balanced.total_s, 4 + 4 + 0.25 + 2 + 2 + 2);
+  EXPECT_EQ(replayer.total_bound_s(), 8);
+  EXPECT_EQ(replayer.total_average_s(), 8);
+}
+
+TEST(Replay, decides_on_what_the_step_before_has_measured) {
+  const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
+                          Placement(2), {.steps = 7, .every = 2});
+  std::vector<double> seen_s;
+  std::vector<std::vector<double>> past_s;
+  replayer.run([&](const Problem& problem) {
+    seen_s.push_back(problem.workload.tasks[0].load_s);
+    past_s.emplace_back();
+    for (const auto& loads_s : problem.past_loads_s) past_s.back().push_back(loads_s[0]);
+    return TimedDecision{problem.current};
+  });
+  EXPECT_THAT(seen_s, ElementsAre(2, 4, 5));  // before steps 2, 4 and 6
+  EXPECT_THAT(past_s,
+              ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
+}
+
+TEST(Replay, holds_the_last_phase_or_begins_anew) {
+  const Trace trace = trace_of({{1}, {2}, {3}});
+  const auto phases = [&](Beyond beyond) {
+    const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
+    std::vector<std::size_t> seen;
+    for (const ReplayStep& step : replayer.run({}).steps) seen.push_back(step.phase);
+    return seen;
+  };
+  EXPECT_THAT(phases(Beyond::hold), ElementsAre(0, 1, 2, 2, 2, 2, 2));
+  EXPECT_THAT(phases(Beyond::cycle), ElementsAre(0, 1, 2, 0, 1, 2, 0));
+}
+
+TEST(Replay, follows_tasks_by_name) {
+  Trace trace = trace_of({{1, 5}, {5, 1}});  // the phases list the two tasks in another order
+  trace.phases[0].names = {{.id = 70}, {.id = 80}};
+  trace.phases[1].names = {{.id = 80}, {.id = 70}};
+  std::vector<PlaceId> seen;
+  std::vector<double> past_s;
+  const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{0, 1}),
+                          {.steps = 3, .every = 2});
+  replayer.run([&](const Problem& problem) {
+    seen.assign(problem.current.places().begin(), problem.current.places().end());
+    past_s = problem.past_loads_s[0];
+    return TimedDecision{problem.current};
+  });
+  EXPECT_THAT(seen, ElementsAre(1, 0));
+  EXPECT_THAT(past_s, ElementsAre(5, 1));
+}
+
+TEST(Replay, places_newcomers_where_the_trace_has_them) {
+  Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
+  trace.phases[0].names = {{.id = 0}, {.id = 1}};
+  trace.phases[1].names = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
+  trace.phases[1].placement =
+      Placement(std::vector<PlaceId>{0, 0, 1, 9});  // there is no place 9 here
+  trace.phases[2].names = {{.id = 3}};
+  std::vector<std::vector<PlaceId>> seen;
+  const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{1, 1}),
+                          {.steps = 4, .every = 1});
+  replayer.run([&](const Problem& problem) {
+    seen.emplace_back(problem.current.places().begin(), problem.current.places().end());
+    return TimedDecision{problem.current};
+  });
+  EXPECT_THAT(seen, ElementsAre(ElementsAre(1, 1), ElementsAre(1, 1, 1, 1), ElementsAre(1)));
+}
+
+/// Names, loads, messages and background at random; tasks come and go.
+Trace random_trace(Random& random, std::uint32_t num_places) {
+  Trace trace;
+  trace.num_places = num_places;
+  for (std::uint64_t i = 0; i < 1 + random.below(4); ++i) {
+    Phase phase;
+    phase.id = i;
+    for (std::uint64_t id = 0; id < 12; ++id)
+      if (random.below(6) > 0) phase.names.push_back({.id = id});
+    if (phase.names.empty()) phase.names.push_back({.id = 3});
+    for (std::size_t t = phase.names.size(); t > 1; --t)
+      std::swap(phase.names[t - 1], phase.names[random.below(t)]);
+    const auto num_tasks = static_cast<TaskId>(phase.names.size());
+    phase.placement = Placement(num_tasks);
+    for (TaskId t = 0; t < num_tasks; ++t) {
+      phase.workload.tasks.push_back({random.uniform(), random.below(1'000'000'000)});
+      phase.placement.move(t, static_cast<PlaceId>(random.below(num_places)));
+      phase.workload.messages.push_back({t, static_cast<TaskId>(random.below(num_tasks)), 1, 10});
+    }
+    for (PlaceId p = 0; p < num_places; ++p)
+      phase.workload.background_s.push_back(random.uniform());
+    trace.phases.push_back(phase);
+  }
+  return trace;
+}
+
+TEST(Replay, agrees_with_a_naive_replay_by_the_formula) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine =
+        machine_from_text("numa:2 core:2 speeds:1,0.5 message:0.1 byte:0.001 migrated_byte:1e-9");
+    const Trace trace = random_trace(random, 4);
+    const std::uint64_t every = 1 + random.below(3);
+    const char* strategy = random.below(2) == 0 ? "greedy" : "rotate";
+    const Replay replay = Replayer(trace, machine, trace.phases[0].placement,
+                                   {.steps = 9, .every = every, .beyond = Beyond::cycle})
+                              .run(deciding(strategy, 0.5));
+
+    std::map<std::uint64_t, PlaceId> place_of;  // by name
+    for (const Phase& phase : trace.phases)
+      for (TaskId t = 0; t < phase.names.size(); ++t)
+        place_of.emplace(phase.names[t].id, phase.placement.of(t));
+    const auto placement_in = [&](const Phase& phase) {
+      Placement placement(phase.workload.num_tasks());
+      for (TaskId t = 0; t < phase.names.size(); ++t)
+        placement.move(t, place_of.at(phase.names[t].id));
+      return placement;
+    };
+    double total_s = 0;
+    for (std::size_t step = 0; step < 9; ++step) {
+      if (step > 0 && step % every == 0) {
+        const Phase& measured = trace.phases[(step - 1) % trace.phases.size()];
+        const Placement before = placement_in(measured);
+        const Placement after = parse_strategy(strategy).rebalance(
+            {machine, measured.workload, before, machine.costs()});
+        const Metrics cost = evaluate(machine, measured.workload, machine.costs(), before, after);
+        total_s += 0.5 + cost.migration_s;
+        EXPECT_EQ(replay.steps[step].migrations, cost.migrations);
+        for (TaskId t = 0; t < measured.names.size(); ++t)
+          place_of[measured.names[t].id] = after.of(t);
+      }
+      const Phase& phase = trace.phases[step % trace.phases.size()];
+      const Placement now = placement_in(phase);
+      const Metrics metrics = evaluate(machine, phase.workload, machine.costs(), now, now);
+      EXPECT_EQ(replay.steps[step].iteration_s, metrics.iteration_s);
+      EXPECT_EQ(replay.steps[step].makespan_s, metrics.makespan_s);
+      total_s += metrics.iteration_s;
+    }
+    EXPECT_NEAR(replay.total_s, total_s, 1e-9);
+  }
+}
+
+TEST(Replay, is_bounded_by_the_bounds_of_its_steps) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Trace trace = random_trace(random, 4);
+    const Replayer replayer(trace, flat_machine(4), trace.phases[0].placement,
+                            {.steps = 12, .every = 2, .overlap = true});
+    for (const char* strategy : {"greedy", "refine", "keep"}) {
+      const Replay replay = replayer.run(deciding(strategy));
+      EXPECT_GE(replay.iteration_s, replayer.total_bound_s() - 1e-9);
+      EXPECT_GE(replayer.total_bound_s(), replayer.total_average_s() - 1e-9);
+      EXPECT_GE(replay.overlapped_s, replayer.total_average_s() - 1e-9);
+    }
+  }
+}
+
+TEST(Replay, overlapped_time_of_a_held_phase_is_never_above_the_formula) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Trace trace = random_trace(random, 4);
+    trace.phases.resize(1);
+    const Replay replay = Replayer(trace, flat_machine(4), trace.phases[0].placement,
+                                   {.steps = 10, .every = 3, .overlap = true})
+                              .run(deciding("rotate", 0.1));
+    EXPECT_LE(replay.overlapped_s, replay.total_s + 1e-9);
+    EXPECT_GE(replay.overlapped_s, replay.migration_s + replay.decision_s);
+  }
+}
+
+TEST(Replay, refuses_plans_and_parts_that_do_not_fit) {
+  const Trace trace = trace_of({{1, 1}});
+  const Machine machine = flat_machine(2);
+  EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);
+  EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 1, .every = 0}), Error);
+  EXPECT_THROW(Replayer(trace, machine, Placement(3), {.steps = 1}), Error);
+  EXPECT_THROW(Replayer(trace, machine, Placement(std::vector<PlaceId>{0, 2}), {.steps = 1}),
+               Error);
+  EXPECT_THROW(Replayer(Trace{}, machine, Placement(2), {.steps = 1}), Error);
+  const Replayer replayer(trace, machine, Placement(2), {.steps = 2});
+  EXPECT_THROW(replayer.run([](const Problem&) { return TimedDecision{Placement(1)}; }), Error);
+  Trace twins = trace;
+  twins.phases[0].names = {{.id = 1}, {.id = 1}};
+  EXPECT_THROW(Replayer(twins, machine, Placement(2), {.steps = 1}), Error);
+}
+
+}  // namespace
+}  // namespace poise
