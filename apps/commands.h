@@ -15,6 +15,7 @@ void add_evaluate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_strategies(CLI::App& app);
+void add_simulate(CLI::App& app);
 void add_theory(CLI::App& app);
 
 }  // namespace poise::apps

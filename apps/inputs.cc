@@ -174,6 +174,13 @@ void Inputs::check_current() const {
   }
 }
 
+Trace Inputs::trace_from_phase() const {
+  Trace trace{.machine = trace_.machine, .num_places = trace_.num_places, .phases = {}};
+  trace.phases.assign(trace_.phases.begin() + static_cast<std::ptrdiff_t>(phase_),
+                      trace_.phases.end());
+  return trace;
+}
+
 Problem Inputs::on(std::size_t i, const Placement* stand_in) {
   machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
   const bool is_known = given_ || phase().placement.num_tasks() > 0 || options_.start != "trace";

@@ -40,6 +40,9 @@ class Inputs {
 
   const Phase& phase() const { return trace_.phases[phase_]; }
   std::size_t num_machines() const;
+
+  /// The chosen phase and those after it.
+  Trace trace_from_phase() const;
   /// What had to be assumed so far, for the user to know.
   std::span<const std::string> notes() const { return notes_; }
 

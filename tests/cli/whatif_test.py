@@ -1,0 +1,96 @@
+"""poise simulate and poise theory as their users run them."""
+
+import unittest
+
+import files
+from run_poise import CliTest
+
+# Two ranks, three phases: rank 0 is loaded three times as much, then everything doubles.
+RANKS = [[[3, 3], [3, 3], [6, 6]], [[1, 1], [1, 1], [2, 2]]]
+
+
+class Simulate(CliTest):
+    def setUp(self):
+        super().setUp()
+        files.write_vt(self.folder, "run", RANKS)
+        self.command = "simulate", "run", "-m", "core:2", "--decision-time", "0.25s"
+
+    def test_totals_are_the_sums_of_their_series(self):
+        answer = self.json_of(*self.command, "-s", "greedy,rotate", "--steps", 9, "--every", 2,
+                              "--json")
+        self.assertEqual(answer["bound_s"], [4, 4] + 7 * [8])
+        for result in answer["results"]:
+            series = result["series"]
+            self.assertEqual(len(series["iteration_s"]), 9)
+            self.assertAlmostEqual(
+                sum(series["iteration_s"]) + sum(d["migration_s"] + d["decision_s"]
+                                                 for d in series["decisions"]), result["total_s"])
+            self.assertEqual(sum(d["migrations"] for d in series["decisions"]), result["migrations"])
+            self.assertAlmostEqual(result["efficiency"],
+                                   answer["total_average_s"] / result["total_s"])
+
+    def test_balances_from_the_first_decision_on(self):
+        answer = self.json_of(*self.command, "-s", "greedy", "--steps", 4, "--every", 2, "--json")
+        none, greedy = answer["results"]
+        self.assertIsNone(none["strategy"])
+        self.assertEqual(none["series"]["iteration_s"], [6, 6, 12, 12])
+        self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
+        self.assertTrue(greedy["best"])
+
+    def test_cycling_begins_anew(self):
+        answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
+        self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
+
+    def test_a_later_phase_is_the_first_step(self):
+        answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
+        self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
+
+    def test_says_the_same_twice_and_writes_a_page(self):
+        first, second = (self.run_poise(*self.command, "--overlap", "--html", f"{i}.html")
+                         for i in (1, 2))
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertEqual(first.stdout, second.stdout)
+        page = (self.folder / "1.html").read_text()
+        self.assertEqual(page, (self.folder / "2.html").read_text())
+        self.assertIn("<svg", page)
+
+    def test_refuses_what_makes_no_sense(self):
+        self.assert_refused(*self.command, "--steps", 0, says="--steps")
+        self.assert_refused(*self.command, "--every", "x", says="--every")
+        self.assert_refused(*self.command, "--beyond", "cycel", says='did you mean "cycle"?')
+        self.assert_refused(*self.command[:-1], "3", says=["--decision-time", "2ms"])
+        self.assert_refused(*self.command, "-s", "gredy", says='did you mean "greedy"?')
+        self.assert_refused(*self.command, "--html", "no/page.html", says="no/page.html")
+        self.assert_refused("simulate", "run", "-m", "core:1", says="--start")
+
+
+class Theory(CliTest):
+    eight_on_seven = "theory", "--threads", 8, "--cpus", 7, "--phase", "30s"
+
+    def test_eight_threads_on_seven_cpus(self):
+        answer = self.json_of(*self.eight_on_seven, "--period", "100ms", "--json")
+        self.assertEqual(answer["static_s"], 60)
+        self.assertEqual(answer["reactive_s"], 45)
+        self.assertAlmostEqual(answer["ideal_s"], 240 / 7)
+        self.assertAlmostEqual(answer["simulated"]["completion_s"], 240 / 7, delta=0.1)
+        self.assertTrue(answer["advice"].startswith("balance proactively"))
+
+    def test_figures_are_csv_or_json(self):
+        table = self.run_poise("theory", "--figure", "6").stdout.splitlines()
+        answer = self.json_of("theory", "--figure", "6", "--json")
+        self.assertEqual(table[0].split(","), answer["columns"])
+        self.assertEqual(len(table), 1 + len(answer["rows"]))
+
+    def test_refuses_what_makes_no_sense(self):
+        self.assert_refused("theory", says="--threads 8")
+        self.assert_refused("theory", "--threads", 0, "--cpus", 7, "--phase", "1s", says="threads: 0")
+        self.assert_refused(*self.eight_on_seven[:-1], "30", says=["30", "30s"])
+        self.assert_refused(*self.eight_on_seven, "--period", "0s", says="period")
+        self.assert_refused(*self.eight_on_seven, "--period", "1e-300s", says="too long")
+        self.assert_refused(*self.eight_on_seven, "--domains", 8, says="domains: 8")
+        self.assert_refused(*self.eight_on_seven, "--jitter", 1, says="jitter")
+        self.assert_refused("theory", "--figure", "12", says="table1")
+
+
+if __name__ == "__main__":
+    unittest.main()
