@@ -63,8 +63,8 @@ double portable_exp(double x) {
 }
 
 double portable_log(double x) {
-  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh s, s = (m - 1) / (m + 1), |s| < 0.172,
-  // where ten terms of the odd series leave less than 1e-17.
+  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh s, s = (m - 1) / (m + 1), |s| <
+  // 0.172, where ten terms of the odd series leave less than 1e-17.
   int k = 0;
   double m = std::frexp(x, &k);
   if (m < 0.70710678118654752) {
