@@ -11,6 +11,12 @@ pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec libbrotlienc)
 
 find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch)
 find_library(SCOTCH_LIBRARY scotch)
-find_library(SCOTCHERR_LIBRARY scotcherr)
+if(SCOTCH_INCLUDE)  # contexts, which make its maps repeatable, came with Scotch 7
+  file(STRINGS ${SCOTCH_INCLUDE}/scotch.h SCOTCH_CONTEXTS REGEX "SCOTCH_contextThreadSpawn")
+  if(NOT SCOTCH_CONTEXTS)
+    message(STATUS "Scotch in ${SCOTCH_INCLUDE} is older than 7: strategy scotch is left out")
+    set(SCOTCH_LIBRARY "")
+  endif()
+endif()
 find_path(METIS_INCLUDE metis.h)
 find_library(METIS_LIBRARY metis)

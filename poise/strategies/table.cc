@@ -19,6 +19,7 @@ Placement greedy_comm(const Problem&, const Knobs&);
 Placement refine_comm(const Problem&, const Knobs&);
 Placement orb(const Problem&, const Knobs&);
 Placement metis(const Problem&, const Knobs&);
+Placement scotch(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
@@ -42,6 +43,14 @@ constexpr Knob kMetisKnobs[] = {
     {"method", 0, 0, 1, "recursive cuts less; kway is faster for less than 256 places",
      kMetisMethods},
     {"stay", 1, 0, 1, "1: rename nodes and places so that load stays where it is", kNoYes},
+};
+
+constexpr std::string_view kEfforts[] = {"usual", "best"};
+constexpr Knob kScotchKnobs[] = {
+    {"tolerance", 1.05, 1.001, 2, "the makespan that Scotch may make, over the average"},
+    {"effort", 0, 0, 1, "time that Scotch takes against the quality of its maps", kEfforts},
+    {"remap", 0, 0, 1, "0: map afresh; 1: start from the current placement", kNoYes},
+    {"migration", 1, 0, 1e6, "with remap=1: weight of migrations, times their seconds"},
 };
 
 constexpr Knob kGreedyCommKnobs[] = {
@@ -139,6 +148,12 @@ constexpr Strategy kStrategies[] = {
      .complexity = "O((n + m) log p)",
      .rebalance = metis,
      .knobs = kMetisKnobs},
+    {.name = "scotch",
+     .summary = "maps the graph of tasks onto the machine's tree, afresh or from where it is",
+     .source = "Pellegrini and Roman 1996 (Scotch)",
+     .complexity = "O((n + m) log p)",
+     .rebalance = scotch,
+     .knobs = kScotchKnobs},
     {.name = "nuco",
      .summary = "heaviest task first, each where its load and its remote messages cost least",
      .source = "NucoLB: Pilla et al. 2012, Algorithm 1",

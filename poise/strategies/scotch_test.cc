@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstdint>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string_view>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+struct Example {
+  Machine machine;
+  Workload workload;
+  Placement current;
+
+  Placement placed(const char* strategy = "scotch") const {
+    return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs(), 1});
+  }
+  Metrics metrics(const Placement& placement) const {
+    return evaluate(machine, workload, machine.costs(), current, placement);
+  }
+};
+
+/// A square grid of loads around 1, tasks dealt out in turn.
+Example grid(const char* machine, TaskId side) {
+  Random random(side);
+  Example made{machine_from_text(machine), {}, {}};
+  for (TaskId t = 0; t < side * side; ++t) {
+    made.workload.tasks.push_back({random.uniform(0.5, 1.5), 1000});
+    if (t % side + 1 < side) made.workload.messages.push_back({t, t + 1, 1, 10});
+    if (t + side < side * side) made.workload.messages.push_back({t, t + side, 1, 10});
+  }
+  made.current = round_robin(side * side, made.machine.num_places());
+  return made;
+}
+
+class Scotch : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      grid("core:2", 2).placed();
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find("built without") == std::string_view::npos) throw;
+      GTEST_SKIP() << error.what();
+    }
+  }
+};
+
+TEST_F(Scotch, cuts_few_ties_of_a_grid_in_equal_parts) {
+  const Example square = grid("core:16", 64);
+  const Placement placed = square.placed();
+  EXPECT_LT(square.metrics(placed).imbalance, 1.06);
+  EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // straight cuts: 6 lines of 64
+}
+
+TEST_F(Scotch, maps_what_talks_onto_what_is_near) {
+  const Example square = grid("node:4 core:4 factors:20,1", 64);
+  // Straight cuts between nodes: 2 lines of 64.
+  EXPECT_LT(square.metrics(square.placed()).internode_bytes, 10u * 64 * 2 * 2);
+}
+
+TEST_F(Scotch, follows_speeds_and_what_cannot_move) {
+  Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
+  mixed.workload.background_s = {0, 0, 300, 0};
+  for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
+  const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, mixed.placed());
+  for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
+}
+
+TEST_F(Scotch, moves_less_when_it_remaps) {
+  Example drifted = grid("node:4 core:4", 48);
+  drifted.current = drifted.placed();
+  for (TaskId t = 0; t < 600; ++t) drifted.workload.tasks[t].load_s *= 2;
+  const Metrics before = drifted.metrics(drifted.current);
+  const Metrics afresh = drifted.metrics(drifted.placed());
+  const Metrics remapped = drifted.metrics(drifted.placed("scotch:remap=1,migration=100"));
+  EXPECT_LT(remapped.makespan_s, before.makespan_s);
+  EXPECT_LT(2 * remapped.migrations, afresh.migrations);
+}
+
+TEST_F(Scotch, survives_weights_at_the_ends_of_their_range) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Example lumpy =
+        grid(fmt::format("node:2 core:{} factors:1000,0.001", 1 + random.below(20)).c_str(),
+             static_cast<TaskId>(1 + random.below(20)));
+    for (Task& task : lumpy.workload.tasks) {
+      task.load_s = random.below(9) == 0 ? 0 : portable_exp(20 * random.normal());
+      task.bytes = random.bits() >> random.below(64);
+    }
+    for (Message& message : lumpy.workload.messages)
+      message.count = random.bits() >> (1 + random.below(63));
+    for (const char* strategy : {"scotch", "scotch:remap=1"})
+      EXPECT_NO_THROW(lumpy.placed(strategy));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace poise
