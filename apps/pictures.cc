@@ -96,9 +96,8 @@ std::string bar_boxes(const Frame& frame, const std::vector<Bar>& bars, bool has
 }
 
 std::string amount_text(const Traffic& traffic, double amount) {
-  return traffic.in_bytes
-             ? bytes_text(amount)
-             : fmt::format("{} messages", count_text(static_cast<std::uint64_t>(amount)));
+  return traffic.in_bytes ? bytes_text(amount)
+                          : count_text(static_cast<std::uint64_t>(amount), "message");
 }
 
 std::string shortened(const std::string& name, std::size_t most) {
