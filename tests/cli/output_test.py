@@ -15,7 +15,6 @@ from run_poise import POISE, CliTest
 METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan_bound_s", "average_s",
            "imbalance", "hop_bytes", "internode_bytes", "nuco_messages", "max_comm_s", "migrations",
            "migrated_bytes", "migration_s"]
-COMMANDS = ["topo", "plan", "evaluate", "compare", "convert", "strategies"]
 
 
 class Page(html.parser.HTMLParser):
@@ -57,11 +56,12 @@ class Output(CliTest):
 
     def test_help_of_every_command_has_an_example(self):
         overview = self.run_poise("--help").stdout
-        for command in COMMANDS:
-            self.assertRegex(overview, rf"(?m)^  {command} ")
+        commands = re.findall(r"(?m)^  ([a-z]+) ", overview.partition("Subcommands:")[2])
+        self.assertLessEqual({"topo", "plan", "evaluate", "compare", "strategies"}, set(commands))
+        for command in commands:
             done = self.run_poise(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertRegex(done.stdout, f"Example: poise {command}")
+            self.assertRegex(done.stdout, f"(?i)examples?: *\n? *poise {command}")
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
     def test_version(self):

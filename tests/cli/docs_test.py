@@ -1,0 +1,48 @@
+"""The documents of the command line tell the truth: they are compared with the program."""
+
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import files
+from run_poise import POISE, CliTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Docs(CliTest):
+    def test_every_key_is_documented(self):
+        (self.folder / "g.graph").write_text(files.GRAPH)
+        page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+        row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
+        for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
+            self.assertIn(f"`{key}`", page)
+
+    def test_manual_pages_come_from_the_help(self):
+        subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
+                       cwd=self.folder, check=True, timeout=60)
+        pages = {path.name: path.read_text(encoding="utf-8")
+                 for path in (self.folder / "man").iterdir()}
+        self.assertIn("poise\\-compare", pages["poise-compare.1"])
+        self.assertIn(".B \\-\\-html FILE", pages["poise-compare.1"])
+        for command in "plan", "evaluate", "compare", "strategies":
+            self.assertIn(f".B {command}\n", pages["poise.1"])
+            self.assertIn(f"poise-{command}.1", pages)
+
+    def complete(self, *words):
+        script = ROOT / "packaging" / "completion" / "poise.bash"
+        done = subprocess.run(
+            ["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _poise;'
+             ' echo "${COMPREPLY[@]}"', script, POISE, *words],
+            check=True, capture_output=True, encoding="utf-8", timeout=60)
+        return done.stdout.split()
+
+    def test_completion_knows_commands_options_and_strategies(self):
+        self.assertEqual(self.complete("comp"), ["compare"])
+        self.assertIn("--strategies", self.complete("compare", "--str"))
+        self.assertIn("greedy", self.complete("plan", "--strategy", "gr"))
+
+
+if __name__ == "__main__":
+    unittest.main()
