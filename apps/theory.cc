@@ -60,8 +60,9 @@ Json to_json(const JuggleOutcome& outcome) {
 Json to_json(const Outlook& outlook) {
   const OutlookQuestion& question = outlook.question;
   const Slots slots = slots_of(question.program);
-  Json simulated = to_json(outlook.simulated);
+  Json simulated = to_json(outlook.simulated), hybrid = to_json(outlook.simulated_hybrid);
   simulated.erase("migrations");  // sorting does not count them
+  hybrid.erase("migrations");
   return {{"threads", question.program.threads},
           {"cpus", question.program.places},
           {"phase_s", question.program.phase_s},
@@ -78,6 +79,7 @@ Json to_json(const Outlook& outlook) {
           {"ideal_s", outlook.ideal_s},
           {"simulated", simulated},
           {"simulated_swaps", to_json(outlook.simulated_swaps)},
+          {"simulated_hybrid", hybrid},
           {"advice", outlook.advice}};
 }
 
@@ -106,6 +108,8 @@ std::string text_of(const Outlook& outlook) {
               "the idealised algorithm, by sorting");
   text += row("  with swaps", swaps.completion_s, outlook,
               fmt::format("as juggle does it: {:.3g} migrations a second", migrations));
+  text += row("hybrid, simulated", outlook.simulated_hybrid.completion_s, outlook,
+              "proactive and reactive at once");
   text += row("ideal", outlook.ideal_s, outlook, "(14, 15): the limit of ever shorter periods");
   return text + "\n" + outlook.advice + "\n";
 }

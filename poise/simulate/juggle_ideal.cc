@@ -234,16 +234,6 @@ class Clock {
 
 }  // namespace
 
-std::string_view name_of(Balancing balancing) {
-  switch (balancing) {
-    case Balancing::none: return "none";
-    case Balancing::reactive: return "reactive";
-    case Balancing::proactive: return "proactive";
-    case Balancing::hybrid: return "hybrid";
-  }
-  return "";
-}
-
 void check(const JuggleRun& run) {
   check(run.program);
   const bool is_periodic =

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "poise/machine/machine.h"
@@ -20,9 +19,8 @@ enum class Balancing : std::uint8_t {
   none,       // they stay where they start
   reactive,   // whenever a thread blocks at the barrier
   proactive,  // every period
-  hybrid      // both: the paper's section 6 proposes it
+  hybrid      // both: the paper's section 6 proposes it; may be slower than reactive alone
 };
-std::string_view name_of(Balancing balancing);
 
 /// How they are moved at a periodic balancing point; reactive moves always sort.
 enum class Redistribution : std::uint8_t {

@@ -119,6 +119,9 @@ Outlook outlook(const OutlookQuestion& question) {
   run.redistribution = Redistribution::swaps;
   outlook.simulated_swaps = simulate_juggle(run);
   run.redistribution = Redistribution::sorted;
+  run.balancing = Balancing::hybrid;
+  outlook.simulated_hybrid = simulate_juggle(run);
+  run.balancing = Balancing::proactive;
   outlook.advice = advice(outlook, run);
   return outlook;
 }

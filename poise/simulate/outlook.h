@@ -20,14 +20,15 @@ struct OutlookQuestion {
 /// Seconds for all phases. Over several domains: the slowest domain's, since the barrier waits.
 struct Outlook {
   OutlookQuestion question;
-  double static_s = 0;            // (1)
-  double ideal_s = 0;             // (14, 15)
-  double reactive_s = 0;          // (19-21), and beyond 1 < n/m < 2
-  double bound_s = 0;             // (2) and (14) for one phase, (15) for several
-  double approximation_s = 0;     // (16-18)
-  JuggleOutcome simulated;        // the sorting of section 3
-  JuggleOutcome simulated_swaps;  // the swaps of section 2.3
-  std::string advice;             // one line
+  double static_s = 0;             // (1)
+  double ideal_s = 0;              // (14, 15)
+  double reactive_s = 0;           // (19-21), and beyond 1 < n/m < 2
+  double bound_s = 0;              // (2) and (14) for one phase, (15) for several
+  double approximation_s = 0;      // (16-18)
+  JuggleOutcome simulated;         // the sorting of section 3
+  JuggleOutcome simulated_swaps;   // the swaps of section 2.3
+  JuggleOutcome simulated_hybrid;  // sorting, and reacting as well
+  std::string advice;              // one line
 };
 
 /// Throws Error when the question makes no sense or would take minutes to simulate.

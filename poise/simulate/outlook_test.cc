@@ -57,6 +57,8 @@ TEST(Outlook, bounds_stay_below_what_is_simulated) {
         const Outlook found = outlook({.program = {19, places, 1, phases}, .period_s = period_s});
         EXPECT_GE(found.simulated.completion_s, found.bound_s - 1e-9);
         EXPECT_LE(found.simulated.completion_s, found.static_s + 1e-9);
+        EXPECT_GE(found.simulated_hybrid.completion_s, found.ideal_s - 1e-9);
+        EXPECT_LE(found.simulated_hybrid.completion_s, found.static_s + 1e-9);
         EXPECT_LE(found.ideal_s, found.bound_s);
         EXPECT_LE(found.bound_s, found.approximation_s + 1e-9);
       }
