@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/strategies/random_problem.h"
+#include "tests/support/random_problem.h"
 
 namespace poise {
 namespace {

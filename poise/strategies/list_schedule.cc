@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "poise/placement/metrics.h"
 #include "poise/placement/speed_groups.h"
 #include "poise/strategies/block_distances.h"
+#include "poise/strategies/weighed_messages.h"
 #include "poise/workload/heaviest_first.h"
 
 namespace poise {
@@ -37,51 +39,6 @@ struct Branch {
   std::uint64_t count;
 };
 
-/// Messages by what they weigh: a sum that does not depend on the order in which they came. The
-/// last added can be taken away again.
-class WeighedMessages {
- public:
-  void add(double weight, std::uint64_t count) {
-    if (count == 0) return;
-    added_.push_back({weight, count});
-    const auto term = find(weight);
-    if (term != terms_.end() && term->weight == weight)
-      term->count += count;
-    else
-      terms_.insert(term, {weight, count});
-  }
-  std::size_t size() const { return added_.size(); }
-  /// Takes away what was added after size() was this.
-  void shrink_to(std::size_t size) {
-    for (; added_.size() > size; added_.pop_back()) {
-      const auto term = find(added_.back().weight);
-      term->count -= added_.back().count;
-      if (term->count == 0 && terms_.size() > kFewWeights) terms_.erase(term);
-    }
-  }
-  /// The sum over distinct weights, ascending, of weight times count.
-  double sum() const {
-    double sum = 0;
-    for (const Term& term : terms_) sum += term.weight * static_cast<double>(term.count);
-    return sum;
-  }
-
- private:
-  struct Term {
-    double weight;
-    std::uint64_t count;
-  };
-  /// Of so few, those without messages are kept: the next task will have the same weights.
-  static constexpr std::size_t kFewWeights = 8;
-
-  std::vector<Term>::iterator find(double weight) {
-    return std::lower_bound(terms_.begin(), terms_.end(), weight,
-                            [](const Term& term, double wanted) { return term.weight < wanted; });
-  }
-  std::vector<Term> terms_;  // by weight, ascending
-  std::vector<Term> added_;
-};
-
 /// A place for the task at hand; the lesser is the better.
 struct Candidate {
   double cost, busy_s;
@@ -90,16 +47,6 @@ struct Candidate {
     return std::tie(a.cost, a.busy_s, a.place) < std::tie(b.cost, b.busy_s, b.place);
   }
 };
-
-std::vector<double> busy_at_first(const Problem& problem) {
-  std::vector<double> busy_s = problem.workload.background_s;
-  busy_s.resize(problem.machine.num_places(), 0);
-  for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
-    const PlaceId p = problem.current.of(t);
-    busy_s[p] += problem.workload.tasks[t].load_s / problem.machine.speed_of(p);
-  }
-  return busy_s;
-}
 
 bool holds(const DistanceTree::Group& group, PlaceId p) {
   return group.first <= p && p < group.last;
@@ -142,7 +89,7 @@ class Scheduler {
   bool could_win(const SpeedGroup& places, double busy_s, double messages, PlaceId lowest) const {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
-  bool could_hold_best(const DistanceTree::Group& group, double lightest) const;
+  bool could_hold_best(const DistanceTree::Group& group, double lightest);
   /// Below what the same messages weigh, however that sum is rounded.
   double less_rounding(double messages) const {
     return messages -
@@ -183,7 +130,7 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
       has_equal_speeds_(problem.machine.has_equal_speeds()),
       tree_(problem.machine, weights),
       schedule_{problem.current},
-      places_(problem.machine, busy_at_first(problem)),
+      places_(problem.machine, work_s(problem.machine, problem.workload, problem.current)),
       blocks_(tree_) {
   for (const PlaceId p : problem.current.places()) leaf_of_task_.push_back(tree_.leaf_of(p));
 }
@@ -274,11 +221,12 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
 
 /// Whether the least busy place of a group would win if the messages weighed no more than
 /// `lightest`.
-bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) const {
+bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
     const PlaceId first = places.index_from(group.first), last = places.index_from(group.last);
     if (first == last) continue;
+    ++schedule_.num_questions;
     const PlaceId least = places.busy.least_in(first, last);
     if (could_win(places, places.busy.busy_s(least), messages, group.first)) return true;
   }
@@ -363,6 +311,7 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   for (const SpeedGroup& places : places_.all()) {
     const PlaceId last = places.index_from(children[last_child - 1].last);
     for (PlaceId index = places.index_from(children[first_child].first); index < last;) {
+      ++schedule_.num_questions;
       const PlaceId lowest = places.place(index);
       index = places.busy.next_in(
           index, last, [&](double busy_s) { return could_win(places, busy_s, messages, lowest); });
@@ -418,7 +367,7 @@ void Scheduler::consider(PlaceId first, PlaceId last, double messages) {
 }
 
 void Scheduler::consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages) {
-  ++schedule_.num_evaluations;
+  ++schedule_.num_questions;
   const LeastBusy& busy = places.busy;
   if (!could_win(places, busy.busy_s(busy.least()), messages, first)) return;
   PlaceId index = places.index_from(first);

@@ -11,7 +11,7 @@ namespace poise {
 
 struct Schedule {
   Placement placement;
-  std::uint64_t num_evaluations = 0;  // of the cost of a range of places
+  std::uint64_t num_questions = 0;  // for the least busy place of a range: what a decision costs
 };
 
 /// Heaviest movable task first (ties: the lower id), each to the place c of least
@@ -24,10 +24,12 @@ struct Schedule {
 /// as it was, to the last bit.
 ///
 /// Weights are the same on all places of a group of the distance tree that holds no partner of t,
-/// so one question for the least busy of them is enough. With n tasks, E links, m places:
-/// O(n log n + E * levels + (n + E * levels) log m) on a tree, whatever the number of domains; on
-/// other networks besides, per task, O(log m + partners) for each node that is idle enough to win.
-/// Each distinct speed of places asks its own questions.
+/// so one question for the least busy of them is enough; a group is passed over where its least
+/// busy place could not win at the least weights. With n tasks, E links, m places:
+/// O(n + m + E levels log m) on a tree, whatever the number of domains. A network of N nodes that
+/// is no tree adds O(sqrt(N)) per task and O(log m + partners) per node that is idle enough to win
+/// (all N at worst), and O(N) once per node that sends. Places of another speed ask questions of
+/// their own; past 32 speeds, one more for each place that is idle enough to win.
 Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
                        MessageWeights weights);
 

@@ -8,7 +8,8 @@
 /// where l counts those from domain(c), and busy(c), background included, is without t. A task
 /// moves only where that is cheaper, so few do. Ignores bytes, and what a placed task sends. On
 /// places of different speeds, which the paper does not know, load(t) / speed(c) is added.
-/// O(n log n + E levels + (n + E levels) log m) for n tasks, E messages and m places of a tree.
+/// O(n + m + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h says
+/// how, and what other networks cost.
 #include "poise/strategies/list_schedule.h"
 #include "poise/strategies/strategy.h"
 

@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/paths.h"
+
 #include "poise/base/random.h"
+#include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/placement/placement.h"
 #include "poise/strategies/strategy.h"
@@ -22,6 +25,11 @@ struct OwnedProblem {
   Placement current;
   Problem view() const { return {machine, workload, current, machine.costs()}; }
 };
+
+/// One of machines/, by its name.
+inline Machine paper_machine(const std::string& name) {
+  return find_machine(std::string(POISE_MACHINES "/") + name + ".json");
+}
 
 inline double random_factor(Random& random) {
   return 1 + 0.3 * static_cast<double>(random.below(6));
@@ -69,12 +77,13 @@ inline Machine random_machine(Random& random) {
 }
 
 /// Loads, messages and background; with few distinct values half of the time, so that ties abound.
-inline OwnedProblem random_problem(Random& random) {
-  OwnedProblem problem{random_machine(random), {}, {}};
+inline OwnedProblem random_problem(Machine machine, Random& random) {
+  OwnedProblem problem{std::move(machine), {}, {}};
   const std::uint32_t num_places = problem.machine.num_places();
   const bool has_ties = random.below(2) == 0;
+  const double unit_s = random.below(2) == 0 ? 0.25 : 0.1;  // sums are exact, or rounded
   const auto load_s = [&] {
-    return has_ties ? 0.1 * static_cast<double>(random.below(4)) : random.uniform(0, 1);
+    return has_ties ? unit_s * static_cast<double>(random.below(4)) : random.uniform(0, 1);
   };
   const auto num_tasks = static_cast<TaskId>(1 + random.below(4 * num_places));
   problem.current = Placement(num_tasks);
@@ -93,6 +102,10 @@ inline OwnedProblem random_problem(Random& random) {
   if (random.below(3) == 0)
     for (PlaceId p = 0; p < num_places; ++p) problem.workload.background_s.push_back(load_s());
   return problem;
+}
+
+inline OwnedProblem random_problem(Random& random) {
+  return random_problem(random_machine(random), random);
 }
 
 }  // namespace poise
