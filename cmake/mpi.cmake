@@ -1,0 +1,19 @@
+# MPI, any implementation: optional, it decides which runtimes are built.
+find_package(MPI QUIET COMPONENTS C CXX)
+
+# A library or program that speaks MPI through its C interface; C++'s own is gone from the standard.
+function(use_mpi target visibility)
+  target_link_libraries(${target} ${visibility} MPI::MPI_CXX)
+  target_compile_definitions(${target} ${visibility} OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endfunction()
+
+# A test of NP ranks, more than there are cores if need be: mpi_test(NAME NP TARGET ARGUMENT…). Open
+# MPI is told to oversubscribe, bind nothing and yield when idle; as root it wants to be asked twice.
+add_custom_target(mpi_tests)  # the programs of all of them
+function(mpi_test name np target)
+  add_dependencies(mpi_tests ${target})
+  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
+                                ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none;OMPI_MCA_mpi_yield_when_idle=1")
+endfunction()
