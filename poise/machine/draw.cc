@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
 constexpr std::size_t kMaxBranches = 24;  // drawn below one group
+constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -138,8 +139,10 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
+/// Nothing where one number says it all, or where the page is too narrow.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
-  if (rows > kMaxMatrixColumns) return;
+  const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
+  if (is_uniform || rows > kMaxMatrixColumns) return;
   std::size_t width = 4;
   for (const double value : matrix) width = std::max(width, factor_text(value).size());
   text += fmt::format("  {:>7}", "from\\to");
@@ -163,9 +166,11 @@ void draw_numa(const Machine& machine, std::string& text) {
         fmt::format("\nNUMA factors{}: {} ({})\n", which,
                     range_text(kind.latency_factor, kind.num_domains), name_of(parts.numa_source));
     draw_matrix(kind.latency_factor, kind.num_domains, text);
-    const std::string bandwidth = range_text(kind.bandwidth_factor, kind.num_domains);
-    if (bandwidth != "1") {
-      text += fmt::format("seconds per byte, the same way: {}\n", bandwidth);
+    if (kind.bandwidth_factor == kind.latency_factor) {
+      text += "  seconds per byte: the same\n";
+    } else if (range_text(kind.bandwidth_factor, kind.num_domains) != "1") {
+      text += fmt::format("  seconds per byte: {}\n",
+                          range_text(kind.bandwidth_factor, kind.num_domains));
       draw_matrix(kind.bandwidth_factor, kind.num_domains, text);
     }
   }
@@ -177,7 +182,8 @@ std::string spread_text(const Spread& spread, const char* unit) {
 
 void draw_inside(const Machine& machine, std::string& text) {
   const MachineParts& parts = machine.parts();
-  text += fmt::format("\nMessages inside a domain ({})\n", name_of(parts.cache_source));
+  text += fmt::format("\nMessages inside a domain, by the smallest group they stay in ({})\n",
+                      name_of(parts.cache_source));
   const std::vector<LevelLatency>& measured = parts.facts.measurement.levels;
   const auto line = [&](const std::string& name, double factor) {
     const auto found = std::find_if(measured.begin(), measured.end(),
@@ -203,9 +209,20 @@ std::string network_shape_text(const Network& network) {
   return text;
 }
 
+/// The level above the nodes with as many groups.
+std::string name_of_tier(const Machine& machine, std::uint32_t groups) {
+  for (const Level& level : machine.levels())
+    if (level.num_groups() == groups) return level.name;
+  return fmt::format("of {} groups", groups);
+}
+
 void draw_network(const Machine& machine, std::string& text) {
   const Network& network = machine.network();
-  if (machine.num_nodes() < 2) return;
+  if (machine.num_nodes() < 2) {
+    if (machine.parts().network_source == Source::measured)
+      text += fmt::format("\nNetwork to other nodes: {} (measured)\n", factor_text(network.factor));
+    return;
+  }
   text += fmt::format("\nNetwork: {} ({})\n", network_shape_text(network),
                       name_of(machine.parts().network_source));
   if (network.shape == Network::Shape::matrix) {
@@ -215,7 +232,7 @@ void draw_network(const Machine& machine, std::string& text) {
     text += fmt::format("  between nodes: {}\n", factor_text(network.factor));
     for (const Tier& tier : network.tiers)
       text +=
-          fmt::format("  inside one of {}: {}\n", plural(tier.group_of_node.back() + 1, "group"),
+          fmt::format("  inside one {}: {}\n", name_of_tier(machine, tier.group_of_node.back() + 1),
                       factor_text(tier.latency_factor));
   } else {
     if (network.nodes_per_router > 1)
@@ -227,12 +244,34 @@ void draw_network(const Machine& machine, std::string& text) {
     text += fmt::format("  seconds per byte: {}\n", factor_text(network.bandwidth_factor));
 }
 
+void draw_other_memory(const Facts& facts, std::string& text) {
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<std::uint32_t>> alike;
+  for (const Memory& memory : facts.other_memory)
+    alike[{memory.kind, memory.bytes}].push_back(memory.os_index);
+  if (!alike.empty()) text += "\nMemory that is no place's domain\n";
+  for (const auto& [kind, indexes] : alike)
+    text += fmt::format("  {} × {}{}{} (NUMA {} {})\n", indexes.size(), kind.first,
+                        kind.first.empty() ? "" : ", ", bytes_text(kind.second),
+                        indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
+}
+
+/// The words after the heading, on as many lines as they take.
+void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
+  std::string line(heading);
+  for (const std::string_view word : split(words, ' ')) {
+    if (line.size() + 1 + word.size() > kPageWidth) {
+      text += fmt::format("{}\n", line);
+      line.assign(1, ' ');
+    }
+    line += fmt::format(" {}", word);
+  }
+  text += fmt::format("{}\n", line);
+}
+
 void draw_facts(const Machine& machine, std::string& text) {
   const Facts& facts = machine.parts().facts;
   const CostModel& costs = machine.costs();
-  for (const Memory& memory : facts.other_memory)
-    text += fmt::format("\nMemory of no place: NUMA node {}{}{}, {}\n", memory.os_index,
-                        memory.kind.empty() ? "" : ", ", memory.kind, bytes_text(memory.bytes));
+  draw_other_memory(facts, text);
   text += fmt::format("\nCosts: {:.4g} s per message, {:.4g} s per byte, each times its factor\n",
                       costs.seconds_per_message, costs.seconds_per_byte);
   if (!facts.measurement.latency_ns.empty())
@@ -240,9 +279,8 @@ void draw_facts(const Machine& machine, std::string& text) {
                         spread_text(facts.measurement.latency_ns[0], "ns"));
   if (!machine.has_equal_speeds())
     text += fmt::format("Speeds: {}\n", name_of(machine.parts().speed_source));
-  if (!facts.origin.empty()) text += fmt::format("Source: {}\n", facts.origin);
-  for (const std::string& assumption : facts.assumed)
-    text += fmt::format("Assumed: {}\n", assumption);
+  if (!facts.origin.empty()) draw_paragraph("Source:", facts.origin, text);
+  for (const std::string& assumption : facts.assumed) draw_paragraph("Assumed:", assumption, text);
 }
 
 }  // namespace
