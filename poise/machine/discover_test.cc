@@ -43,6 +43,161 @@ TEST(Discover, several_threads_of_a_core_are_one_place) {
   EXPECT_EQ(machine.parts().facts.threads, std::vector<std::uint32_t>(12, 2));
 }
 
+/// Topologies that the synthetic text cannot say, as hwloc's XML.
+class Xml {
+ public:
+  Xml& open(const char* type, std::uint64_t units, std::uint64_t nodes,
+            const std::string& more = "") {
+    text_ += object(type, units, nodes, more) + ">";
+    return *this;
+  }
+  Xml& close() {
+    text_ += "</object>";
+    return *this;
+  }
+  Xml& numa(std::uint32_t os_index, std::uint64_t units, const std::string& more = "") {
+    text_ += object("NUMANode", units, std::uint64_t{1} << os_index,
+                    fmt::format(" os_index=\"{}\" local_memory=\"1024\" {}", os_index, more)) +
+             "/>";
+    return *this;
+  }
+  /// A core and its processing units.
+  Xml& core(std::uint64_t units, std::uint64_t nodes) {
+    open("Core", units, nodes);
+    for (std::uint32_t unit = 0; unit < 64; ++unit)
+      if ((units >> unit & 1) != 0)
+        text_ +=
+            object("PU", std::uint64_t{1} << unit, nodes, fmt::format(" os_index=\"{}\"", unit)) +
+            "/>";
+    return close();
+  }
+  Xml& cpukind(std::uint64_t units, const std::string& infos) {
+    kinds_ += fmt::format("<cpukind cpuset=\"{:#x}\">{}</cpukind>", units, infos);
+    return *this;
+  }
+  static std::string info(const char* name, const char* value) {
+    return fmt::format("<info name=\"{}\" value=\"{}\"/>", name, value);
+  }
+  Machine machine() const {
+    return machine_from_hwloc_xml(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                                              "<topology version=\"2.0\">{}{}</topology>\n",
+                                              text_, kinds_),
+                                  "test.xml");
+  }
+
+ private:
+  std::string object(const char* type, std::uint64_t units, std::uint64_t nodes,
+                     const std::string& more) {
+    return fmt::format(
+        "<object type=\"{}\" gp_index=\"{}\" cpuset=\"{:#x}\" complete_cpuset=\"{:#x}\" "
+        "nodeset=\"{:#x}\" complete_nodeset=\"{:#x}\" {}",
+        type, ++objects_, units, units, nodes, nodes, more);
+  }
+
+  std::string text_, kinds_;
+  int objects_ = 0;
+};
+
+std::string machine_allowing(std::uint64_t units, std::uint64_t nodes) {
+  return fmt::format("os_index=\"0\" allowed_cpuset=\"{:#x}\" allowed_nodeset=\"{:#x}\"", units,
+                     nodes);
+}
+
+TEST(Discover, places_outside_the_allowed_set_do_not_appear) {
+  Xml xml;
+  xml.open("Machine", 0xff, 1, machine_allowing(0b11001110, 1)).numa(0, 0xff);
+  for (int core = 0; core < 4; ++core) xml.core(0b11u << 2 * core, 1);
+  const Machine machine = xml.close().machine();
+  ASSERT_EQ(machine.num_places(), 3u);
+  EXPECT_EQ(machine.place(0).os_index, 1u) << "the first thread of core 0 is not allowed";
+  EXPECT_EQ(machine.place(1).os_index, 2u);
+  EXPECT_EQ(machine.place(2).os_index, 6u);
+  EXPECT_EQ(machine.parts().facts.threads, (std::vector<std::uint32_t>{1, 2, 2}));
+}
+
+TEST(Discover, large_and_small_cores_have_their_speeds) {
+  Xml xml;
+  xml.open("Machine", 0xff, 1, machine_allowing(0xff, 1)).numa(0, 0xff);
+  for (int core = 0; core < 2; ++core)
+    xml.open("L2Cache", 0b11u << 2 * core, 1,
+             "cache_size=\"2048\" depth=\"2\" cache_linesize=\"64\" cache_type=\"0\"")
+        .core(0b11u << 2 * core, 1)
+        .close();
+  xml.open("L2Cache", 0xf0, 1,
+           "cache_size=\"4096\" depth=\"2\" cache_linesize=\"64\" cache_type=\"0\"");
+  for (int core = 4; core < 8; ++core) xml.core(1u << core, 1);
+  xml.close().close();
+  xml.cpukind(0x0f, Xml::info("CoreType", "IntelCore") + Xml::info("FrequencyMaxMHz", "5000"));
+  xml.cpukind(0xf0, Xml::info("CoreType", "IntelAtom") + Xml::info("FrequencyMaxMHz", "4000"));
+  const Machine machine = xml.machine();
+  EXPECT_EQ(names_of_levels(machine), "numa:1 l2:3 core:6 ");
+  EXPECT_EQ(machine.speed_of(0), 1);
+  EXPECT_NEAR(machine.speed_of(5), 0.7 * 4 / 5, 1e-12);
+  EXPECT_EQ(machine.parts().speed_source, Source::firmware);
+}
+
+TEST(Discover, the_capacity_the_kernel_tells_beats_the_clock) {
+  Xml xml;
+  xml.open("Machine", 3, 1, machine_allowing(3, 1)).numa(0, 3).core(1, 1).core(2, 1).close();
+  xml.cpukind(1, Xml::info("LinuxCapacity", "256") + Xml::info("FrequencyMaxMHz", "2000"));
+  xml.cpukind(2, Xml::info("LinuxCapacity", "1024") + Xml::info("FrequencyMaxMHz", "2500"));
+  const Machine machine = xml.machine();
+  EXPECT_EQ(machine.speed_of(0), 0.25);
+  EXPECT_EQ(machine.speed_of(1), 1);
+}
+
+TEST(Discover, memory_without_cores_is_reported_and_is_no_domain) {
+  Xml xml;
+  xml.open("Machine", 0xf, 0b111, machine_allowing(0xf, 0b111)).numa(2, 0xf, "subtype=\"NVM\"");
+  for (int package = 0; package < 2; ++package)
+    xml.open("Package", 0b11u << 2 * package, 1u << package,
+             fmt::format("os_index=\"{}\"", package))
+        .numa(static_cast<std::uint32_t>(package), 0b11u << 2 * package)
+        .core(1u << 2 * package, 1u << package)
+        .core(2u << 2 * package, 1u << package)
+        .close();
+  const Machine machine = xml.close().machine();
+  EXPECT_EQ(machine.num_domains(), 2u);
+  const Facts& facts = machine.parts().facts;
+  ASSERT_EQ(facts.other_memory.size(), 1u);
+  EXPECT_EQ(facts.other_memory[0].os_index, 2u);
+  EXPECT_EQ(facts.other_memory[0].kind, "NVM");
+  EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
+}
+
+TEST(Discover, dram_is_the_domain_where_a_core_has_faster_memory_too) {
+  SKIP_WITHOUT_DATA();
+  const Machine machine = real_machine("64intel64-heteromem.xml");
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  ASSERT_EQ(machine.parts().facts.other_memory.size(), 4u);
+  EXPECT_EQ(machine.parts().facts.other_memory[0].kind, "HBM");
+}
+
+TEST(Discover, trees_may_be_deeper_on_one_side) {
+  // One package with two caches of level 3, one with none, and a third that is a single core.
+  const std::string l3 = "cache_size=\"4096\" depth=\"3\" cache_linesize=\"64\" cache_type=\"0\"";
+  Xml xml;
+  xml.open("Machine", 0x7f, 1, machine_allowing(0x7f, 1)).numa(0, 0x7f);
+  xml.open("Package", 0x0f, 1, "os_index=\"0\"");
+  xml.open("L3Cache", 0x03, 1, l3).core(1, 1).core(2, 1).close();
+  xml.open("L3Cache", 0x0c, 1, l3).core(4, 1).core(8, 1).close().close();
+  xml.open("Package", 0x30, 1, "os_index=\"1\"").core(0x10, 1).core(0x20, 1).close();
+  xml.open("Package", 0x40, 1, "os_index=\"2\"").core(0x40, 1).close().close();
+  const Machine machine = xml.machine();
+  EXPECT_EQ(names_of_levels(machine), "numa:1 package:3 l3:4 core:7 ");
+  EXPECT_EQ(machine.levels()[2].first_place, (std::vector<PlaceId>{0, 2, 4, 6, 7}));
+}
+
+TEST(Discover, firmware_distances_become_factors) {
+  SKIP_WITHOUT_DATA();
+  const Machine machine = real_machine("192em64t-24n8c2t.xml");
+  EXPECT_EQ(machine.parts().numa_source, Source::firmware);
+  EXPECT_EQ(machine.latency_factor(0, 0), 1);
+  EXPECT_EQ(machine.latency_factor(0, 1), 5);
+  EXPECT_EQ(machine.latency_factor(0, 10), 7.9);
+  EXPECT_EQ(real_machine("64intel64-heteromem.xml").parts().numa_source, Source::assumed);
+}
+
 TEST(Discover, processing_units_without_cores_are_places) {
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2 pu:3").num_places(), 6u);
 }

@@ -1,0 +1,58 @@
+// Large machines stay small: every allocation of this program is counted.
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <new>
+
+#include "poise/machine/json.h"
+#include "poise/machine/text.h"
+
+namespace {
+
+std::atomic<std::size_t> bytes_held{0};
+
+}  // namespace
+
+// Not inlined, or the compiler sees malloc meet delete and objects.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  bytes_held += malloc_usable_size(memory);
+  return memory;
+}
+
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  bytes_held -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+
+namespace poise {
+namespace {
+
+constexpr std::size_t kMegabyte = 1000000;
+
+TEST(Scale, a_machine_of_32768_places_takes_a_few_megabytes) {
+  for (const char* text :
+       {"node:1024 numa:4 core:8", "torus:16x16x16 numa:2 core:4",
+        "rack:32 node:32 package:2 numa:2 l3:2 core:4", "dragonfly:32x32 node:2 numa:2 core:8"}) {
+    const std::size_t before = bytes_held;
+    const Machine machine = machine_from_text(text);
+    EXPECT_EQ(machine.num_places(), 32768u);
+    EXPECT_LT(bytes_held - before, 4 * kMegabyte) << text;
+    EXPECT_GT(bytes_held - before, kMegabyte / 10) << "the allocations are not counted";
+
+    const std::string json = machine_to_json(machine);
+    EXPECT_LT(json.size(), 2000u);
+    const std::size_t between = bytes_held;
+    const Machine back = machine_from_json(json, text);
+    EXPECT_LT(bytes_held - between, 4 * kMegabyte) << text;
+  }
+}
+
+}  // namespace
+}  // namespace poise
