@@ -1,0 +1,284 @@
+// Values as bytes and back, for objects and tasks that travel between processes of one program.
+//
+// A type says once what it is made of, in the form that cereal uses too, so that one function
+// serves both:
+//
+//     template <typename Archive>
+//     void serialize(Archive& archive) { archive(position, velocity, neighbours); }
+//
+// or, for a type of somebody else, as a free function serialize(archive, value) beside it. Types
+// that may be copied byte by byte need nothing; standard containers of all of these work. Bytes are
+// those of this machine: an archive is no file format.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "runtimes/archive/buffer.h"
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+class Writer;
+
+template <typename T, typename Archive = Writer>
+concept SerializesItself = requires(T& value, Archive& archive) { value.serialize(archive); };
+
+template <typename T, typename Archive = Writer>
+concept SerializedBeside = requires(T& value, Archive& archive) { serialize(archive, value); };
+
+/// Copied as its bytes. A pointer means nothing elsewhere, so it is refused.
+template <typename T>
+concept RawBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                   !SerializesItself<T> && !SerializedBeside<T>;
+
+namespace archived {
+
+template <typename Archive, typename T>
+void visit(Archive& archive, T& value);
+
+template <typename>
+inline constexpr bool kNever = false;
+
+/// Turned into these before they are read back: a map's key is const.
+template <typename T>
+struct Element {
+  using type = T;
+};
+template <typename A, typename B>
+struct Element<std::pair<const A, B>> {
+  using type = std::pair<A, B>;
+};
+
+template <typename Archive, typename Value>
+std::uint64_t visit_count(Archive& archive, const Value& value) {
+  std::uint64_t count = 0;
+  if constexpr (!Archive::is_loading) count = value.size();
+  archive.raw(&count, sizeof count);
+  return count;
+}
+
+/// Strings and vectors of raw bytes: one copy.
+template <typename Archive, typename Sequence>
+void visit_block(Archive& archive, Sequence& sequence) {
+  using T = typename Sequence::value_type;
+  const std::uint64_t count = visit_count(archive, sequence);
+  if (count == 0) return sequence.clear();
+  archive.align(alignof(T));
+  if constexpr (Archive::is_loading) {
+    const std::byte* from = archive.take(count, sizeof(T));
+    if (reinterpret_cast<std::uintptr_t>(from) % alignof(T) == 0) {
+      const T* items = reinterpret_cast<const T*>(from);
+      sequence.assign(items, items + count);
+      return;
+    }
+    sequence.resize(count);
+    std::memcpy(static_cast<void*>(sequence.data()), from, count * sizeof(T));
+  } else {
+    archive.raw(sequence.data(), count * sizeof(T));
+  }
+}
+
+/// Any container with insert(end, element): element by element.
+template <typename Archive, typename Container>
+void visit_container(Archive& archive, Container& container) {
+  const std::uint64_t count = visit_count(archive, container);
+  if constexpr (Archive::is_loading) {
+    container.clear();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      typename Element<typename Container::value_type>::type element{};
+      visit(archive, element);
+      container.insert(container.end(), std::move(element));
+    }
+  } else {
+    for (const auto& element : container) {
+      if constexpr (std::same_as<typename Container::value_type, bool>) {
+        const bool copy = element;
+        archive.raw(&copy, sizeof copy);
+      } else {
+        visit(archive, const_cast<typename Container::value_type&>(element));
+      }
+    }
+  }
+}
+
+/// Something or nothing: optional, unique_ptr.
+template <typename Archive, typename Holder, typename Make>
+void visit_holder(Archive& archive, Holder& holder, Make make) {
+  bool is_there = static_cast<bool>(holder);
+  archive.raw(&is_there, sizeof is_there);
+  if constexpr (Archive::is_loading) {
+    holder.reset();
+    if (is_there) make(holder);
+  }
+  if (is_there) visit(archive, *holder);
+}
+
+template <typename Archive, typename... Ts>
+void visit_variant(Archive& archive, std::variant<Ts...>& value) {
+  std::uint64_t index = value.index();
+  archive.raw(&index, sizeof index);
+  if constexpr (Archive::is_loading) {
+    if (index >= sizeof...(Ts)) fail("archive: a variant has no alternative {}", index);
+    std::uint64_t i = 0;
+    ((i++ == index ? void(value = Ts{}) : void()), ...);
+  }
+  std::visit([&](auto& alternative) { visit(archive, alternative); }, value);
+}
+
+template <typename Archive, typename T, std::size_t N>
+void visit_kind(Archive& archive, std::array<T, N>& value) {
+  for (T& element : value) visit(archive, element);
+}
+template <typename Archive, typename A, typename B>
+void visit_kind(Archive& archive, std::pair<A, B>& value) {
+  visit(archive, const_cast<std::remove_const_t<A>&>(value.first));
+  visit(archive, value.second);
+}
+template <typename Archive, typename... Ts>
+void visit_kind(Archive& archive, std::tuple<Ts...>& value) {
+  std::apply([&](Ts&... parts) { (visit(archive, parts), ...); }, value);
+}
+template <typename Archive, typename T>
+void visit_kind(Archive& archive, std::optional<T>& value) {
+  visit_holder(archive, value, [](auto& holder) { holder.emplace(); });
+}
+template <typename Archive, typename T>
+void visit_kind(Archive& archive, std::unique_ptr<T>& value) {
+  static_assert(!std::is_polymorphic_v<T>, "an archive does not know which class a pointer means");
+  visit_holder(archive, value, [](auto& holder) { holder = std::make_unique<T>(); });
+}
+template <typename Archive, typename... Ts>
+void visit_kind(Archive& archive, std::variant<Ts...>& value) {
+  visit_variant(archive, value);
+}
+template <typename Archive, typename T>
+  requires requires(T& container) { container.insert(container.end(), *container.begin()); }
+void visit_kind(Archive& archive, T& container) {
+  using Element = typename T::value_type;
+  if constexpr (RawBytes<Element> && !std::same_as<Element, bool> && requires { container.data(); })
+    visit_block(archive, container);
+  else
+    visit_container(archive, container);
+}
+
+template <typename Archive, typename T>
+void visit(Archive& archive, T& value) {
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process");
+  if constexpr (SerializesItself<T, Archive>)
+    value.serialize(archive);
+  else if constexpr (SerializedBeside<T, Archive>)
+    serialize(archive, value);
+  else if constexpr (RawBytes<T>)
+    archive.raw(&value, sizeof value);
+  else if constexpr (requires { visit_kind(archive, value); })
+    visit_kind(archive, value);
+  else
+    static_assert(kNever<T>, "this type needs a function serialize(archive)");
+}
+
+}  // namespace archived
+
+/// Counts the bytes that a Writer would write, beginning at an aligned position.
+class Sizer {
+ public:
+  static constexpr bool is_loading = false;
+  template <typename... Ts>
+  void operator()(const Ts&... values) {
+    (archived::visit(*this, const_cast<Ts&>(values)), ...);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+  void raw(const void*, std::size_t count) { bytes_ += count; }
+  void align(std::size_t alignment) { bytes_ += -bytes_ & (alignment - 1); }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+/// Appends to a buffer: archive(a, b, c).
+class Writer {
+ public:
+  static constexpr bool is_loading = false;
+  explicit Writer(Buffer& buffer) : buffer_(buffer), begin_(buffer.size()) {}
+  template <typename... Ts>
+  void operator()(const Ts&... values) {
+    (archived::visit(*this, const_cast<Ts&>(values)), ...);
+  }
+
+  void raw(const void* from, std::size_t count) { buffer_.append(from, count); }
+  /// Relative to where this archive began.
+  void align(std::size_t alignment) {
+    const std::size_t padding = -(buffer_.size() - begin_) & (alignment - 1);
+    constexpr std::byte kZeros[alignof(std::max_align_t) * 8]{};
+    buffer_.append(kZeros, padding);
+  }
+
+ private:
+  Buffer& buffer_;
+  std::size_t begin_;
+};
+
+/// Reads what a Writer wrote, in the same order. Throws Error where the bytes end too early; they
+/// must outlive it.
+class Reader {
+ public:
+  static constexpr bool is_loading = true;
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  template <typename... Ts>
+  void operator()(Ts&... values) {
+    (archived::visit(*this, values), ...);
+  }
+  std::size_t left() const { return bytes_.size() - at_; }
+
+  void raw(void* to, std::size_t count) { std::memcpy(to, take(count, 1), count); }
+  void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }
+  const std::byte* take(std::uint64_t count, std::size_t size) {
+    if (count > left() / size)
+      fail("archive: {} bytes end before {} times {} bytes at {}", bytes_.size(), count, size, at_);
+    const std::byte* from = bytes_.data() + at_;
+    at_ += count * size;
+    return from;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+/// A value's bytes in a buffer of exactly their size.
+template <typename T>
+Buffer to_bytes(const T& value) {
+  Sizer sizer;
+  sizer(value);
+  Buffer buffer;
+  buffer.reserve(sizer.bytes());
+  Writer writer(buffer);
+  writer(value);
+  return buffer;
+}
+
+/// Throws Error when the bytes are not exactly one T.
+template <typename T>
+T from_bytes(std::span<const std::byte> bytes) {
+  T value{};
+  Reader reader(bytes);
+  reader(value);
+  if (reader.left() != 0) fail("archive: {} bytes are left over", reader.left());
+  return value;
+}
+
+}  // namespace poise

@@ -1,0 +1,138 @@
+#include "runtimes/archive/archive.h"
+
+#include <gtest/gtest.h>
+#include <list>
+
+namespace elsewhere {
+
+struct Colour {
+  std::string name;
+  friend bool operator==(const Colour&, const Colour&) = default;
+};
+
+template <typename Archive>
+void serialize(Archive& archive, Colour& colour) {
+  archive(colour.name);
+}
+
+}  // namespace elsewhere
+
+namespace poise {
+namespace {
+
+struct Point {
+  double x, y;
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// Serializes less than its bytes: the cache is not worth a journey.
+struct Body {
+  Point at{};
+  int cache = 0;
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(at);
+  }
+};
+
+template <typename T>
+T back_and_forth(const T& value) {
+  const Buffer buffer = to_bytes(value);
+  Sizer sizer;
+  sizer(value);
+  EXPECT_EQ(buffer.size(), sizer.bytes());
+  return from_bytes<T>(buffer.bytes());
+}
+
+template <typename T>
+void expect_unchanged(const T& value) {
+  EXPECT_EQ(back_and_forth(value), value);
+}
+
+TEST(Archive, brings_back_what_it_was_given) {
+  expect_unchanged(42);
+  expect_unchanged(Point{1, -0.5});
+  expect_unchanged(std::string("a longer text than fits a small string"));
+  expect_unchanged(std::vector<double>{1, 2, 3});
+  expect_unchanged(std::vector<double>{});
+  expect_unchanged(std::vector<bool>{true, false, true});
+  expect_unchanged(std::vector<std::vector<Point>>{{{1, 2}}, {}, {{3, 4}, {5, 6}}});
+  expect_unchanged(std::array<std::string, 2>{"a", "b"});
+  expect_unchanged(std::list<std::string>{"x", "", "z"});
+  expect_unchanged(std::map<std::string, std::vector<int>>{{"one", {1}}, {"none", {}}});
+  expect_unchanged(std::unordered_map<int, std::string>{{1, "one"}, {2, "two"}});
+  expect_unchanged(std::set<std::string>{"b", "a"});
+  expect_unchanged(std::tuple<int, std::string, Point>{1, "t", {2, 3}});
+  expect_unchanged(std::optional<std::string>{});
+  expect_unchanged(std::optional<std::string>{"there"});
+  expect_unchanged(std::variant<int, std::string>{"second"});
+  expect_unchanged(std::vector<elsewhere::Colour>{{"red"}, {"blue"}});
+}
+
+TEST(Archive, blocks_are_aligned_within_an_archive_and_read_even_where_it_is_not) {
+  Buffer buffer;
+  buffer.append("x", 1);
+  Writer writer(buffer);
+  writer(std::string("abc"), std::vector<double>{1.5, 2.5});
+  std::string text;
+  std::vector<double> values;
+  Reader reader(buffer.bytes().subspan(1));
+  reader(text, values);
+  EXPECT_EQ(text, "abc");
+  EXPECT_EQ(values, (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(reader.left(), 0u);
+}
+
+TEST(Archive, a_type_with_serialize_sends_what_it_says_and_no_more) {
+  Body body;
+  body.at = {1, 2};
+  body.cache = 99;
+  EXPECT_EQ(to_bytes(body).size(), sizeof(Point));
+  EXPECT_EQ(back_and_forth(body).at, body.at);
+  EXPECT_EQ(back_and_forth(body).cache, 0);
+  EXPECT_EQ(back_and_forth(std::vector<Body>(3, body))[2].at, body.at);
+}
+
+TEST(Archive, a_pointer_that_owns_is_its_value) {
+  const auto copy = back_and_forth(std::make_unique<std::string>("owned"));
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(*copy, "owned");
+  EXPECT_EQ(back_and_forth(std::unique_ptr<std::string>()), nullptr);
+}
+
+TEST(Archive, every_cut_is_noticed) {
+  const Buffer whole = to_bytes(std::tuple{std::vector<double>{1, 2}, std::string("end")});
+  using T = std::tuple<std::vector<double>, std::string>;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_THROW(from_bytes<T>(whole.bytes().first(size)), Error) << size;
+  EXPECT_NO_THROW(from_bytes<T>(whole.bytes()));
+}
+
+TEST(Archive, a_count_that_the_bytes_do_not_back_allocates_nothing) {
+  const Buffer lie = to_bytes(std::uint64_t{1} << 60);
+  EXPECT_THROW(from_bytes<std::vector<double>>(lie.bytes()), Error);
+  EXPECT_THROW(from_bytes<std::string>(lie.bytes()), Error);
+  EXPECT_THROW(from_bytes<std::vector<std::string>>(lie.bytes()), Error);
+}
+
+TEST(Archive, bytes_left_over_are_refused) {
+  EXPECT_THROW(from_bytes<int>(to_bytes(std::uint64_t{1}).bytes()), Error);
+}
+
+TEST(Buffer, keeps_its_bytes_when_it_grows_or_moves) {
+  Buffer buffer;
+  for (int i = 0; i < 1000; ++i) buffer.append(&i, sizeof i);
+  Buffer moved = std::move(buffer);
+  ASSERT_EQ(moved.size(), 4000u);
+  for (int i = 0; i < 1000; ++i) {
+    int value = -1;
+    std::memcpy(&value, moved.data() + 4 * i, sizeof value);
+    EXPECT_EQ(value, i);
+  }
+  moved.append("abc", 3);
+  moved.pad(8);
+  EXPECT_EQ(moved.size(), 4008u);
+}
+
+}  // namespace
+}  // namespace poise

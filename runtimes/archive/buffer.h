@@ -1,0 +1,72 @@
+// Bytes in one piece that grow without being set to zero first.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace poise {
+
+/// Move-only: a copy of a message or of an object on its way is nobody's wish. The first byte is
+/// aligned for every fundamental type.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::size_t size) { resize(size); }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
+
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
+    bytes_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
+  /// New bytes hold anything.
+  void resize(std::size_t size) {
+    if (size > capacity_) reserve(std::max(size, capacity_ + capacity_ / 2));
+    size_ = size;
+  }
+
+  void append(const void* from, std::size_t count) {
+    if (count == 0) return;
+    const std::size_t at = size_;
+    resize(at + count);
+    std::memcpy(bytes_.get() + at, from, count);
+  }
+
+  /// Zeros up to the next multiple of a power of two.
+  void pad(std::size_t alignment) {
+    const std::size_t at = size_, padding = -at & (alignment - 1);
+    if (padding == 0) return;
+    resize(at + padding);
+    std::memset(bytes_.get() + at, 0, padding);
+  }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace poise
