@@ -138,7 +138,7 @@ void add_generate(CLI::App& app) {
   add_count(*command, "--phases", "P", options->phases,
             "Phases; loads change as the knobs drift, hot_speed and hot_growth say", 1);
   command
-      ->add_option("--machine", options->machine,
+      ->add_option("-m,--machine", options->machine,
                    "Machine kept in the trace: live, a file, a name or text")
       ->type_name("M");
   add_count(*command, "--places", "N", options->places, "Places where no machine is given", 1);

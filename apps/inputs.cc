@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "apps/command_line.h"
@@ -11,6 +10,7 @@
 #include "poise/base/text.h"
 #include "poise/machine/find.h"
 #include "poise/machine/text.h"
+#include "poise/simulate/objects.h"
 #include "poise/trace/placement_file.h"
 
 namespace poise::apps {
@@ -25,19 +25,11 @@ std::uint32_t places_used(const Placement& placement) {
   return places;
 }
 
-/// What makes a task the same one in two phases.
-using Identity = std::tuple<TaskName::Kind, std::uint64_t, PlaceId>;
-
-std::vector<std::pair<Identity, TaskId>> identities_of(const Phase& phase) {
-  std::vector<std::pair<Identity, TaskId>> identities;
+std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
+  std::vector<std::pair<TaskIdentity, TaskId>> identities;
   for (TaskId t = 0; t < phase.workload.num_tasks(); ++t) {
-    if (phase.names.empty()) {
-      identities.push_back({{TaskName::Kind::id, t, 0}, t});
-      continue;
-    }
-    const TaskName& name = phase.names[t];
-    const bool needs_home = name.kind == TaskName::Kind::sequence && !phase.workload.homes.empty();
-    identities.push_back({{name.kind, name.id, needs_home ? phase.workload.homes[t] : 0}, t});
+    const TaskIdentity by_number{TaskName::Kind::id, t, -1, 0};
+    identities.push_back({phase.names.empty() ? by_number : identity_of(phase, t), t});
   }
   std::sort(identities.begin(), identities.end());
   return identities;

@@ -183,8 +183,7 @@ void add_measure(CLI::App& app) {
       ->add_option("--launcher", options->launcher,
                    "Measure the network too, with a program started this way: \"mpirun -np 4\"")
       ->type_name("COMMAND");
-  add_count(*command, "--seconds", "S", options->seconds,
-            "About how long it may take (default: 20)", 1);
+  add_count(*command, "--seconds", "S", options->seconds, "About how long it may take", 1);
   command->add_flag("--ranks-as-hosts", options->ranks_as_hosts,
                     "Take every rank for a host of its own: a trial on one machine");
   command->add_flag("--json", options->json,

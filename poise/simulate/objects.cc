@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
 
 #include "poise/base/error.h"
 
 namespace poise {
 
 namespace {
-
-using Identity = std::tuple<TaskName::Kind, std::uint64_t, std::int64_t, PlaceId>;
-
-Identity identity_of(const Phase& phase, TaskId t) {
-  const TaskName& name = phase.names[t];
-  const bool needs_home = name.kind == TaskName::Kind::sequence && !phase.workload.homes.empty();
-  return {name.kind, name.id, name.collection, needs_home ? phase.workload.homes[t] : 0};
-}
 
 bool has_same_names(const Phase& a, const Phase& b) {
   return a.names == b.names && a.workload.homes == b.workload.homes;
@@ -35,11 +26,17 @@ Objects by_number(const Trace& trace) {
 
 }  // namespace
 
+TaskIdentity identity_of(const Phase& phase, TaskId task) {
+  const TaskName& name = phase.names[task];
+  const bool needs_home = name.kind == TaskName::Kind::sequence && !phase.workload.homes.empty();
+  return {name.kind, name.id, name.collection, needs_home ? phase.workload.homes[task] : 0};
+}
+
 Objects objects_of(const Trace& trace) {
   for (const Phase& phase : trace.phases)
     if (phase.names.empty()) return by_number(trace);
   Objects objects;
-  std::map<Identity, ObjectId> known;
+  std::map<TaskIdentity, ObjectId> known;
   for (std::size_t i = 0; i < trace.phases.size(); ++i) {
     const Phase& phase = trace.phases[i];
     if (i > 0 && has_same_names(phase, trace.phases[i - 1])) {

@@ -1,13 +1,17 @@
 // What every row of the table promises, checked on many machines and workloads: a new strategy is
 // tested here without a line of its own.
 #include <algorithm>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/support/paths.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/strategy.h"
@@ -147,6 +151,20 @@ TEST_P(Contract, gives_every_task_a_place_and_leaves_pinned_ones) {
       const Problem problem{machine, now.workload, now.current, machine.costs(), 3};
       check_fits(problem, initial().rebalance(problem));
     }
+  }
+}
+
+TEST_P(Contract, works_on_every_machine_described_in_the_project) {
+  for (const auto& file : std::filesystem::directory_iterator(POISE_MACHINES)) {
+    SCOPED_TRACE(file.path().filename());
+    const Machine machine = find_machine(file.path().string());
+    Random random(machine.num_places());
+    const std::size_t num_tasks = std::min(5 * machine.num_places(), machine.num_places() + 1000);
+    Workload workload = tasks_with_loads(drawn_loads(num_tasks, 1, random));
+    add_messages(workload, random);
+    const Placement current = drawn_placement(workload.num_tasks(), machine, random);
+    check_fits({machine, workload, current, machine.costs(), 3},
+               initial().rebalance({machine, workload, current, machine.costs(), 3}));
   }
 }
 

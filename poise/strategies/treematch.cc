@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "poise/placement/metrics.h"
-#include "poise/strategies/treematch_nodes.h"
-#include "poise/strategies/treematch_refinement.h"
-#include "poise/strategies/treematch_within.h"
+#include "poise/strategies/treematch/nodes.h"
+#include "poise/strategies/treematch/refinement.h"
+#include "poise/strategies/treematch/within.h"
 
 namespace poise {
 

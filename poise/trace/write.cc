@@ -21,9 +21,13 @@ std::vector<std::string_view> writable_names() {
 }
 
 std::string_view format_for(const std::string& path) {
-  for (const TraceFormat& format : trace_formats())
-    if (!format.ending.empty() && path.ends_with(format.ending)) return format.name;
-  fail("{}: its end names no format; say --to, one of {}", path, fmt::join(writable_names(), ", "));
+  std::vector<std::string_view> endings;
+  for (const TraceFormat& format : trace_formats()) {
+    if (format.ending.empty()) continue;
+    if (path.ends_with(format.ending)) return format.name;
+    endings.push_back(format.ending);
+  }
+  fail("{}: its end names no format; known: {}", path, fmt::join(endings, ", "));
 }
 
 void write_vt(const Trace& trace, std::string_view path, std::string_view format) {

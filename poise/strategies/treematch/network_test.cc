@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_network.h"
+#include "poise/strategies/treematch/network.h"
 
 #include <algorithm>
 #include <fmt/format.h>

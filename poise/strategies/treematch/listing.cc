@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_listing.h"
+#include "poise/strategies/treematch/listing.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,12 +1,12 @@
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "poise/strategies/treematch_bisection.h"
-#include "poise/strategies/treematch_coarsening.h"
-#include "poise/strategies/treematch_parts.h"
+#include "poise/strategies/treematch/bisection.h"
+#include "poise/strategies/treematch/coarsening.h"
+#include "poise/strategies/treematch/parts.h"
 
 namespace poise::tree_match {
 

@@ -1,12 +1,12 @@
-#include "poise/strategies/treematch_tree.h"
+#include "poise/strategies/treematch/tree.h"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
 #include "poise/base/check.h"
-#include "poise/strategies/treematch_grouping.h"
-#include "poise/strategies/treematch_listing.h"
+#include "poise/strategies/treematch/grouping.h"
+#include "poise/strategies/treematch/listing.h"
 
 namespace poise::tree_match {
 

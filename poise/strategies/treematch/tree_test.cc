@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_tree.h"
+#include "poise/strategies/treematch/tree.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

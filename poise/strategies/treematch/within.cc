@@ -1,10 +1,10 @@
-#include "poise/strategies/treematch_within.h"
+#include "poise/strategies/treematch/within.h"
 
 #include <algorithm>
 #include <map>
 
-#include "poise/strategies/treematch_network.h"
-#include "poise/strategies/treematch_tree.h"
+#include "poise/strategies/treematch/network.h"
+#include "poise/strategies/treematch/tree.h"
 
 namespace poise::tree_match {
 

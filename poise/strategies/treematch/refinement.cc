@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_refinement.h"
+#include "poise/strategies/treematch/refinement.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
-#include "poise/strategies/treematch_grouping.h"
+#include "poise/strategies/treematch/grouping.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "poise/base/check.h"
-#include "poise/strategies/treematch_listing.h"
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/listing.h"
+#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
-#include "poise/strategies/treematch_affinity.h"
+#include "poise/strategies/treematch/affinity.h"
 
 namespace poise::tree_match {
 

@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_affinity.h"
+#include "poise/strategies/treematch/affinity.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -1,13 +1,13 @@
-#include "poise/strategies/treematch_nodes.h"
+#include "poise/strategies/treematch/nodes.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "poise/strategies/treematch_evening.h"
-#include "poise/strategies/treematch_network.h"
-#include "poise/strategies/treematch_tree.h"
+#include "poise/strategies/treematch/evening.h"
+#include "poise/strategies/treematch/network.h"
+#include "poise/strategies/treematch/tree.h"
 
 namespace poise::tree_match {
 

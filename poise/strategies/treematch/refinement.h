@@ -2,7 +2,7 @@
 #pragma once
 
 #include "poise/strategies/strategy.h"
-#include "poise/strategies/treematch_affinity.h"
+#include "poise/strategies/treematch/affinity.h"
 
 namespace poise::tree_match {
 

@@ -1,8 +1,8 @@
-#include "poise/strategies/treematch_coarsening.h"
+#include "poise/strategies/treematch/coarsening.h"
 
 #include <limits>
 
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "poise/strategies/strategy.h"
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_network.h"
+#include "poise/strategies/treematch/network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "poise/strategies/treematch_bisection.h"
+#include "poise/strategies/treematch/bisection.h"
 
 namespace poise::tree_match {
 

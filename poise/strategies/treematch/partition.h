@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "poise/strategies/treematch_affinity.h"
+#include "poise/strategies/treematch/affinity.h"
 
 namespace poise::tree_match {
 

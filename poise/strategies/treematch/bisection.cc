@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_bisection.h"
+#include "poise/strategies/treematch/bisection.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_parts.h"
+#include "poise/strategies/treematch/parts.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_evening.h"
+#include "poise/strategies/treematch/evening.h"
 
 #include <cmath>
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -1,4 +1,4 @@
-#include "poise/strategies/treematch_partition.h"
+#include "poise/strategies/treematch/partition.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "poise/base/random.h"
-#include "poise/strategies/treematch_bisection.h"
-#include "poise/strategies/treematch_coarsening.h"
-#include "poise/strategies/treematch_evening.h"
-#include "poise/strategies/treematch_grouping.h"
+#include "poise/strategies/treematch/bisection.h"
+#include "poise/strategies/treematch/coarsening.h"
+#include "poise/strategies/treematch/evening.h"
+#include "poise/strategies/treematch/grouping.h"
 
 namespace poise::tree_match {
 namespace {

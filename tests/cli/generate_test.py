@@ -1,0 +1,60 @@
+"""poise generate: the trace that was asked for, the same bytes for the same seed, and what it refuses."""
+
+import json
+import re
+import unittest
+
+from run_poise import CliTest
+
+
+class Generate(CliTest):
+    def kinds(self):
+        return [kind["name"] for kind in self.json_of("generate", "--list", "--json")["kinds"]]
+
+    def generate(self, *arguments):
+        done = self.run_poise("generate", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_every_kind_gives_about_as_many_tasks_as_asked_for(self):
+        self.assertIn("leanmd", self.kinds())
+        for kind in self.kinds():
+            with self.subTest(kind):
+                said = self.generate(kind, "--tasks", 500, "--places", 8, "-o", "t.poise")
+                tasks = int(re.search(r"(\d+) tasks", said)[1])
+                self.assertTrue(250 <= tasks <= 1000, said)
+                found = self.json_of("plan", "t.poise", "--strategy", "keep", "--json")
+                self.assertEqual((found["tasks"], found["places"]), (tasks, 8))
+
+    def test_a_seed_decides_every_byte(self):
+        for seed, name in (1, "a.poise"), (1, "b.poise"), (2, "c.poise"):
+            self.generate("random", "--tasks", 300, "--phases", 2, "--seed", seed, "-o", name)
+        files = self.files()
+        self.assertEqual(files["a.poise"], files["b.poise"])
+        self.assertNotEqual(files["a.poise"], files["c.poise"])
+
+    def test_the_ending_says_the_form(self):
+        self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.json")
+        self.assertEqual(set(self.files()), {"t.0.json", "t.1.json"})
+        self.assertEqual(json.loads(self.files()["t.0.json"])["type"], "LBDatafile")
+        self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.graph")
+        self.assertRegex(self.files()["t.graph"].decode(), r"(?m)^8 8 ")
+
+    def test_the_machine_is_kept_in_the_trace(self):
+        self.generate("ring", "--tasks", 64, "-m", "node:2 numa:2 core:4", "-o", "t.poise")
+        self.assertEqual(self.json_of("plan", "t.poise", "--strategy", "keep", "--json")["places"], 16)
+
+    def test_what_it_refuses(self):
+        good = "generate", "ring", "--tasks", 8, "-o", "t.poise"
+        self.assert_refused("generate", "rng", *good[2:], says='did you mean "ring"?')
+        self.assert_refused("generate", "ring:kk=3", *good[2:], says='did you mean "k"?')
+        self.assert_refused("generate", "ring:k=-1", *good[2:], says="0 to 10000")
+        self.assert_refused(*good[:2], *good[4:], says="--tasks")
+        self.assert_refused(*good[:4], says="-o TRACE")
+        self.assert_refused(*good, "--places", 0, says="--places")
+        self.assert_refused(*good[:5], "t.txt", says=["t.txt", ".poise", ".graph"])
+        self.assert_refused(*good[:5], "no/such/folder/t.poise", says="no/such/folder")
+
+
+if __name__ == "__main__":
+    unittest.main()
