@@ -9,6 +9,8 @@ import platform
 import subprocess
 import sys
 
+import growth_plot
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "bin"
 
@@ -43,6 +45,8 @@ def run(name, extra):
     kept = ROOT / "bench" / "results" / f"{name}.json"
     kept.parent.mkdir(exist_ok=True)
     kept.write_text(json.dumps(results, indent=1) + "\n")
+    if name == "decide":
+        (kept.parent / "growth.svg").write_text(growth_plot.draw(results["results"]))
     print(f"kept in {kept.relative_to(ROOT)}")
 
 

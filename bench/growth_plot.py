@@ -1,0 +1,35 @@
+"""How decision times grow with the number of tasks: bench/results/decide.json as SVG."""
+
+import math
+
+from drawing import COLOURS, line_plot
+
+# Solid for the first strategies of the table that were timed, then dashes.
+DASHES = ["", "6 4", "2 3"]
+
+
+def curves_of(results):
+    """Seconds of CPU by tasks, per strategy, of the rows named growth/STRATEGY/TASKS/PLACES/…"""
+    points = {}
+    for row in results:
+        group, strategy, tasks, *_ = row["name"].split("/")
+        if group == "growth" and strategy != "keep" and not row.get("error_occurred"):
+            points.setdefault(strategy, []).append((float(tasks), row["cpu_time"] / 1e3))
+    return [{"label": strategy, "points": sorted(found), "colour": COLOURS[i % len(COLOURS)],
+             "dash": DASHES[i // len(COLOURS) % len(DASHES)]}
+            for i, (strategy, found) in enumerate(points.items()) if len(found) > 1]
+
+
+def n_log_n(points, label="n log n"):
+    """From the first of the points on, as n log n grows."""
+    (first, start_s), *_ = points
+    return {"label": label, "colour": "#888", "dash": "1 4", "points":
+            [(n, start_s * n * math.log(n) / (first * math.log(first))) for n, _ in points]}
+
+
+def draw(results):
+    """The SVG text; grey dots grow as n log n does from nuco's first point."""
+    curves = curves_of(results)
+    curves += [n_log_n(curve["points"]) for curve in curves if curve["label"] == "nuco"]
+    return line_plot("One decision: 3-D stencil, 30 tasks a place", "tasks", "CPU seconds", curves,
+                     log_x=True, log_y=True)
