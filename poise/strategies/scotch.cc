@@ -3,8 +3,8 @@
 /// Pellegrini and Roman, "Scotch: a software package for static mapping by dual recursive
 /// bipartitioning of process and architecture graphs", 1996; for remap=1 Fourestier and Pellegrini,
 /// "Adaptation au repartitionnement de graphes d'une méthode d'optimisation globale par diffusion",
-/// 2011. Messages cost their seconds times the machine's factors, levels of unlike groups and
-/// places of several speeds aside: there the places get their parts, but distances do not count.
+/// 2011. Messages cost their seconds times the machine's factors, one for each level; but where
+/// places or groups differ in size and something may not move, distances do not count.
 /// Pinned tasks, and what keeps places busy, are vertices that may not move. With remap=1 a
 /// migration costs its seconds times `migration`, and the current placement is where Scotch starts.
 /// The problem's seed counts. O((n + m) log p).
@@ -42,15 +42,21 @@ std::mutex scotch_in_use;
 std::string last_error;
 
 /// What Scotch made must be unmade, however a function is left.
-struct Architecture {
-  Architecture() { SCOTCH_archInit(&arch); }
-  ~Architecture() { SCOTCH_archExit(&arch); }
-  SCOTCH_Arch arch;
-};
 struct Graph {
   Graph() { SCOTCH_graphInit(&graph); }
   ~Graph() { SCOTCH_graphExit(&graph); }
   SCOTCH_Graph graph;
+};
+/// Scotch's rows hold pointers into these.
+struct Rows {
+  std::vector<SCOTCH_Num> weight, first, neighbour, edge_weight;
+};
+struct Architecture {
+  Architecture() { SCOTCH_archInit(&arch); }
+  ~Architecture() { SCOTCH_archExit(&arch); }
+  SCOTCH_Arch arch;
+  Rows rows;  // of the machine as a graph
+  Graph graph;
 };
 /// One thread and random numbers of its own: the same map every time.
 struct Context {
@@ -77,73 +83,143 @@ void check_status(int status, const char* step) {
          last_error.empty() ? "no reason given" : last_error);
 }
 
-bool has_equal_groups(const Level& level) {
-  const PlaceId size = level.first_place[1];
-  for (std::uint32_t g = 0; g < level.num_groups(); ++g)
-    if (level.first_place[g + 1] - level.first_place[g] != size) return false;
-  return true;
+void build(const Rows& rows, Graph& graph, const char* what) {
+  check_status(SCOTCH_graphBuild(&graph.graph, 0, static_cast<SCOTCH_Num>(rows.weight.size()),
+                                 rows.first.data(), nullptr, rows.weight.data(), nullptr,
+                                 static_cast<SCOTCH_Num>(rows.neighbour.size()),
+                                 rows.neighbour.data(), rows.edge_weight.data()),
+               what);
 }
 
-/// The levels that a message can cross, as Scotch's tree of leaves takes them.
-struct Tree {
-  std::vector<SCOTCH_Num> children;  // per level, of each group above
-  std::vector<SCOTCH_Num> links;     // per level, what crossing it adds to the distance
-};
-
-/// The mean factor of messages between place 0 and the other groups of this level in its group.
-double mean_factor(const Machine& machine, const Level& level, PlaceId last) {
-  double sum = 0;
-  std::uint32_t groups = 0;
-  for (std::uint32_t g = 1; g < level.num_groups() && level.first_place[g] < last; ++g, ++groups)
-    sum += machine.message_factor(level.first_place[g], 0);
-  return sum / groups;
-}
-
-/// Empty where the machine is no tree of equal groups and equal places.
-Tree tree_of(const Machine& machine, double longest) {
-  if (!machine.has_equal_speeds() ||
-      !std::all_of(machine.levels().begin(), machine.levels().end(), has_equal_groups))
-    return {};
-  Tree tree;
-  std::vector<double> factors;
-  PlaceId size = machine.num_places();
+/// The levels that messages can cross, from the coarsest to that of the places.
+std::vector<const Level*> levels_that_split(const Machine& machine) {
+  std::vector<const Level*> splitting;
+  std::uint32_t groups = 1;
   for (const Level& level : machine.levels()) {
-    const PlaceId size_below = level.first_place[1];
-    if (size_below == size) continue;
-    tree.children.push_back(static_cast<SCOTCH_Num>(size / size_below));
-    factors.push_back(mean_factor(machine, level, size));
-    size = size_below;
+    if (level.num_groups() == groups) continue;
+    groups = level.num_groups();
+    splitting.push_back(&level);
   }
-  // A distance is the sum of the links from its level down.
+  return splitting;
+}
+
+/// The mean factor of messages to the first of a group of `above` (null: the whole machine) from
+/// the other groups of `level` in it: in the first group of `above` that has several.
+double mean_factor(const Machine& machine, const Level* above, const Level& level) {
+  PlaceId first = 0, last = machine.num_places();
+  std::uint32_t g = 0;
+  for (std::uint32_t outer = 0; above != nullptr && outer < above->num_groups(); ++outer) {
+    first = above->first_place[outer], last = above->first_place[outer + 1];
+    while (level.first_place[g] < first) ++g;
+    if (level.first_place[g + 1] < last) break;
+  }
+  double sum = 0;
+  std::uint32_t others = 0;
+  for (++g; g < level.num_groups() && level.first_place[g] < last; ++g, ++others)
+    sum += machine.message_factor(level.first_place[g], first);
+  return sum / others;
+}
+
+/// What crossing each level adds to the distance between places: a distance is the sum of the links
+/// from its level down. In whole numbers, no distance over `longest`.
+std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
+                                 double longest) {
+  std::vector<double> factors;
+  for (std::size_t l = 0; l < levels.size(); ++l)
+    factors.push_back(mean_factor(machine, l == 0 ? nullptr : levels[l - 1], *levels[l]));
   const double largest = *std::max_element(factors.begin(), factors.end());
   const double scale = std::min(kFinestFactor, longest / std::max(largest, 1.0));
   factors.push_back(0);
+  std::vector<SCOTCH_Num> links;
   for (std::size_t l = 0; l + 1 < factors.size(); ++l) {
     const double link = std::floor(scale * (factors[l] - factors[l + 1]) + 0.5);
     const double least = l + 2 == factors.size() ? 1 : 0;
-    tree.links.push_back(static_cast<SCOTCH_Num>(std::max(least, link)));
+    links.push_back(static_cast<SCOTCH_Num>(std::max(least, link)));
   }
-  return tree;
+  return links;
 }
 
-/// Returns the longest distance.
-double describe(const Machine& machine, double longest, SCOTCH_Arch& arch) {
-  const Tree tree = tree_of(machine, longest);
-  if (!tree.children.empty()) {
-    check_status(SCOTCH_archTleaf(&arch, static_cast<SCOTCH_Num>(tree.children.size()),
-                                  tree.children.data(), tree.links.data()),
-                 "the machine's tree");
-    return std::accumulate(tree.links.begin(), tree.links.end(), 0.0);
+/// The groups of `level` in each group of the one above; empty if that differs from group to group.
+std::vector<SCOTCH_Num> children_of(const Machine& machine,
+                                    const std::vector<const Level*>& levels) {
+  std::vector<SCOTCH_Num> children;
+  PlaceId size = machine.num_places();
+  for (const Level* level : levels) {
+    const PlaceId below = level->first_place[1];
+    for (std::uint32_t g = 0; g < level->num_groups(); ++g)
+      if (level->first_place[g + 1] - level->first_place[g] != below) return {};
+    children.push_back(static_cast<SCOTCH_Num>(size / below));
+    size = below;
   }
+  return children;
+}
+
+/// The machine's tree as a graph: its places, weighed by their speed, then the groups of each level
+/// from the finest, and the root; each joined to what holds it by half of the level's link.
+Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
+               const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;
   for (const Place& place : machine.places()) speeds.push_back(place.speed);
-  const std::vector<std::int32_t> weights = whole_weights(speeds, 1000.0 * machine.num_places());
-  std::vector<SCOTCH_Num> at_least_1;
-  for (const std::int32_t weight : weights) at_least_1.push_back(std::max(weight, 1));
+  Rows rows;
+  for (const std::int32_t weight : whole_weights(speeds, 1000.0 * machine.num_places()))
+    rows.weight.push_back(std::max(weight, 1));
+  struct Join {
+    SCOTCH_Num inner, outer, link;
+  };
+  std::vector<Join> joins;
+  SCOTCH_Num first_inner = 0, first_outer = static_cast<SCOTCH_Num>(machine.num_places());
+  for (std::size_t l = levels.size(); l-- > 0;) {
+    const std::uint32_t outers = l == 0 ? 1 : levels[l - 1]->num_groups();
+    for (std::uint32_t g = 0, outer = 0; g < levels[l]->num_groups(); ++g) {
+      while (l > 0 && levels[l - 1]->first_place[outer + 1] <= levels[l]->first_place[g]) ++outer;
+      joins.push_back({first_inner + static_cast<SCOTCH_Num>(g),
+                       first_outer + static_cast<SCOTCH_Num>(outer), std::max(links[l], 1)});
+    }
+    first_inner = first_outer, first_outer += static_cast<SCOTCH_Num>(outers);
+  }
+  rows.weight.resize(static_cast<std::size_t>(first_outer), 1);
+  rows.first.assign(rows.weight.size() + 1, 0);
+  for (const Join& join : joins) ++rows.first[join.inner + 1], ++rows.first[join.outer + 1];
+  std::partial_sum(rows.first.begin(), rows.first.end(), rows.first.begin());
+  rows.neighbour.resize(2 * joins.size()), rows.edge_weight.resize(2 * joins.size());
+  std::vector<SCOTCH_Num> next = rows.first;
+  for (const Join& join : joins)
+    for (const auto& [from, to] : {std::pair(join.inner, join.outer), {join.outer, join.inner}}) {
+      rows.neighbour[next[from]] = to;
+      rows.edge_weight[next[from]++] = join.link;
+    }
+  return rows;
+}
+
+/// Returns the longest distance. Equal places in equal groups are a form of tree that Scotch knows;
+/// other trees it takes apart by itself, but then (7.0.3) forgets the weights of what may not move.
+double describe(const Machine& machine, bool all_may_move, double longest,
+                Architecture& architecture) {
+  const std::vector<const Level*> levels = levels_that_split(machine);
+  const std::vector<SCOTCH_Num> links = links_of(machine, levels, longest);
+  const double sum = std::accumulate(links.begin(), links.end(), 0.0);
+  const std::vector<SCOTCH_Num> children = children_of(machine, levels);
+  const auto num_places = static_cast<SCOTCH_Num>(machine.num_places());
+  if (machine.has_equal_speeds() && !children.empty()) {
+    check_status(SCOTCH_archTleaf(&architecture.arch, static_cast<SCOTCH_Num>(children.size()),
+                                  children.data(), links.data()),
+                 "the machine's tree");
+    return sum;
+  }
+  architecture.rows = tree_rows(machine, levels, links);
+  if (!all_may_move) {
+    check_status(SCOTCH_archCmpltw(&architecture.arch, num_places, architecture.rows.weight.data()),
+                 "the machine's places");
+    return 1;
+  }
+  build(architecture.rows, architecture.graph, "the graph of the machine");
+  std::vector<SCOTCH_Num> places(machine.num_places());
+  std::iota(places.begin(), places.end(), 0);
+  SCOTCH_randomReset();  // this step draws lots of its own
   check_status(
-      SCOTCH_archCmpltw(&arch, static_cast<SCOTCH_Num>(machine.num_places()), at_least_1.data()),
+      SCOTCH_archBuild2(&architecture.arch, &architecture.graph.graph, num_places, places.data()),
       "the machine's places");
-  return 1;
+  return 2 * sum;
 }
 
 /// Tasks, then one vertex for each place's background load.
@@ -200,31 +276,16 @@ SCOTCH_Num effort_of(const Knobs& knobs) {
   return remap | (knobs.choice("effort") == "best" ? SCOTCH_STRATQUALITY : SCOTCH_STRATDEFAULT);
 }
 
-/// Scotch's rows hold pointers into these.
-struct Arrays {
-  Vertices vertices;
-  std::vector<SCOTCH_Num> first, neighbour, edge_weight;
-};
-
-Arrays arrays_of(const Problem& problem, double edge_total) {
+Rows rows_of(const Problem& problem, const Vertices& vertices, double edge_total) {
   std::vector<TaskId> tasks(problem.workload.num_tasks());
   std::iota(tasks.begin(), tasks.end(), 0);
-  const TaskGraph rows = task_graph(problem, tasks, edge_total);
-  Arrays arrays{vertices_of(problem),
-                {rows.first.begin(), rows.first.end()},
-                {rows.neighbour.begin(), rows.neighbour.end()},
-                {rows.edge_weight.begin(), rows.edge_weight.end()}};
-  arrays.first.resize(arrays.vertices.weight.size() + 1, arrays.first.back());
-  return arrays;
-}
-
-void build(const Arrays& arrays, Graph& graph) {
-  check_status(
-      SCOTCH_graphBuild(&graph.graph, 0, static_cast<SCOTCH_Num>(arrays.vertices.weight.size()),
-                        arrays.first.data(), nullptr, arrays.vertices.weight.data(), nullptr,
-                        static_cast<SCOTCH_Num>(arrays.neighbour.size()), arrays.neighbour.data(),
-                        arrays.edge_weight.data()),
-      "the graph of tasks");
+  const TaskGraph graph = task_graph(problem, tasks, edge_total);
+  Rows rows{vertices.weight,
+            {graph.first.begin(), graph.first.end()},
+            {graph.neighbour.begin(), graph.neighbour.end()},
+            {graph.edge_weight.begin(), graph.edge_weight.end()}};
+  rows.first.resize(vertices.weight.size() + 1, rows.first.back());
+  return rows;
 }
 
 /// The place of each vertex.
@@ -233,13 +294,16 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   last_error.clear();
   Architecture architecture;
   const double entries = 2.0 * static_cast<double>(problem.workload.messages.size()) + 1;
+  const Vertices vertices = vertices_of(problem);
+  const bool all_may_move = std::all_of(vertices.place.begin(), vertices.place.end(),
+                                        [](SCOTCH_Num place) { return place == kFree; });
   const double longest =
-      describe(problem.machine, std::max(1.0, kTotalCost / entries), architecture.arch);
+      describe(problem.machine, all_may_move, std::max(1.0, kTotalCost / entries), architecture);
   const double edge_total = kTotalCost / longest;
-  const Arrays arrays = arrays_of(problem, edge_total);
+  const Rows rows = rows_of(problem, vertices, edge_total);
   Context context(problem.seed);
   Graph graph, bound;
-  build(arrays, graph);
+  build(rows, graph, "the graph of tasks");
   check_status(SCOTCH_contextBindGraph(&context.context, &graph.graph, &bound.graph),
                "the context");
   Plan plan;
@@ -247,7 +311,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
                                          static_cast<SCOTCH_Num>(problem.machine.num_places()),
                                          knobs["tolerance"] - 1),
                "the plan");
-  std::vector<SCOTCH_Num> place = arrays.vertices.place;
+  std::vector<SCOTCH_Num> place = vertices.place;
   if (knobs["remap"] == 0) {
     check_status(
         SCOTCH_graphMapFixed(&bound.graph, &architecture.arch, &plan.strategy, place.data()),
@@ -259,7 +323,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   before.insert(before.end(), place.begin() + static_cast<std::ptrdiff_t>(tasks.size()),
                 place.end());
   const std::vector<SCOTCH_Num> migration =
-      migration_weights(problem, arrays.vertices, knobs["migration"], edge_total, longest);
+      migration_weights(problem, vertices, knobs["migration"], edge_total, longest);
   check_status(SCOTCH_graphRemapFixed(&bound.graph, &architecture.arch, before.data(), 1,
                                       migration.data(), &plan.strategy, place.data()),
                "remapping");

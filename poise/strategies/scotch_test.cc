@@ -65,6 +65,29 @@ TEST_F(Scotch, maps_what_talks_onto_what_is_near) {
   EXPECT_LT(square.metrics(square.placed()).internode_bytes, 10u * 64 * 2 * 2);
 }
 
+TEST_F(Scotch, maps_what_talks_onto_what_is_near_among_places_of_several_speeds) {
+  const Example square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
+  const Metrics metrics = square.metrics(square.placed());
+  EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
+  EXPECT_LT(metrics.imbalance, 1.1);
+}
+
+TEST_F(Scotch, maps_what_talks_onto_what_is_near_among_nodes_of_several_sizes) {
+  Example square = grid("node:4 core:6 factors:20,1", 64);
+  MachineParts parts = square.machine.parts();  // less the last two places
+  parts.places.resize(parts.places.size() - 2);
+  const auto num_places = static_cast<PlaceId>(parts.places.size());
+  for (Level& level : parts.levels) {
+    while (level.first_place.back() >= num_places) level.first_place.pop_back();
+    level.first_place.push_back(num_places);
+  }
+  square.machine = Machine(parts);
+  square.current = round_robin(64 * 64, square.machine.num_places());
+  const Metrics metrics = square.metrics(square.placed());
+  EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
+  EXPECT_LT(metrics.imbalance, 1.1);
+}
+
 TEST_F(Scotch, follows_speeds_and_what_cannot_move) {
   Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
