@@ -1,0 +1,66 @@
+// Lending's decision: how many tasks a rank lends to which others while a step runs.
+//
+// It is no row of the strategies' table: its problem is one rank's queue and what it heard of the
+// others, not a placement of all tasks. The task runtime obeys it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace poise {
+
+/// A rank that could take tasks.
+struct Borrower {
+  std::uint32_t rank = 0;
+  double busy_s = 0;  // until a thread of it runs dry
+  double threads = 1;
+  double slowness = 1;  // its seconds for what takes the lender one second
+  double delay_s = 0;   // from sending a task to its start there, and its result's way home
+  double extra_s = 0;   // the rank's own work per borrowed task: its data in and out
+};
+
+struct LendingView {
+  double task_s = 0;         // of an average queued task, here
+  std::uint32_t queued = 0;  // tasks that have not started
+  double busy_s = 0;         // until a thread of this rank is through with what it runs now
+  double threads = 1;
+  double lend_s = 0;  // this rank's own work per lent task
+  std::span<const Borrower> others;
+};
+
+struct Loan {
+  std::uint32_t rank = 0;
+  std::uint32_t tasks = 0;
+  friend bool operator==(const Loan&, const Loan&) = default;
+};
+
+/// The loans after which all queued tasks and their results are done soonest.
+///
+/// Every rank takes as many tasks as it can finish by the earliest time at which all are through;
+/// what fits at home stays, then the ranks with the least delay are filled first, so a distant rank
+/// gets only what nearer ones could not take in time. Nothing is lent unless the end comes sooner
+/// by more than the share min_gain. Fractions of a task do not exist: the result is optimal for
+/// equal tasks. O(n) times the bits of a double.
+std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
+
+/// When a difference in numbers of tasks is worth a loan, and how large the loan is.
+struct CountThresholds {
+  double min_local = 2;        // tasks queued at the lender
+  double min_absolute = 2;     // difference
+  double min_relative = 0.05;  // difference over the larger
+  double share = 0.5;          // of the difference, lent at once
+  double max_tasks = 1;        // lent at once
+};
+
+/// The sort-based choice (Klinkenberg et al. 2020, section 3.4 and figure 1): with ranks sorted by
+/// load, the heaviest may give to the lightest, the second to the second, and so on. `tasks` holds
+/// the number of queued tasks per rank; ties go by rank. At most one loan.
+std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
+                               const CountThresholds& thresholds);
+
+/// The simple choice the paper compares with: whoever is above average gives to the lightest rank.
+std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
+                                 const CountThresholds& thresholds);
+
+}  // namespace poise
