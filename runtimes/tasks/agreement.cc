@@ -1,0 +1,81 @@
+#include "runtimes/tasks/agreement.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+
+namespace {
+
+std::uint64_t hash_of(const std::string& text) {  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+std::string line_of(const Registered& function) {
+  return '"' + function.name + "\" (" + function.signature + ")";
+}
+
+std::string broadcast(MPI_Comm communicator, std::string text, int from) {
+  auto length = static_cast<std::uint64_t>(text.size());
+  MPI_Bcast(&length, 1, MPI_UINT64_T, from, communicator);
+  text.resize(length);
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, communicator);
+  return text;
+}
+
+}  // namespace
+
+void agree_on_success(MPI_Comm communicator, const std::string& error) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  int first = error.empty() ? size : rank;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
+  if (first == size) return;
+  const std::string text = broadcast(communicator, error, first);
+  if (!error.empty()) throw Error(error);
+  fail("rank {}: {}", first, text);
+}
+
+std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
+                                              const std::vector<const Registered*>& functions) {
+  std::vector<std::uint32_t> order(functions.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](auto a, auto b) { return functions[a]->name < functions[b]->name; });
+  std::string all;
+  for (const std::uint32_t f : order) all += line_of(*functions[f]) + '\n';
+  const std::uint64_t hash = hash_of(all);
+  std::array<std::uint64_t, 2> extremes = {hash, ~hash};
+  MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, communicator);
+  std::string error;
+  if (extremes[0] != ~extremes[1]) {
+    int rank = 0;
+    MPI_Comm_rank(communicator, &rank);
+    const std::string root = broadcast(communicator, all, 0);
+    for (const std::uint32_t f : order)
+      if (error.empty() && root.find(line_of(*functions[f]) + '\n') == std::string::npos)
+        error = fmt::format("function {} is registered on rank {} but not on rank 0",
+                            line_of(*functions[f]), rank);
+    for (std::size_t begin = 0; error.empty() && begin < root.size();) {
+      const std::size_t end = root.find('\n', begin);
+      const std::string line = root.substr(begin, end - begin);
+      if (all.find(line + '\n') == std::string::npos)
+        error = fmt::format("function {} is registered on rank 0 but not on rank {}", line, rank);
+      begin = end + 1;
+    }
+    if (!error.empty())
+      error += "; register the same functions everywhere before creating a context";
+  }
+  agree_on_success(communicator, error);
+  std::vector<std::uint32_t> position(functions.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  return position;
+}
+
+}  // namespace poise::tasks

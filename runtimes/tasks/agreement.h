@@ -1,0 +1,21 @@
+// What all ranks must agree on before a context exists; every function here is collective.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+#include <string>
+#include <vector>
+
+#include "runtimes/tasks/function.h"
+
+namespace poise::tasks {
+
+/// Throws Error on every rank if any gives a text: its own there, the first such rank's elsewhere.
+void agree_on_success(MPI_Comm communicator, const std::string& error);
+
+/// The position of each function, by id, in the order of names. Throws Error on every rank if
+/// some registered others, naming one and the ranks.
+std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
+                                              const std::vector<const Registered*>& functions);
+
+}  // namespace poise::tasks

@@ -1,0 +1,36 @@
+#include "runtimes/tasks/context.h"
+
+#include "runtimes/tasks/runtime.h"
+
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+
+TaskFailed::TaskFailed(const Failure& first, std::size_t num_failures)
+    : std::runtime_error(fmt::format(
+          "a task of function \"{}\" failed on rank {}: {}{}", first.function, first.rank,
+          first.text, num_failures > 1 ? fmt::format(" (and {} more)", num_failures - 1) : "")) {}
+
+Context::Context(MPI_Comm communicator, Options options)
+    : runtime_(std::make_unique<Runtime>(*this, communicator, options)) {}
+
+Context::~Context() = default;
+
+void Context::submit(With with, FunctionId function, std::vector<Item> items) {
+  runtime_->submit(std::move(with), function, std::move(items));
+}
+
+void Context::wait(unsigned team) { runtime_->wait(team); }
+void Context::poll() { runtime_->progress(); }
+std::uint32_t Context::rank() const { return runtime_->exchange().rank(); }
+std::uint32_t Context::num_ranks() const { return runtime_->exchange().num_ranks(); }
+MPI_Comm Context::communicator() const { return runtime_->exchange().communicator(); }
+Counters Context::counters() const { return runtime_->counters(); }
+std::string Context::summary() { return runtime_->summary(); }
+
+Context& Context::current() {
+  if (Context* context = Runtime::current_context()) return *context;
+  fail("tasks::Context::current() is for tasks; outside of them name the context");
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,168 @@
+// Tasks that any rank of a communicator may run: submitted on one rank, lent to others while ranks
+// wait, results brought home.
+//
+//     const auto scale = tasks::function("scale", [](std::span<double> x, double by) { … });
+//     …
+//     tasks::Context context(MPI_COMM_WORLD, {.threads = 4});
+//     for (auto& row : rows) context.submit(scale, tasks::inout(row), 0.5);
+//     context.wait();
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mpi.h>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtimes/tasks/function.h"
+#include "runtimes/tasks/task.h"
+#include "runtimes/tasks/workplace.h"
+
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+
+/// A task ended with an exception, on whichever rank; thrown by wait on the rank that submitted it.
+class TaskFailed : public std::runtime_error {
+ public:
+  TaskFailed(const Failure& first, std::size_t num_failures);
+};
+
+struct Options {
+  unsigned threads = 1;  // that run tasks, with the one that waits among them
+  std::string settings =
+      {};  // "policy=paired,pull=0"; see settings.h. Variables have the last word
+};
+
+/// What may be said of a task besides its arguments.
+struct With {
+  double cost = 1;  // relative to other tasks of the same function
+  std::int32_t priority = 0;
+  bool pinned = false;                   // runs on this rank
+  std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
+};
+
+/// The result of a task, there after the wait.
+template <typename T>
+class Future {
+ public:
+  bool ready() const { return state_->ready.load(std::memory_order_acquire); }
+  const T& get() const {
+    if (!ready()) fail("the result of a task is not there yet, or never will be; wait first");
+    return state_->value;
+  }
+
+ private:
+  friend class Context;
+  struct State {
+    T value{};
+    std::atomic<bool> ready{false};
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+class Runtime;
+
+/// Where tasks of one communicator are submitted, run and waited for. Creation, wait and
+/// destruction are collective. Several may exist at once.
+class Context {
+ public:
+  /// MPI must be up, with MPI_THREAD_FUNNELED at least. Throws Error, on all ranks together, if
+  /// the settings are wrong or the ranks did not register the same functions.
+  explicit Context(MPI_Comm communicator, Options options = {});
+  /// Waits for what was submitted; what its tasks threw is lost then.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Adds a task; any thread may, and tasks may. Values are copied, referenced data must stay
+  /// until the task is done. Nothing runs before a wait. Returns a Future if the function returns.
+  template <typename Result, typename... Parameters, typename... Arguments>
+  auto submit(const Function<Result, Parameters...>& function, const Arguments&... arguments) {
+    return submit(With{}, function, arguments...);
+  }
+  template <typename Result, typename... Parameters, typename... Arguments>
+  auto submit(With with, const Function<Result, Parameters...>& function,
+              const Arguments&... arguments);
+
+  /// The same without the compiler's checks: `items` in the order of the function's parameters.
+  void submit(With with, FunctionId function, std::vector<Item> items);
+
+  /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
+  /// Throws TaskFailed if own tasks failed, all others being done nevertheless. Inside a task:
+  /// until the tasks which that task submitted are done, and not collective. When a team of threads
+  /// of the program enters, each says how many they are.
+  void wait(unsigned team = 1);
+
+  /// Looks at messages. For long tasks, which may call it now and then.
+  void poll();
+
+  std::uint32_t rank() const;
+  std::uint32_t num_ranks() const;
+  MPI_Comm communicator() const;  // a duplicate of the context's own
+  Counters counters() const;
+  /// All ranks' counters as a table, on rank 0; collective.
+  std::string summary();
+
+  /// The context of the task that the calling thread runs; Error outside of tasks.
+  static Context& current();
+
+ private:
+  std::unique_ptr<Runtime> runtime_;
+};
+
+namespace detail {
+
+template <typename Parameter>
+struct Argument {
+  template <typename Given>
+  static Item item(const Given& given, Parameter& value) {
+    static_assert(std::is_convertible_v<const Given&, Parameter>,
+                  "the function wants another type");
+    value = given;
+    return {&value, sizeof(Parameter), Mode::literal};
+  }
+};
+
+template <typename T>
+struct Argument<std::span<T>> {
+  template <typename U, Mode mode>
+  static Item item(const Reference<U, mode>& given, std::span<T>&) {
+    static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
+                  "the function's span has elements of another type");
+    static_assert(std::is_const_v<T> == (mode == Mode::in),
+                  "std::span<const T> takes in(…), std::span<T> takes out(…) or inout(…)");
+    return {const_cast<std::remove_const_t<T>*>(given.data.data()), given.data.size_bytes(), mode};
+  }
+};
+
+}  // namespace detail
+
+template <typename Result, typename... Parameters, typename... Arguments>
+auto Context::submit(With with, const Function<Result, Parameters...>& function,
+                     const Arguments&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
+  std::tuple<Parameters...> values{};  // copied by submit
+  std::vector<Item> items;
+  items.reserve(sizeof...(Parameters) + 1);
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (items.push_back(detail::Argument<Parameters>::item(arguments, std::get<i>(values))), ...);
+  }(std::index_sequence_for<Parameters...>());
+  if constexpr (std::is_void_v<Result>) {
+    submit(std::move(with), function.id, std::move(items));
+  } else {
+    Future<Result> future;
+    items.push_back({&future.state_->value, sizeof(Result), Mode::out});
+    with.on_finish = [state = future.state_, then = std::move(with.on_finish)] {
+      state->ready.store(true, std::memory_order_release);
+      if (then) then();
+    };
+    submit(std::move(with), function.id, std::move(items));
+    return future;
+  }
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,372 @@
+// Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <numeric>
+#include <thread>
+
+#include "runtimes/tasks/context.h"
+
+#include "poise/base/random.h"
+
+namespace poise::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+int my_rank = 0, num_ranks = 1, thread_level = 0;
+
+std::uint64_t sum_over_ranks(std::uint64_t value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return value;
+}
+
+std::string more_threads() {
+  return "helper=" + std::to_string(thread_level >= MPI_THREAD_SERIALIZED);
+}
+
+std::atomic<std::uint64_t> runs{0};
+
+const auto kTriple = function(
+    "triple", [](std::span<const std::uint64_t> x, std::span<std::uint64_t> y, std::uint64_t add) {
+      for (std::size_t i = 0; i < x.size(); ++i) y[i] = 3 * x[i] + add;
+    });
+const auto kIncrement = function("increment", [](std::span<std::uint64_t> x) {
+  for (auto& value : x) ++value;
+});
+const auto kCount = function("count", [](int) { ++runs; });
+const auto kSleep = function("sleep", [](int us) {
+  std::this_thread::sleep_for(std::chrono::microseconds(us));
+  return my_rank;
+});
+const auto kThrow = function("throw", [](int what) {
+  if (what % 3 == 0) throw std::runtime_error("no luck with " + std::to_string(what));
+  ++runs;
+});
+const auto kLook = function("look", [](std::span<const double> x, std::span<char> y) {
+  return (x.data() ? 1 : 0) + (x.size() ? 2 : 0) + (y.data() ? 4 : 0) + (y.size() ? 8 : 0);
+});
+
+extern const Function<void, int> kTree;
+void tree(int generations) {
+  ++runs;
+  for (int i = 0; i < 2 && generations > 0; ++i) Context::current().submit(kTree, generations - 1);
+}
+const Function<void, int> kTree = function("tree", tree);
+
+extern const Function<std::uint64_t, int> kFibonacci;
+std::uint64_t fibonacci(int n) {
+  if (n < 2) return static_cast<std::uint64_t>(n);
+  auto& context = Context::current();
+  const auto a = context.submit(kFibonacci, n - 1), b = context.submit(kFibonacci, n - 2);
+  context.wait();
+  return a.get() + b.get();
+}
+const Function<std::uint64_t, int> kFibonacci = function("fibonacci", fibonacci);
+
+// Submits on the given ranks, waits, and compares every output.
+void check_triples(Context& context, bool submits, std::size_t num_tasks, std::size_t length) {
+  std::vector<std::vector<std::uint64_t>> x(submits ? num_tasks : 0), y(x.size());
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    x[t].resize(length);
+    std::iota(x[t].begin(), x[t].end(), 1000 * t);
+    y[t].resize(length);
+    context.submit(kTriple, in(x[t]), out(y[t]), t);
+  }
+  context.wait();
+  for (std::size_t t = 0; t < x.size(); ++t)
+    for (std::size_t i = 0; i < length; ++i) ASSERT_EQ(y[t][i], 3 * x[t][i] + t);
+}
+
+class Settings : public testing::TestWithParam<std::string> {};
+
+TEST_P(Settings, bring_every_output_home) {
+  Context context(MPI_COMM_WORLD, {.settings = GetParam()});
+  for (int wait = 0; wait < 3; ++wait) {
+    check_triples(context, true, 50, 10);
+    check_triples(context, my_rank == 0, 400, 10);
+    check_triples(context, my_rank == num_ranks - 1, 20, 10000);
+  }
+  EXPECT_EQ(context.counters().submitted, context.counters().ran_own + context.counters().returned);
+}
+
+TEST_P(Settings, count_every_task_that_tasks_submit) {
+  Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
+  for (int wait = 0; wait < 3; ++wait) {
+    runs = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank == 0) context.submit(kTree, 10);
+    context.wait();
+    EXPECT_EQ(sum_over_ranks(runs), 2047u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Context, Settings,
+                         testing::Values("", "policy=paired,max_tasks=10", "policy=lightest",
+                                         "policy=none", "pull=0", "push=0",
+                                         "large_bytes=1,chunk_bytes=100",
+                                         "poll_us=0,batch_bytes=1"));
+
+TEST(Context, lends_to_ranks_without_tasks) {
+  Context context(MPI_COMM_WORLD);
+  std::vector<Future<int>> ran_on;
+  for (int t = 0; t < 60 && my_rank == 0; ++t) ran_on.push_back(context.submit(kSleep, 1000));
+  context.wait();
+  if (my_rank > 0) return;
+  std::vector<int> tasks(static_cast<std::size_t>(num_ranks));
+  for (const auto& rank : ran_on) ++tasks[static_cast<std::size_t>(rank.get())];
+  for (const int count : tasks) EXPECT_GT(count, 0);
+}
+
+TEST(Context, keeps_pinned_tasks_at_home) {
+  Context context(MPI_COMM_WORLD, {.threads = 2});
+  std::vector<Future<int>> ran_on;
+  for (int t = 0; t < 40 && my_rank == 0; ++t)
+    ran_on.push_back(context.submit(With{.pinned = true}, kSleep, 200));
+  context.wait();
+  for (const auto& rank : ran_on) EXPECT_EQ(rank.get(), 0);
+}
+
+TEST(Context, waits_inside_tasks_for_the_tasks_submitted_there) {
+  Context context(MPI_COMM_WORLD, {.threads = 2});
+  const auto result = context.submit(kFibonacci, 12 + my_rank % 2);
+  context.wait();
+  EXPECT_EQ(result.get(), my_rank % 2 ? 233u : 144u);
+}
+
+TEST(Context, brings_exceptions_to_the_rank_that_submitted) {
+  Context context(MPI_COMM_WORLD);
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int t = 1; t <= 30 && my_rank == 0; ++t) context.submit(kThrow, t);
+  std::string text;
+  try {
+    context.wait();
+  } catch (const TaskFailed& failure) {
+    text = failure.what();
+  }
+  if (my_rank == 0) {
+    EXPECT_THAT(text, HasSubstr("a task of function \"throw\" failed on rank"));
+    EXPECT_THAT(text, HasSubstr("no luck with "));
+    EXPECT_THAT(text, HasSubstr("(and 9 more)"));
+  } else {
+    EXPECT_EQ(text, "");
+  }
+  EXPECT_EQ(sum_over_ranks(runs), 20u);
+  context.wait();  // and all is well again
+}
+
+TEST(Context, passes_empty_and_null_items) {
+  Context context(MPI_COMM_WORLD, {.settings = "poll_us=0"});
+  const std::vector<double> some(3);
+  std::vector<char> bytes(2);
+  const std::span<const double> null;
+  std::vector<Future<int>> looks;
+  for (int t = 0; t < 100; ++t) {
+    looks.push_back(context.submit(kLook, in(some), out(bytes)));
+    looks.push_back(context.submit(kLook, in(null), out(std::span<char>())));
+    looks.push_back(
+        context.submit(kLook, in(std::span(some).first(0)), out(std::span(bytes).first(0))));
+    context.submit(kSleep, 10);
+  }
+  context.wait();
+  for (std::size_t t = 0; t < looks.size(); t += 3) {
+    EXPECT_EQ(looks[t].get(), 15);
+    EXPECT_EQ(looks[t + 1].get(), 0);
+    EXPECT_EQ(looks[t + 2].get(), 5);
+  }
+}
+
+TEST(Context, has_a_hundred_thousand_tasks_in_flight) {
+  Context context(MPI_COMM_WORLD);
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int t = 0; t < 100000 && my_rank == 0; ++t) context.submit(kCount, t);
+  context.wait();
+  EXPECT_EQ(sum_over_ranks(runs), 100000u);
+}
+
+TEST(Context, calls_on_finish_once_and_before_the_wait_ends) {
+  Context context(MPI_COMM_WORLD, {.threads = 2, .settings = more_threads()});
+  std::vector<std::uint64_t> x(500), seen(500);
+  std::vector<std::atomic<int>> calls(500);
+  for (std::size_t t = 0; t < x.size(); ++t)
+    context.submit({.on_finish = [&, t] { ++calls[t], seen[t] = x[t]; }}, kIncrement,
+                   inout(std::span(&x[t], 1)));
+  context.wait();
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    EXPECT_EQ(calls[t], 1);
+    EXPECT_EQ(seen[t], 1u);
+  }
+}
+
+TEST(Context, exists_several_times_at_once) {
+  Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, my_rank % 2, 0, &half);
+  {
+    Context c(half);
+    check_triples(a, my_rank == 0, 100, 5);
+    check_triples(c, c.rank() == 0, 100, 5);
+    check_triples(b, true, 20, 5);
+  }
+  MPI_Comm_free(&half);
+}
+
+TEST(Context, lets_a_team_of_threads_wait_together) {
+  if (thread_level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may call MPI";
+  Context context(MPI_COMM_WORLD);
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::vector<std::thread> team;
+  for (int i = 0; i < 3; ++i)
+    team.emplace_back([&, i] {
+      for (int wait = 0; wait < 3; ++wait) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(i));
+        for (int t = 0; t < 100; ++t) context.submit(kCount, t);
+        context.wait(3);
+      }
+    });
+  for (auto& thread : team) thread.join();
+  EXPECT_EQ(sum_over_ranks(runs), 900u * static_cast<unsigned>(num_ranks));
+}
+
+TEST(Context, refuses_wrong_settings_everywhere) {
+  for (const bool everywhere : {true, false}) {
+    std::string text;
+    try {
+      Context context(MPI_COMM_WORLD,
+                      {.settings = everywhere || my_rank == num_ranks - 1 ? "polcy=none" : ""});
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    EXPECT_THAT(text, HasSubstr("did you mean \"policy\""));
+  }
+  EXPECT_THROW(Context(MPI_COMM_WORLD, {.threads = 0}), Error);
+}
+
+TEST(Context, refuses_environment_nonsense) {
+  setenv("POISE_TASKS_MIN_GAIN", "lots", 1);
+  EXPECT_THROW(Context context(MPI_COMM_WORLD), Error);
+  unsetenv("POISE_TASKS_MIN_GAIN");
+  setenv("POISE_TASKS_SPEED", "1", 1);
+  EXPECT_THROW(Context context(MPI_COMM_WORLD), Error);
+  unsetenv("POISE_TASKS_SPEED");
+}
+
+TEST(Context, refuses_functions_that_only_some_ranks_have) {
+  if (num_ranks == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const auto only_here = [](int) {};
+  if (my_rank == num_ranks - 1) function("only_here", only_here);
+  std::string text;
+  try {
+    Context context(MPI_COMM_WORLD);
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  EXPECT_THAT(text, HasSubstr("function \"only_here\" (value4 ) is registered on rank " +
+                              std::to_string(num_ranks - 1) + " but not on rank 0"));
+  if (my_rank < num_ranks - 1) function("only_here", only_here);
+  Context context(MPI_COMM_WORLD);
+}
+
+TEST(Context, refuses_a_function_registered_too_late) {
+  Context context(MPI_COMM_WORLD);
+  static const auto late = function("late", [](int) {});
+  EXPECT_THROW(context.submit(late, 1), Error);
+}
+
+TEST(Context, is_destroyed_without_a_wait) {
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  {
+    Context context(MPI_COMM_WORLD);
+    for (int t = 0; t < 10; ++t) context.submit(kCount, t);
+  }
+  EXPECT_EQ(sum_over_ranks(runs), 10u * static_cast<unsigned>(num_ranks));
+}
+
+// Tasks of random sizes that submit tasks; what each adds is known beforehand.
+std::uint64_t digest(std::span<const std::uint64_t> data) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t value : data) sum = mix(sum ^ value);
+  return sum;
+}
+const auto kDigest =
+    function("digest", [](std::span<const std::uint64_t> data, std::span<std::uint64_t> copy) {
+      std::copy(data.begin(), data.end(), copy.begin());
+      if (data.size() % 4 == 0) Context::current().submit(kCount, 0);
+      ++runs;
+      return digest(data);
+    });
+
+TEST(Context, survives_random_tasks) {
+  const char* const knob = std::getenv("POISE_STRESS_TASKS");
+  const std::uint64_t num_tasks = knob ? std::strtoull(knob, nullptr, 10) : 8000;
+  const char* const seed_knob = std::getenv("POISE_STRESS_SEED");
+  const std::uint64_t seed = seed_knob ? std::strtoull(seed_knob, nullptr, 10) : 1;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(mix(seed + static_cast<unsigned>(my_rank)));
+  Context context(MPI_COMM_WORLD,
+                  {.threads = 2, .settings = "large_bytes=1000,poll_us=1," + more_threads()});
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::uint64_t expected_runs = 0;
+  for (std::uint64_t left = num_tasks / static_cast<unsigned>(num_ranks); left > 0;) {
+    const std::uint64_t batch = std::min<std::uint64_t>(left, random.below(2) ? 4000 : 100);
+    left -= batch;
+    std::vector<std::vector<std::uint64_t>> data(batch), copies(batch);
+    std::vector<Future<std::uint64_t>> digests;
+    for (std::size_t t = 0; t < batch; ++t) {
+      data[t].resize(random.below(random.below(50) ? 20 : 3000));
+      for (auto& value : data[t]) value = random.bits();
+      copies[t].resize(data[t].size());
+      expected_runs += 1 + (data[t].size() % 4 == 0);
+      digests.push_back(context.submit(kDigest, in(data[t]), out(copies[t])));
+    }
+    if (random.below(3) || left == 0) context.submit(kSleep, 100);
+    // Ranks wait different numbers of times otherwise: all agree on going on.
+    context.wait();
+    for (std::size_t t = 0; t < batch; ++t) {
+      ASSERT_EQ(digests[t].get(), digest(data[t]));
+      ASSERT_EQ(copies[t], data[t]);
+    }
+    std::uint64_t most = left;
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    while (left == 0 && most > 0) {
+      context.wait();
+      most = left;
+      MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    }
+  }
+  EXPECT_EQ(sum_over_ranks(runs), sum_over_ranks(expected_runs));
+}
+
+}  // namespace
+
+int run_all(int argc, char** argv) {
+  testing::InitGoogleMock(&argc, argv);
+  int wanted = MPI_THREAD_MULTIPLE;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--level=funneled") wanted = MPI_THREAD_FUNNELED;
+    if (std::string(argv[i]) == "--level=serialized") wanted = MPI_THREAD_SERIALIZED;
+  }
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, wanted, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  thread_level = level;
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (my_rank > 0) delete listeners.Release(listeners.default_result_printer());
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
+
+}  // namespace poise::tasks
+
+int main(int argc, char** argv) { return poise::tasks::run_all(argc, argv); }

@@ -1,0 +1,224 @@
+#include "runtimes/tasks/exchange.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr std::size_t kNews = 3;  // loads of others in each head
+constexpr double kGossipEvery_s = 200e-6;
+constexpr double kFirstPause_s = 20e-6, kLongestPause_s = 1e-3;  // between unanswered questions
+
+struct Head {
+  std::uint32_t tag = 0;  // the post's
+  std::uint8_t kind = 0;
+  std::uint8_t num_news = 0;
+  std::uint64_t borrowed = 0;  // tasks that have arrived from the receiver since the start
+  double clock_s = 0;          // of a request; echoed by its answer
+  Load load;                   // of the sender
+};
+
+double clock_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm communicator) {
+  int size = 1;
+  MPI_Comm_size(communicator, &size);
+  return size;
+}
+
+// For each rank, whether it shares this rank's memory.
+std::vector<bool> ranks_of_this_node(MPI_Comm communicator) {
+  const int size = size_of(communicator);
+  MPI_Comm node;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int first = rank_in(communicator);  // the node's name: its lowest rank
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
+  MPI_Comm_free(&node);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, communicator);
+  std::vector<bool> near;
+  for (const int other : nodes) near.push_back(other == first);
+  return near;
+}
+
+}  // namespace
+
+Exchange::Exchange(MPI_Comm communicator, unsigned threads, const Knobs& settings,
+                   Workplace& workplace)
+    : settings_(settings),
+      workplace_(workplace),
+      post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"])),
+      rank_(static_cast<std::uint32_t>(rank_in(communicator))),
+      num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
+      threads_(threads),
+      wave_(rank_, num_ranks_),
+      loads_(rank_, num_ranks_),
+      random_(rank_ + 1),
+      peers_(num_ranks_),
+      pull_(settings["pull"] > 0 && settings.choice("policy") != "none"),
+      push_(settings["push"] > 0 && settings.choice("policy") != "none"),
+      policy_(static_cast<std::size_t>(settings["policy"])),
+      min_gain_(settings["min_gain"]),
+      batch_bytes_(settings["batch_bytes"]),
+      large_bytes_(static_cast<std::size_t>(settings["large_bytes"])),
+      thresholds_{settings["min_local"], settings["min_absolute"], settings["min_relative"],
+                  settings["share"], settings["max_tasks"]} {
+  const auto near = ranks_of_this_node(post_.communicator());
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) peers_[rank].near = near[rank];
+}
+
+void Exchange::step(double now_s, std::uint64_t wait, bool all_inside) {
+  now_s_ = now_s;
+  if (wait > wave_.wait()) {
+    in_wait_ = true;
+    ask_pause_s_ = next_ask_s_ = 0;
+    std::vector<WaveMessage> out;
+    wave_.enter(out);
+    send_waves(out);
+  }
+  post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
+  const Workplace::State state = workplace_.state();
+  send_results(state);
+  if (num_ranks_ > 1 && in_wait_) {
+    lend_if_it_pays(state);
+    ask_if_hungry(state);
+    gossip(state);
+  }
+  if (!wave_.done() && all_inside && results_.empty() && finished_.empty() &&
+      !post_.larges_under_way()) {
+    const Workplace::State now = workplace_.state();
+    std::vector<WaveMessage> out;
+    if (now.idle()) wave_.idle(now.created, now.finished, out);
+    send_waves(out);
+  }
+  if (wave_.done()) in_wait_ = false;
+}
+
+void Exchange::drain() {
+  post_.drain([this](const Post::Arrival& arrival) { handle(arrival); });
+}
+
+Load Exchange::own_load(const Workplace::State& state) const {
+  const double running_s = state.lendable > 0 && state.queued_s > 0
+                               ? 0.5 * static_cast<double>(state.running) * state.queued_s /
+                                     static_cast<double>(state.lendable)
+                               : 0;
+  Load load{.rank = rank_, .version = version_};
+  load.wait = in_wait_ ? wave_.wait() : 0;
+  load.busy_s = (state.queued_s + running_s) / threads_;
+  load.task_s = state.lendable > 0 && state.all_times_known
+                    ? static_cast<float>(state.queued_s / static_cast<double>(state.lendable))
+                    : 0;
+  load.queued = static_cast<float>(state.lendable);
+  load.threads = static_cast<float>(threads_);
+  return load;
+}
+
+Writer Exchange::begin(Kind kind, std::uint32_t to, double clock_s) {
+  ++version_;
+  const std::vector<Load> news = loads_.news(to, kNews);
+  Head head{.kind = static_cast<std::uint8_t>(kind),
+            .num_news = static_cast<std::uint8_t>(news.size()),
+            .borrowed = peers_[to].borrowed,
+            .clock_s = clock_s,
+            .load = own_load(workplace_.state())};
+  Writer writer;
+  writer.put(head);
+  for (const Load& load : news) writer.put(load);
+  return writer;
+}
+
+void Exchange::send(std::uint32_t to, Writer&& head, std::vector<Large> larges,
+                    std::shared_ptr<const void> keep) {
+  ++counters_.messages;
+  post_.send(static_cast<int>(to), head.take(), std::move(larges), std::move(keep));
+}
+
+void Exchange::handle(const Post::Arrival& arrival) {
+  Reader reader({arrival.head.get(), arrival.bytes});
+  const auto head = reader.get<Head>();
+  const auto from = static_cast<std::uint32_t>(arrival.from);
+  loads_.hear(head.load, now_s_);
+  for (int i = 0; i < head.num_news; ++i) loads_.hear(reader.get<Load>(), now_s_);
+  Peer& peer = peers_[from];
+  peer.arrived = std::max(peer.arrived, head.borrowed);
+  switch (static_cast<Kind>(head.kind)) {
+    case Kind::tasks:
+      answered(from, head.clock_s, true);
+      handle_tasks(arrival, reader, from);
+      break;
+    case Kind::results: handle_results(arrival, reader, from); break;
+    case Kind::request:
+      peer.asks = asked_now_ = true;
+      peer.asks_clock_s = head.clock_s;
+      break;
+    case Kind::decline: answered(from, head.clock_s, false); break;
+    case Kind::load: break;
+    case Kind::wave: {
+      std::vector<WaveMessage> out;
+      wave_.handle(from, reader.get<WaveMessage>(), out);
+      send_waves(out);
+      break;
+    }
+  }
+}
+
+void Exchange::send_waves(const std::vector<WaveMessage>& messages) {
+  for (const WaveMessage& message : messages) {
+    Writer writer = begin(Kind::wave, message.to);
+    writer.put(message);
+    send(message.to, std::move(writer));
+  }
+}
+
+// Tells one rank after the other, at distances 1, 2, 4, …, while there is something to tell.
+void Exchange::gossip(const Workplace::State& state) {
+  if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
+  next_gossip_s_ = now_s_ + kGossipEvery_s;
+  const std::uint32_t to = (rank_ + gossip_distance_) % num_ranks_;
+  gossip_distance_ = gossip_distance_ * 2 < num_ranks_ ? gossip_distance_ * 2 : 1;
+  send(to, begin(Kind::load, to));
+}
+
+// --- borrowing ---------------------------------------------------------------------------------
+
+void Exchange::ask_if_hungry(const Workplace::State& state) {
+  if (!pull_ || state.queued >= threads_ || now_s_ < next_ask_s_) return;
+  const auto whom = loads_.lender(wave_.wait(), now_s_, random_);
+  if (!whom || peers_[*whom].asked_s >= 0) return;
+  peers_[*whom].asked_s = now_s_;
+  ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
+  next_ask_s_ = now_s_ + std::max(ask_pause_s_, 4 * near_.latency_s.value());
+  ++counters_.requests;
+  send(*whom, begin(Kind::request, *whom, clock_now_s()));
+}
+
+void Exchange::answered(std::uint32_t from, double clock_s, bool with_tasks) {
+  Peer& peer = peers_[from];
+  if (clock_s > 0) {
+    (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_now_s() - clock_s) / 2);
+    peer.asked_s = -1;
+  }
+  if (with_tasks) {
+    ask_pause_s_ = next_ask_s_ = 0;
+    peer.patience_s = 0;
+  } else {
+    ++counters_.declines;
+    peer.patience_s = std::clamp(2 * peer.patience_s, kFirstPause_s, kLongestPause_s);
+    loads_.do_not_ask(from, now_s_ + peer.patience_s);
+    next_ask_s_ = now_s_;
+  }
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,128 @@
+// One rank's share in the exchange with all others: lends, borrows, brings results home, passes on
+// loads and finds the end. Holds no policy of its own: how much to lend is
+// poise/strategies/lending.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/loads.h"
+#include "runtimes/tasks/measured.h"
+#include "runtimes/tasks/post.h"
+#include "runtimes/tasks/wave.h"
+#include "runtimes/tasks/workplace.h"
+
+#include "poise/base/knobs.h"
+#include "poise/base/random.h"
+#include "poise/strategies/lending.h"
+
+namespace poise::tasks {
+
+/// Not for several threads at once, and the only part that calls MPI.
+class Exchange {
+ public:
+  Exchange(MPI_Comm communicator, unsigned threads, const Knobs& settings, Workplace& workplace);
+
+  /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
+  /// enters it with the first call that names it); `all_inside`: no thread of the program can
+  /// submit any more before it ends.
+  void step(double now_s, std::uint64_t wait, bool all_inside);
+
+  /// The last wait that has ended.
+  std::uint64_t done_wait() const { return wave_.done() ? wave_.wait() : wave_.wait() - 1; }
+
+  /// Completes all messages; collective.
+  void drain();
+
+  /// Own tasks whose results came home: finish them outside of the exchange's lock.
+  std::vector<std::unique_ptr<Task>> take_finished() { return std::exchange(finished_, {}); }
+
+  std::vector<std::uint32_t> missing() const { return wave_.missing(); }
+  MPI_Comm communicator() const { return post_.communicator(); }
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t num_ranks() const { return num_ranks_; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  enum class Kind : std::uint8_t { tasks, results, request, decline, load, wave };
+  struct Peer {
+    std::uint64_t lent = 0, borrowed = 0;  // tasks to and from it since the start
+    std::uint64_t arrived = 0;             // of those lent, as it last said
+    double slowness = 1;                   // its seconds for one of ours
+    bool near = true;
+    bool asks = false;  // waits for an answer of this rank
+    double asks_clock_s = 0;
+    double asked_s = -1;  // when this rank asked it; below 0: not waiting for its answer
+    double patience_s = 0;
+  };
+
+  // Heads.
+  Writer begin(Kind kind, std::uint32_t to, double clock_s = 0);
+  void send(std::uint32_t to, Writer&& head, std::vector<Large> larges = {},
+            std::shared_ptr<const void> keep = nullptr);
+  void handle(const Post::Arrival& arrival);
+  void send_waves(const std::vector<WaveMessage>& messages);
+  Load own_load(const Workplace::State& state) const;
+
+  // Lending.
+  void lend_if_it_pays(const Workplace::State& state);
+  std::vector<Loan> loans(const Workplace::State& state) const;
+  std::vector<Loan> trial_loans(const Workplace::State& state) const;
+  bool may_borrow(std::uint32_t rank) const;
+  Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
+  void lend(const Loan& loan);
+  void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) const;
+  void handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void decline(std::uint32_t rank);
+
+  // Borrowing.
+  void ask_if_hungry(const Workplace::State& state);
+  void answered(std::uint32_t from, double clock_s, bool with_tasks);
+
+  // Results.
+  void send_results(const Workplace::State& state);
+  void send_results_home(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks);
+  void handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  std::unique_ptr<Task> take_slot(std::uint64_t slot);
+
+  void gossip(const Workplace::State& state);
+
+  const Knobs& settings_;
+  Workplace& workplace_;
+  Post post_;
+  std::uint32_t rank_ = 0, num_ranks_ = 1;
+  const unsigned threads_;
+  Wave wave_;
+  Loads loads_;
+  Random random_;
+  std::vector<Peer> peers_;
+  Way near_, far_;
+  double lend_s_ = 1e-6;                      // own work per lent task, a moving average
+  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away
+  std::vector<std::uint64_t> free_slots_;
+  std::vector<std::unique_ptr<Task>> finished_;
+  std::vector<std::unique_ptr<Task>> results_;  // of borrowed tasks, to be sent
+  double results_since_s_ = 0;
+  double now_s_ = 0;
+  double next_decision_s_ = 0, next_gossip_s_ = 0, next_ask_s_ = 0, ask_pause_s_ = 0;
+  std::uint32_t gossip_distance_ = 1;
+  std::uint32_t version_ = 0;
+  bool in_wait_ = false, asked_now_ = false;
+  Counters counters_;
+
+  // Settings that every step reads.
+  const bool pull_, push_;
+  const std::size_t policy_;
+  const double min_gain_, batch_bytes_;
+  const std::size_t large_bytes_;
+  const CountThresholds thresholds_;
+};
+
+}  // namespace poise::tasks

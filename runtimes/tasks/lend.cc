@@ -1,0 +1,245 @@
+// The part of the exchange that lends tasks and takes borrowed ones in.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "runtimes/tasks/exchange.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr double kDecisionEvery_s = 20e-6;
+constexpr std::uint8_t kModeBits = 3, kNull = 4, kLarge = 8;  // of an item's flags
+
+double clock_now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What the sender's address was aligned to, so that it is again at the receiver's.
+std::uint8_t alignment_of(const void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
+  return static_cast<std::uint8_t>(address & (~address + 1));
+}
+
+struct TaskHead {
+  std::uint64_t slot;
+  double cost;
+  std::uint32_t function, home;
+  std::int32_t priority;
+  std::uint32_t num_items;
+};
+
+struct ItemHead {
+  std::uint64_t bytes;
+  std::uint8_t flags, alignment;
+};
+
+}  // namespace
+
+bool Exchange::may_borrow(std::uint32_t rank) const {
+  if (rank == rank_ || loads_.of(rank).wait != wave_.wait()) return false;
+  return push_ || peers_[rank].asks;
+}
+
+Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) const {
+  const Load& load = loads_.of(rank);
+  const Peer& peer = peers_[rank];
+  const Way& way = peer.near ? near_ : far_;
+  const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
+  const double task_s = state.queued_s / lendable;
+  const double on_the_way = static_cast<double>(peer.lent - std::min(peer.lent, peer.arrived));
+  const double data_s =
+      (state.bytes_out + state.bytes_back) / lendable * way.seconds_per_byte.value();
+  return {
+      .rank = rank,
+      .busy_s = loads_.busy_s(rank, now_s_) + on_the_way * task_s * peer.slowness / load.threads,
+      .threads = load.threads,
+      .slowness = peer.slowness,
+      .delay_s = 2 * way.latency_s.value() + data_s,
+      .extra_s = lend_s_ + data_s};
+}
+
+// Of functions never run here, one task per thread goes to whoever has nothing to do.
+std::vector<Loan> Exchange::trial_loans(const Workplace::State& state) const {
+  std::vector<Loan> loans;
+  double left = static_cast<double>(state.lendable) - threads_;
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+    const Load& load = loads_.of(rank);
+    if (!may_borrow(rank) || load.queued > 0 || peers_[rank].lent > peers_[rank].arrived) continue;
+    const double tasks = std::min<double>(left, load.threads);
+    if (tasks >= 1 && peers_[rank].asks) loans.push_back({rank, static_cast<std::uint32_t>(tasks)});
+    left -= tasks;
+  }
+  return loans;
+}
+
+std::vector<Loan> Exchange::loans(const Workplace::State& state) const {
+  std::vector<Borrower> others;
+  std::vector<double> tasks;  // of this rank first, then of the others
+  std::vector<std::uint32_t> ranks;
+  tasks.push_back(static_cast<double>(state.lendable));
+  ranks.push_back(rank_);
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+    if (!may_borrow(rank)) continue;
+    others.push_back(borrower(rank, state));
+    ranks.push_back(rank);
+    tasks.push_back(
+        loads_.of(rank).queued +
+        static_cast<double>(peers_[rank].lent - std::min(peers_[rank].lent, peers_[rank].arrived)));
+  }
+  if (others.empty()) return {};
+  std::vector<Loan> loans;
+  switch (policy_) {
+    case 0: {
+      if (!state.all_times_known) return trial_loans(state);
+      const double task_s = state.queued_s / static_cast<double>(state.lendable);
+      return cost_aware_loans(
+          {.task_s = task_s,
+           .queued = static_cast<std::uint32_t>(std::min<std::size_t>(state.lendable, UINT32_MAX)),
+           .busy_s = 0.5 * task_s *
+                     static_cast<double>(std::min<std::size_t>(state.running, threads_)) / threads_,
+           .threads = static_cast<double>(threads_),
+           .lend_s = lend_s_,
+           .others = others},
+          min_gain_);
+    }
+    case 1: loans = paired_loans(tasks, 0, thresholds_); break;
+    case 2: loans = lightest_loans(tasks, 0, thresholds_); break;
+    default: break;
+  }
+  for (Loan& loan : loans) loan.rank = ranks[loan.rank];
+  return loans;
+}
+
+void Exchange::lend_if_it_pays(const Workplace::State& state) {
+  const bool asked = std::exchange(asked_now_, false);
+  if (!asked && now_s_ < next_decision_s_) return;
+  next_decision_s_ = now_s_ + kDecisionEvery_s;
+  if (state.lendable > 0)
+    for (const Loan& loan : loans(state)) lend(loan);
+  if (!asked) return;
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    if (peers_[rank].asks) decline(rank);
+}
+
+void Exchange::decline(std::uint32_t rank) {
+  peers_[rank].asks = false;
+  send(rank, begin(Kind::decline, rank, peers_[rank].asks_clock_s));
+}
+
+void Exchange::lend(const Loan& loan) {
+  const double begin_s = clock_now_s();
+  auto tasks = workplace_.take_for_lending(loan.tasks, batch_bytes_);
+  if (tasks.empty()) return;
+  Peer& peer = peers_[loan.rank];
+  Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asks_clock_s : 0);
+  peer.asks = false;
+  peer.lent += tasks.size();
+  head.put(static_cast<std::uint32_t>(tasks.size()));
+  std::vector<Large> larges;
+  auto lent_on = std::make_shared<std::vector<std::unique_ptr<Task>>>();  // their data must stay
+  for (auto& task : tasks) {
+    if (task->home == rank_) {
+      if (free_slots_.empty()) {
+        free_slots_.push_back(slots_.size());
+        slots_.emplace_back();
+      }
+      task->slot = free_slots_.back();
+      free_slots_.pop_back();
+    }
+    write_task(head, *task, loan.rank, larges);
+    if (task->home == rank_)
+      slots_[task->slot] = std::move(task);
+    else
+      lent_on->push_back(std::move(task));
+  }
+  const double each_s = (clock_now_s() - begin_s) / static_cast<double>(tasks.size());
+  send(loan.rank, std::move(head), std::move(larges), std::move(lent_on));
+  lend_s_ += (2 * each_s - lend_s_) / 8;  // and about as much again when the results come
+}
+
+void Exchange::write_task(Writer& head, Task& task, std::uint32_t to,
+                          std::vector<Large>& larges) const {
+  const bool going_home = task.home == to;
+  head.put(TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
+                    going_home ? 0 : static_cast<std::uint32_t>(task.items.size())});
+  if (going_home) return;
+  for (const Item& item : task.items) {
+    const bool large = item.data && item.goes_out() && item.bytes >= large_bytes_;
+    const auto flags = static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) |
+                                                 (item.data ? 0u : kNull) | (large ? kLarge : 0u));
+    const std::uint8_t alignment = alignment_of(item.data);
+    head.put(ItemHead{item.bytes, flags, alignment});
+    if (!item.data || !item.goes_out()) continue;
+    if (large)
+      larges.push_back({item.data, item.bytes});
+    else
+      head.put(item.data, item.bytes, alignment);
+  }
+}
+
+void Exchange::handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+  const auto num_tasks = reader.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < num_tasks; ++i) read_task(arrival, reader, from);
+}
+
+void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+  const auto head = reader.get<TaskHead>();
+  if (head.home == rank_) {
+    ++peers_[from].borrowed;
+    workplace_.take_back(take_slot(head.slot));
+    return;
+  }
+  auto task = std::make_unique<Task>();
+  task->slot = head.slot;
+  task->cost = head.cost;
+  task->function = head.function;
+  task->home = head.home;
+  task->priority = head.priority;
+  task->message = arrival.head;
+  std::size_t storage = 0;  // of items that are not in the head; offsets first, pointers later
+  std::vector<std::size_t> stored;
+  std::vector<bool> larges;
+  for (std::uint32_t i = 0; i < head.num_items; ++i) {
+    const auto item_head = reader.get<ItemHead>();
+    Item item{nullptr, item_head.bytes, static_cast<Mode>(item_head.flags & kModeBits)};
+    const bool null = item_head.flags & kNull, large = item_head.flags & kLarge;
+    if (!null && !large && item.goes_out())
+      item.data = reader.get(item.bytes, item_head.alignment);
+    else if (!null) {
+      stored.push_back(task->items.size());
+      larges.push_back(large);
+      storage += aligned(item.bytes);
+    }
+    task->items.push_back(item);
+  }
+  std::vector<Large> fetched;
+  if (!stored.empty()) {
+    task->storage = new_bytes(storage);
+    std::byte* next = task->storage.get();
+    for (std::size_t k = 0; k < stored.size(); ++k) {
+      Item& item = task->items[stored[k]];
+      item.data = next;
+      next += aligned(item.bytes);
+      if (larges[k]) fetched.push_back({item.data, item.bytes});
+    }
+  }
+  if (fetched.empty()) {
+    ++peers_[from].borrowed;
+    workplace_.accept_borrowed(std::move(task));
+    return;
+  }
+  double bytes = 0;
+  for (const Large& large : fetched) bytes += static_cast<double>(large.bytes);
+  const double begin_s = clock_now_s();
+  const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
+  post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from] {
+    Peer& peer = peers_[from];
+    ++peer.borrowed;
+    (peer.near ? near_ : far_).seconds_per_byte.learn((clock_now_s() - begin_s) / bytes);
+    workplace_.accept_borrowed(std::move(*shared));
+  });
+}
+
+}  // namespace poise::tasks

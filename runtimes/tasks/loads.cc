@@ -1,0 +1,55 @@
+#include "runtimes/tasks/loads.h"
+
+#include <algorithm>
+
+namespace poise::tasks {
+
+namespace {
+constexpr std::size_t kLatest = 8;
+constexpr int kRandomTries = 4;
+}  // namespace
+
+Loads::Loads(std::uint32_t self, std::uint32_t num_ranks) : self_(self), known_(num_ranks) {
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) known_[rank].load.rank = rank;
+}
+
+bool Loads::hear(const Load& load, double now_s) {
+  Known& known = known_[load.rank];
+  if (load.rank == self_ || load.version <= known.load.version) return false;
+  known.load = load;
+  known.heard_s = now_s;
+  std::erase(latest_, load.rank);
+  latest_.insert(latest_.begin(), load.rank);
+  if (latest_.size() > kLatest) latest_.pop_back();
+  return true;
+}
+
+double Loads::busy_s(std::uint32_t rank, double now_s) const {
+  return std::max(0.0, known_[rank].load.busy_s - (now_s - known_[rank].heard_s));
+}
+
+std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
+  std::vector<Load> loads;
+  for (const std::uint32_t rank : latest_)
+    if (rank != to && loads.size() < most) loads.push_back(known_[rank].load);
+  return loads;
+}
+
+std::optional<std::uint32_t> Loads::lender(std::uint64_t wait, double now_s, Random& random) const {
+  std::optional<std::uint32_t> best;
+  double most_s = -1;
+  for (const std::uint32_t rank : latest_) {
+    const Known& known = known_[rank];
+    if (known.load.wait != wait || known.load.queued < 1 || now_s < known.not_before_s) continue;
+    if (known.load.busy_s > most_s) best = rank, most_s = known.load.busy_s;
+  }
+  if (best) return best;
+  for (int i = 0; i < kRandomTries; ++i) {
+    const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
+    if (rank == self_ || now_s < known_[rank].not_before_s) continue;
+    return rank;
+  }
+  return std::nullopt;
+}
+
+}  // namespace poise::tasks

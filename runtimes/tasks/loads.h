@@ -1,0 +1,55 @@
+// What a rank knows of the others' loads: heard from them or through others, and passed on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/base/random.h"
+
+namespace poise::tasks {
+
+/// A rank's load as it told itself; travels in messages.
+struct Load {
+  std::uint32_t rank = 0;
+  std::uint32_t version = 0;  // grows with every statement of this rank; 0: never heard
+  std::uint64_t wait = 0;     // the wait the rank is in; 0: none
+  double busy_s = 0;          // until its threads run dry
+  float task_s = 0;           // of its average queued task; 0: unknown
+  float queued = 0;           // tasks not started that it may lend
+  float threads = 1;
+};
+
+class Loads {
+ public:
+  Loads(std::uint32_t self, std::uint32_t num_ranks);
+
+  /// Takes a statement unless a later one is known. Returns whether it was news.
+  bool hear(const Load& load, double now_s);
+  const Load& of(std::uint32_t rank) const { return known_[rank].load; }
+
+  /// Seconds of work the rank still has, as its last statement minus the time since.
+  double busy_s(std::uint32_t rank, double now_s) const;
+
+  /// The loads heard of last, `most` of them, except of `to` itself.
+  std::vector<Load> news(std::uint32_t to, std::size_t most) const;
+
+  /// Whom to ask for tasks in this wait: of those that say they have some the one with the most
+  /// work per thread, else a random rank not known to be elsewhere. Nobody who may not be asked
+  /// before a later time.
+  std::optional<std::uint32_t> lender(std::uint64_t wait, double now_s, Random& random) const;
+  void do_not_ask(std::uint32_t rank, double before_s) { known_[rank].not_before_s = before_s; }
+
+ private:
+  struct Known {
+    Load load;
+    double heard_s = 0;
+    double not_before_s = 0;
+  };
+  std::uint32_t self_;
+  std::vector<Known> known_;
+  std::vector<std::uint32_t> latest_;  // ranks, the latest heard first; few
+};
+
+}  // namespace poise::tasks

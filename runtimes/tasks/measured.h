@@ -1,0 +1,51 @@
+// What a rank learns while it works: how long functions take, how fast the way to others is.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace poise::tasks {
+
+/// A moving average of seconds per unit of cost, for each function. Threads may learn at once; of
+/// two values learnt at the same time one may be lost.
+class TaskTimes {
+ public:
+  explicit TaskTimes(std::size_t num_functions)
+      : seconds_(std::make_unique<std::atomic<double>[]>(num_functions)) {}
+
+  void learn(std::uint32_t function, double seconds, double cost) {
+    if (cost <= 0) return;
+    const double each = seconds / cost, old = per_unit(function);
+    seconds_[function].store(old > 0 ? old + (each - old) / 8 : each, std::memory_order_relaxed);
+  }
+
+  /// Seconds per unit of cost; 0 when the function never ran.
+  double per_unit(std::uint32_t function) const {
+    return seconds_[function].load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::unique_ptr<std::atomic<double>[]> seconds_;
+};
+
+/// A value that disturbances only ever make larger: it follows smaller values quickly, larger ones
+/// slowly.
+class Floor {
+ public:
+  explicit Floor(double initial) : value_(initial) {}
+  void learn(double value) { value_ += (value - value_) / (value < value_ ? 4 : 32); }
+  double value() const { return value_; }
+
+ private:
+  double value_;
+};
+
+/// The way to ranks of one kind (of this node, or of others).
+struct Way {
+  Floor latency_s{10e-6};
+  Floor seconds_per_byte{1e-10};
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,152 @@
+#include "runtimes/tasks/post.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtimes/tasks/bytes.h"
+
+#include "poise/base/check.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr int kHeadTag = 1;
+constexpr std::uint32_t kFirstLargeTag = 2, kNumLargeTags = 32000;  // MPI promises tags to 32767
+constexpr int kHeadsAtOnce = 16;
+
+std::uint32_t large_tag(const std::byte* head) {
+  std::uint32_t tag;
+  std::memcpy(&tag, head, sizeof(tag));
+  return tag;
+}
+
+}  // namespace
+
+Post::Post(MPI_Comm communicator, std::size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {
+  MPI_Comm_dup(communicator, &communicator_);
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_ARE_FATAL);
+}
+
+Post::~Post() { MPI_Comm_free(&communicator_); }
+
+template <typename Start>
+std::size_t Post::in_chunks(const Large& large, Start start) const {
+  std::size_t count = 0;
+  for (std::size_t begin = 0; begin < large.bytes; begin += chunk_bytes_, ++count)
+    start(static_cast<std::byte*>(large.data) + begin,
+          static_cast<int>(std::min(chunk_bytes_, large.bytes - begin)));
+  return count;
+}
+
+void Post::send(int to, std::vector<std::byte> head, std::vector<Large> larges,
+                std::shared_ptr<const void> keep) {
+  const std::uint32_t tag = kFirstLargeTag + next_tag_;
+  if (!larges.empty()) next_tag_ = (next_tag_ + 1) % kNumLargeTags;
+  std::memcpy(head.data(), &tag, sizeof(tag));
+  const auto sending = std::make_shared<Sending>();
+  sending->head = std::move(head);
+  sending->keep = std::move(keep);
+  sending->has_larges = !larges.empty();
+  large_sends_ += sending->has_larges;
+  const auto start = [&](const std::byte* data, int bytes, int with_tag) {
+    MPI_Isend(data, bytes, MPI_BYTE, to, with_tag, communicator_,
+              &send_requests_.emplace_back(MPI_REQUEST_NULL));
+    sendings_.push_back(sending);
+    ++sending->open;
+  };
+  start(sending->head.data(), static_cast<int>(sending->head.size()), kHeadTag);
+  for (const Large& large : larges)
+    in_chunks(large,
+              [&](std::byte* data, int bytes) { start(data, bytes, static_cast<int>(tag)); });
+  ++sent_;
+}
+
+void Post::fetch(const Arrival& arrival, std::span<const Large> into, std::function<void()> then) {
+  const auto receiving = std::make_shared<Receiving>();
+  receiving->arrival = arrival;
+  receiving->then = std::move(then);
+  const int tag = static_cast<int>(large_tag(arrival.head.get()));
+  for (const Large& large : into)
+    receiving->open += in_chunks(large, [&](std::byte* data, int bytes) {
+      MPI_Irecv(data, bytes, MPI_BYTE, arrival.from, tag, communicator_,
+                &receive_requests_.emplace_back(MPI_REQUEST_NULL));
+      receivings_.push_back(receiving);
+    });
+  POISE_CHECK(receiving->open > 0);
+}
+
+template <typename Part, typename Done>
+void Post::test(std::vector<MPI_Request>& requests, std::vector<std::shared_ptr<Part>>& parts,
+                Done done) {
+  if (requests.empty()) return;
+  int completed = 0;
+  indices_.resize(requests.size());
+  MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &completed, indices_.data(),
+               MPI_STATUSES_IGNORE);
+  if (completed <= 0) return;
+  for (int i = 0; i < completed; ++i) {
+    auto& part = parts[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+    if (--part->open == 0) done(std::move(part));
+    part = nullptr;
+  }
+  std::erase(requests, MPI_REQUEST_NULL);
+  std::erase(parts, nullptr);
+}
+
+void Post::receive_heads() {
+  for (int i = 0; i < kHeadsAtOnce; ++i) {
+    int there = 0;
+    MPI_Message message;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, kHeadTag, communicator_, &there, &message, &status);
+    if (!there) return;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    const auto receiving = std::make_shared<Receiving>();
+    receiving->arrival = {status.MPI_SOURCE, new_bytes(static_cast<std::size_t>(bytes)),
+                          static_cast<std::size_t>(bytes)};
+    MPI_Request request;
+    int complete = 0;
+    MPI_Imrecv(receiving->arrival.head.get(), bytes, MPI_BYTE, &message, &request);
+    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+    ++received_;
+    receiving->open = 1;
+    if (complete) {
+      arrived_.push_back(receiving);
+    } else {
+      receive_requests_.push_back(request);
+      receivings_.push_back(receiving);
+    }
+  }
+}
+
+void Post::poll(const std::function<void(const Arrival&)>& handle) {
+  test(send_requests_, sendings_,
+       [&](std::shared_ptr<Sending> sending) { large_sends_ -= sending->has_larges; });
+  test(receive_requests_, receivings_,
+       [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
+  receive_heads();
+  // What is handled may send and fetch, so the list is taken first.
+  const auto arrived = std::exchange(arrived_, {});
+  for (const auto& receiving : arrived) {
+    if (receiving->then)
+      receiving->then();
+    else
+      handle(receiving->arrival);
+  }
+}
+
+void Post::drain(const std::function<void(const Arrival&)>& handle) {
+  for (;;) {
+    poll(handle);
+    const std::uint64_t mine[2] = {sent_ - received_,
+                                   send_requests_.size() + receive_requests_.size()};
+    std::uint64_t all[2];
+    MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, communicator_);
+    if (all[0] == 0 && all[1] == 0) return;
+  }
+}
+
+}  // namespace poise::tasks

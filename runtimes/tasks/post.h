@@ -1,0 +1,84 @@
+// Parcels between ranks over MPI: a head, and large items that follow without being copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mpi.h>
+#include <span>
+#include <vector>
+
+namespace poise::tasks {
+
+/// Memory of a large item, sent or filled in place.
+struct Large {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Never blocks; not for several threads at once.
+class Post {
+ public:
+  /// Works on a duplicate of the communicator. Collective. `chunk_bytes`: the longest MPI message
+  /// of a large item.
+  Post(MPI_Comm communicator, std::size_t chunk_bytes);
+  ~Post();
+  Post(const Post&) = delete;
+  Post& operator=(const Post&) = delete;
+
+  MPI_Comm communicator() const { return communicator_; }
+
+  /// The first 4 bytes of a head are the post's own. `keep` lives until all is sent.
+  void send(int to, std::vector<std::byte> head, std::vector<Large> larges = {},
+            std::shared_ptr<const void> keep = nullptr);
+
+  struct Arrival {
+    int from = 0;
+    std::shared_ptr<std::byte> head;
+    std::size_t bytes = 0;
+  };
+  /// Hands over the heads that have arrived, and drives everything under way.
+  void poll(const std::function<void(const Arrival&)>& handle);
+
+  /// Receives the next large items that follow this head, in the order they were sent.
+  void fetch(const Arrival& arrival, std::span<const Large> into, std::function<void()> then);
+
+  /// Large items on their way from here, whose memory must stay.
+  bool larges_under_way() const { return large_sends_ > 0; }
+
+  /// Completes everything that any rank sent; collective, and the last thing before the end.
+  void drain(const std::function<void(const Arrival&)>& handle);
+
+ private:
+  struct Sending {
+    std::vector<std::byte> head;
+    std::shared_ptr<const void> keep;
+    std::size_t open = 0;  // requests
+    bool has_larges = false;
+  };
+  struct Receiving {
+    Arrival arrival;
+    std::size_t open = 0;
+    std::function<void()> then;  // empty for a head
+  };
+  void receive_heads();
+  template <typename Part, typename Done>
+  void test(std::vector<MPI_Request>& requests, std::vector<std::shared_ptr<Part>>& parts,
+            Done done);
+  template <typename Start>
+  std::size_t in_chunks(const Large& large, Start start) const;
+
+  MPI_Comm communicator_;
+  std::size_t chunk_bytes_;
+  std::uint32_t next_tag_ = 0;
+  std::uint64_t sent_ = 0, received_ = 0;  // heads
+  std::size_t large_sends_ = 0;
+  std::vector<MPI_Request> send_requests_, receive_requests_;
+  std::vector<std::shared_ptr<Sending>> sendings_;      // of each request
+  std::vector<std::shared_ptr<Receiving>> receivings_;  // of each request
+  std::vector<int> indices_;
+  std::vector<std::shared_ptr<Receiving>> arrived_;
+};
+
+}  // namespace poise::tasks

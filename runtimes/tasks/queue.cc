@@ -1,0 +1,66 @@
+#include "runtimes/tasks/queue.h"
+
+#include <iterator>
+#include <utility>
+
+namespace poise::tasks {
+
+void Queue::count(const Task& task, int sign) {
+  size_ += static_cast<std::size_t>(sign);
+  if (task.pinned) return;
+  lendable_ += static_cast<std::size_t>(sign);
+  cost_[task.function] += sign * task.cost;
+  bytes_out_ += sign * static_cast<double>(task.bytes_out());
+  bytes_back_ += sign * static_cast<double>(task.bytes_back());
+  if (lendable_ > 0) return;
+  cost_.assign(cost_.size(), 0);  // no rounding errors remain
+  bytes_out_ = bytes_back_ = 0;
+}
+
+void Queue::push_borrowed(std::unique_ptr<Task> task) {
+  count(*task, +1);
+  borrowed_.push_back(std::move(task));
+}
+
+void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
+  count(*task, +1);
+  Level& level = levels_[task->priority];
+  auto& tasks = task->pinned ? level.pinned : level.free;
+  if (newest_first)
+    tasks.push_front(std::move(task));
+  else
+    tasks.push_back(std::move(task));
+}
+
+std::unique_ptr<Task> Queue::leave(std::unique_ptr<Task> task) {
+  count(*task, -1);
+  return task;
+}
+
+std::unique_ptr<Task> Queue::pop() {
+  const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+    std::unique_ptr<Task> task = std::move(tasks.front());
+    tasks.pop_front();
+    return leave(std::move(task));
+  };
+  if (!borrowed_.empty()) return take(borrowed_);
+  for (auto level = levels_.begin(); level != levels_.end(); level = levels_.erase(level)) {
+    if (!level->second.pinned.empty()) return take(level->second.pinned);
+    if (!level->second.free.empty()) return take(level->second.free);
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Task> Queue::take_last() {
+  const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+    std::unique_ptr<Task> task = std::move(tasks.back());
+    tasks.pop_back();
+    return leave(std::move(task));
+  };
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    if (!level->second.free.empty()) return take(level->second.free);
+  if (!borrowed_.empty()) return take(borrowed_);
+  return nullptr;
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,54 @@
+// The tasks of one rank that have not started. Not for several threads at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtimes/tasks/task.h"
+
+namespace poise::tasks {
+
+/// Borrowed tasks come first, then by priority; pinned ones, which nobody can take over, before
+/// others of their priority. Among equals the oldest first, except that a task's own children are
+/// newest first, so that a tree of tasks is walked depth first and does not fill the memory.
+class Queue {
+ public:
+  explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
+
+  void push_borrowed(std::unique_ptr<Task> task);
+  void push(std::unique_ptr<Task> task, bool newest_first);
+
+  /// The next task to run; null when there is none.
+  std::unique_ptr<Task> pop();
+
+  /// A task to lend: of the least priority, the one that would be started last. Null if none may
+  /// leave.
+  std::unique_ptr<Task> take_last();
+
+  std::size_t size() const { return size_; }
+  std::size_t num_lendable() const { return lendable_; }
+  /// Units of cost queued of each function, and data in and out of all tasks.
+  const std::vector<double>& cost() const { return cost_; }
+  double bytes_out() const { return bytes_out_; }
+  double bytes_back() const { return bytes_back_; }
+
+ private:
+  struct Level {
+    std::deque<std::unique_ptr<Task>> pinned, free;
+    bool empty() const { return pinned.empty() && free.empty(); }
+  };
+  void count(const Task& task, int sign);
+  std::unique_ptr<Task> leave(std::unique_ptr<Task> task);
+
+  std::deque<std::unique_ptr<Task>> borrowed_;
+  std::map<std::int32_t, Level, std::greater<>> levels_;
+  std::size_t size_ = 0, lendable_ = 0;
+  std::vector<double> cost_;
+  double bytes_out_ = 0, bytes_back_ = 0;
+};
+
+}  // namespace poise::tasks

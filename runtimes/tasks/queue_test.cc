@@ -1,0 +1,66 @@
+#include "runtimes/tasks/queue.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::tasks {
+namespace {
+
+std::unique_ptr<Task> task(std::uint64_t slot, int priority = 0, bool pinned = false) {
+  auto made = std::make_unique<Task>();
+  made->slot = slot;
+  made->priority = priority;
+  made->pinned = pinned;
+  return made;
+}
+
+TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  queue.push(task(2), false);
+  queue.push(task(3, 5), false);
+  queue.push_borrowed(task(4));
+  queue.push(task(5, 0, true), false);
+  for (const std::uint64_t slot : {4u, 3u, 5u, 1u, 2u}) EXPECT_EQ(queue.pop()->slot, slot);
+  EXPECT_EQ(queue.pop(), nullptr);
+}
+
+TEST(Queue, runs_children_newest_first) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  queue.push(task(2), true);
+  queue.push(task(3), true);
+  for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.pop()->slot, slot);
+}
+
+TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
+  Queue queue(1);
+  queue.push(task(1, 1), false);
+  queue.push(task(2), false);
+  queue.push(task(3), false);
+  queue.push(task(4, -1, true), false);
+  queue.push_borrowed(task(5));
+  EXPECT_EQ(queue.num_lendable(), 4u);
+  for (const std::uint64_t slot : {3u, 2u, 1u, 5u}) EXPECT_EQ(queue.take_last()->slot, slot);
+  EXPECT_EQ(queue.take_last(), nullptr);
+  EXPECT_EQ(queue.size(), 1u);
+}
+
+TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
+  Queue queue(2);
+  auto made = task(1);
+  made->function = 1;
+  made->cost = 2.5;
+  char data[8] = {};
+  made->items = {
+      {data, 8, Mode::in}, {data, 4, Mode::inout}, {data, 2, Mode::out}, {nullptr, 9, Mode::in}};
+  queue.push(std::move(made), false);
+  EXPECT_EQ(queue.cost()[1], 2.5);
+  EXPECT_EQ(queue.bytes_out(), 12);
+  EXPECT_EQ(queue.bytes_back(), 6);
+  queue.pop();
+  EXPECT_EQ(queue.cost()[1], 0);
+  EXPECT_EQ(queue.bytes_back(), 0);
+}
+
+}  // namespace
+}  // namespace poise::tasks

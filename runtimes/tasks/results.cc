@@ -1,0 +1,100 @@
+// The part of the exchange that brings results home.
+#include <algorithm>
+#include <map>
+
+#include "runtimes/tasks/exchange.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr double kLinger_s =
+    100e-6;  // results wait so long for others, unless there is nothing to do
+
+struct ResultHead {
+  std::uint64_t slot;
+  float seconds;
+  std::uint32_t error_bytes;  // of a failed task, which brings no data
+  bool failed;
+};
+
+}  // namespace
+
+void Exchange::send_results(const Workplace::State& state) {
+  if (state.done_borrowed > 0) {
+    if (results_.empty()) results_since_s_ = now_s_;
+    for (auto& task : workplace_.take_done_borrowed()) results_.push_back(std::move(task));
+  }
+  if (results_.empty()) return;
+  if (state.queued > 0 && now_s_ - results_since_s_ < kLinger_s) return;
+  std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_home;
+  for (auto& task : results_) by_home[task->home].push_back(std::move(task));
+  const std::size_t sent = results_.size();
+  results_.clear();
+  for (auto& [home, tasks] : by_home) send_results_home(home, std::move(tasks));
+  workplace_.borrowed_left(sent);
+}
+
+void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks) {
+  Writer head = begin(Kind::results, home);
+  head.put(static_cast<std::uint32_t>(tasks.size()));
+  std::vector<Large> larges;
+  for (const auto& task : tasks) {
+    head.put(ResultHead{task->slot, static_cast<float>(task->seconds),
+                        static_cast<std::uint32_t>(task->error.size()), task->failed});
+    head.put(task->error.data(), task->error.size(), 1);
+    if (task->failed) continue;
+    for (const Item& item : task->items) {
+      if (!item.comes_back() || !item.data) continue;
+      counters_.bytes_back += item.bytes;
+      if (item.bytes >= large_bytes_)
+        larges.push_back({item.data, item.bytes});
+      else
+        head.put(item.data, item.bytes, 1);
+    }
+  }
+  auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
+  send(home, std::move(head), std::move(larges), std::move(keep));
+}
+
+void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+  const auto num_tasks = reader.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < num_tasks; ++i) read_result(arrival, reader, from);
+}
+
+std::unique_ptr<Task> Exchange::take_slot(std::uint64_t slot) {
+  POISE_CHECK(slot < slots_.size() && slots_[slot]);
+  free_slots_.push_back(slot);
+  return std::move(slots_[slot]);
+}
+
+void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+  const auto head = reader.get<ResultHead>();
+  auto task = take_slot(head.slot);
+  task->failed = head.failed;
+  const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
+  task->error.assign(text, head.error_bytes);
+  task->ran_on = from;
+  std::vector<Large> larges;
+  if (!task->failed) {
+    for (const Item& item : task->items) {
+      if (!item.comes_back() || !item.data) continue;
+      if (item.bytes >= large_bytes_)
+        larges.push_back({item.data, item.bytes});
+      else if (item.bytes > 0)
+        std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
+    }
+    const double expected_s = workplace_.times().per_unit(task->function) * task->cost;
+    double& slowness = peers_[from].slowness;
+    if (expected_s > 0)
+      slowness += (std::clamp(head.seconds / expected_s, 0.05, 20.0) - slowness) / 16;
+  }
+  if (larges.empty()) {
+    finished_.push_back(std::move(task));
+    return;
+  }
+  const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
+  post_.fetch(arrival, larges, [this, shared] { finished_.push_back(std::move(*shared)); });
+}
+
+}  // namespace poise::tasks

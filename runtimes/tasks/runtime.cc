@@ -1,0 +1,286 @@
+#include "runtimes/tasks/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "runtimes/tasks/agreement.h"
+#include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/settings.h"
+#include "runtimes/tasks/summary.h"
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
+constexpr std::chrono::microseconds kNap(50);
+constexpr unsigned kMaxThreads = 4096;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Ranks may outnumber cores: whoever finds nothing to do for longer makes room.
+class Backoff {
+ public:
+  void reset() { since_s_ = -1; }
+  void pause() {
+    const double now = now_s();
+    if (since_s_ < 0) since_s_ = now;
+    if (now - since_s_ < kSpin_s) return;
+    if (now - since_s_ < kYield_s)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kNap);
+  }
+
+ private:
+  double since_s_ = -1;
+};
+
+thread_local Context* context_here = nullptr;
+
+void check_mpi() {
+  int initialized = 0, finalized = 0, level = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized) fail("a tasks::Context needs MPI: call MPI_Init_thread first");
+  if (finalized) fail("a tasks::Context needs MPI, which is finalized");
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_SINGLE)
+    fail(
+        "MPI was started with MPI_THREAD_SINGLE; ask MPI_Init_thread for MPI_THREAD_FUNNELED or "
+        "more");
+}
+
+bool may_any_thread_call() {
+  int level = 0;
+  MPI_Query_thread(&level);
+  return level >= MPI_THREAD_SERIALIZED;
+}
+
+bool is_main_thread() {
+  int flag = 0;
+  MPI_Is_thread_main(&flag);
+  return flag;
+}
+
+Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
+  std::string error;
+  Knobs settings(setting_knobs());
+  try {
+    settings = read_settings(options.settings);
+    if (options.threads < 1 || options.threads > kMaxThreads)
+      fail("a tasks::Context cannot have {} threads; it takes 1 to {}", options.threads,
+           kMaxThreads);
+    if (settings["helper"] > 0 && !may_any_thread_call())
+      fail("POISE_TASKS_HELPER=1 needs MPI_THREAD_SERIALIZED or more; MPI was started with less");
+  } catch (const Error& wrong) {
+    error = wrong.what();
+  }
+  agree_on_success(communicator, error);
+  return settings;
+}
+
+}  // namespace
+
+Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
+    : owner_(owner), settings_((check_mpi(), agreed_settings(communicator, options))) {
+  any_thread_ = may_any_thread_call();
+  poll_s_ = settings_["poll_us"] * 1e-6;
+  const auto functions = registered_functions();
+  wire_ = agree_on_functions(communicator, functions);
+  std::vector<const Registered*> in_order(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f) in_order[wire_[f]] = functions[f];
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
+  exchange_ = std::make_unique<Exchange>(communicator, options.threads, settings_, *workplace_);
+  for (unsigned i = 1; i < options.threads; ++i)
+    threads_.emplace_back([this] { work_in_background(); });
+  if (settings_["helper"] > 0) threads_.emplace_back([this] { help_in_background(); });
+}
+
+Runtime::~Runtime() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) {
+    std::fputs("poise: a tasks::Context must be destroyed before MPI_Finalize\n", stderr);
+    std::abort();
+  }
+  try {
+    wait(1);
+  } catch (const TaskFailed&) {  // nobody is left to tell
+  }
+  {
+    const std::lock_guard lock(wait_mutex_);
+    closing_ = true;
+  }
+  wait_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  exchange_->drain();
+  if (settings_["summary"] > 0) {
+    const std::string text = summary();
+    std::fputs(text.c_str(), stderr);
+  }
+}
+
+Context* Runtime::current_context() { return context_here; }
+
+void Runtime::submit(With with, FunctionId function, std::vector<Item> items) {
+  if (function >= wire_.size())
+    fail("function \"{}\" was registered after the context was created; register it before",
+         registered_functions().at(function)->name);
+  auto task = std::make_unique<Task>();
+  task->function = wire_[function];
+  task->cost = with.cost;
+  task->priority = with.priority;
+  task->pinned = with.pinned;
+  task->on_finish = std::move(with.on_finish);
+  std::size_t literals = 0;
+  for (const Item& item : items)
+    if (item.mode == Mode::literal) literals = aligned(literals, 16) + item.bytes;
+  if (literals > 0) {
+    task->storage = new_bytes(literals);
+    std::size_t begin = 0;
+    for (Item& item : items) {
+      if (item.mode != Mode::literal || !item.data) continue;
+      begin = aligned(begin, 16);
+      std::memcpy(task->storage.get() + begin, item.data, item.bytes);
+      item.data = task->storage.get() + begin;
+      begin += item.bytes;
+    }
+  }
+  task->items = std::move(items);
+  workplace_->submit(std::move(task));
+}
+
+void Runtime::progress() {
+  if (!any_thread_ && !is_main_thread()) return;
+  std::vector<std::unique_ptr<Task>> finished;
+  {
+    const std::unique_lock lock(exchange_mutex_, std::try_to_lock);
+    if (!lock) return;
+    const double now = now_s();
+    exchange_->step(now, wait_.load(), all_inside_.load());
+    done_.store(exchange_->done_wait());
+    finished = exchange_->take_finished();
+    last_look_s_.store(now, std::memory_order_relaxed);
+    if (all_inside_.load()) report_missing(now - entered_s_);
+  }
+  Context* const before = std::exchange(context_here, &owner_);
+  for (auto& task : finished) {
+    const std::uint32_t ran_on = task->ran_on;
+    workplace_->finish(std::move(task), ran_on);
+  }
+  context_here = before;
+}
+
+void Runtime::report_missing(double waited_s) {
+  const double patience_s = settings_["patience_s"];
+  if (patience_s <= 0 || waited_s < patience_s || std::exchange(said_missing_, true)) return;
+  for (const std::uint32_t rank : exchange_->missing())
+    std::fprintf(
+        stderr,
+        "poise: rank %u waits for tasks since %.0f s, but rank %u has not entered the wait\n",
+        exchange_->rank(), waited_s, rank);
+}
+
+template <typename Until>
+void Runtime::work(Until until) {
+  Context* const before = std::exchange(context_here, &owner_);
+  Backoff backoff;
+  progress();
+  while (!until()) {
+    if (workplace_->run_one()) {
+      backoff.reset();
+      if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
+    } else {
+      progress();
+      if (workplace_->queued() == 0) backoff.pause();
+    }
+  }
+  context_here = before;
+}
+
+void Runtime::wait_for_children(Children& children) {
+  work([&] { return children.open.load(std::memory_order_acquire) == 0; });
+}
+
+std::uint64_t Runtime::enter(unsigned team) {
+  std::unique_lock lock(wait_mutex_);
+  // The slowest thread of the team may still have to leave the wait before.
+  wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
+  if (inside_++ == 0) {
+    entered_s_ = now_s();
+    said_missing_ = false;
+    wait_.fetch_add(1);
+    wait_changed_.notify_all();
+  }
+  if (inside_ == team) all_inside_ = true;
+  return wait_.load();
+}
+
+void Runtime::leave() {
+  const std::lock_guard lock(wait_mutex_);
+  if (--inside_ > 0) return;
+  all_inside_ = false;
+  waiting_s_ += now_s() - entered_s_;
+  wait_changed_.notify_all();
+}
+
+void Runtime::wait(unsigned team) {
+  if (Task* task = workplace_->current()) {
+    if (task->children) wait_for_children(*task->children);
+    return;
+  }
+  const std::uint64_t wait = enter(team);
+  work([&] { return done_.load() >= wait; });
+  leave();
+  const auto failures = workplace_->take_failures();
+  if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
+}
+
+void Runtime::work_in_background() {
+  std::unique_lock lock(wait_mutex_);
+  for (;;) {
+    wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
+    if (closing_) return;
+    const std::uint64_t wait = wait_;
+    lock.unlock();
+    work([&] { return done_.load() >= wait; });
+    lock.lock();
+  }
+}
+
+void Runtime::help_in_background() {
+  const std::chrono::duration<double, std::micro> nap(settings_["helper_us"]);
+  std::unique_lock lock(wait_mutex_);
+  for (;;) {
+    wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
+    if (closing_) return;
+    lock.unlock();
+    if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
+    std::this_thread::sleep_for(nap);
+    lock.lock();
+  }
+}
+
+Counters Runtime::counters() const {
+  Counters counters = workplace_->counters();
+  const Counters& other = exchange_->counters();
+  counters.requests = other.requests;
+  counters.declines = other.declines;
+  counters.bytes_back = other.bytes_back;
+  counters.messages = other.messages;
+  counters.waiting_s = waiting_s_;
+  return counters;
+}
+
+std::string Runtime::summary() { return summary_of(exchange_->communicator(), counters()); }
+
+}  // namespace poise::tasks

@@ -1,0 +1,67 @@
+// The threads of a context: they run tasks, and drive the exchange when there is nothing to run.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+#include "runtimes/tasks/exchange.h"
+#include "runtimes/tasks/workplace.h"
+
+namespace poise::tasks {
+
+class Runtime {
+ public:
+  Runtime(Context& owner, MPI_Comm communicator, const Options& options);
+  ~Runtime();
+
+  void submit(With with, FunctionId function, std::vector<Item> items);
+  void wait(unsigned team);
+  void progress();
+  std::string summary();
+  Counters counters() const;
+  const Exchange& exchange() const { return *exchange_; }
+
+  static Context* current_context();
+
+ private:
+  void wait_for_children(Children& children);
+  std::uint64_t enter(unsigned team);
+  void leave();
+  template <typename Until>
+  void work(Until until);
+  void work_in_background();
+  void help_in_background();
+  void report_missing(double waited_s);
+
+  Context& owner_;
+  Knobs settings_;
+  bool any_thread_;                  // may call MPI; else the main thread only
+  std::vector<std::uint32_t> wire_;  // of each FunctionId
+  std::unique_ptr<Workplace> workplace_;
+  std::unique_ptr<Exchange> exchange_;
+  std::mutex exchange_mutex_;
+  std::atomic<double> last_look_s_{0};
+  double poll_s_ = 0;
+
+  // The wait that is open, if any. A team's threads come and go one by one.
+  std::mutex wait_mutex_;
+  std::condition_variable wait_changed_;
+  std::atomic<std::uint64_t> wait_{0},
+      done_{0};  // the number of the latest, and of the latest that ended
+  unsigned inside_ = 0;
+  std::atomic<bool> all_inside_{false};
+  bool closing_ = false, said_missing_ = false;
+  double entered_s_ = 0;
+  double waiting_s_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,55 @@
+// A task as the runtime keeps it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtimes/tasks/item.h"
+
+namespace poise::tasks {
+
+/// The tasks that one task submitted and that are not finished.
+struct Children {
+  std::atomic<std::uint32_t> open{0};
+};
+
+struct Task {
+  std::uint32_t function = 0;  // position in the order all ranks agree on
+  std::uint32_t home = 0;      // the rank that submitted it
+  std::uint64_t slot = 0;      // of its record at home, once it was lent
+  double cost = 1;
+  std::int32_t priority = 0;
+  bool pinned = false;
+  std::vector<Item> items;
+  std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
+  std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
+  std::shared_ptr<Children> siblings;  // those this task is one of
+  std::shared_ptr<Children> children;
+  std::function<void()> on_finish;  // at home only
+  double seconds = 0;               // that it ran
+  std::uint32_t ran_on = 0;         // the rank
+  bool failed = false;
+  std::string error;  // of a failed task
+
+  std::size_t bytes_out() const;   // to another rank
+  std::size_t bytes_back() const;  // and home
+};
+
+inline std::size_t Task::bytes_out() const {
+  std::size_t bytes = 0;
+  for (const Item& item : items) bytes += item.goes_out() && item.data ? item.bytes : 0;
+  return bytes;
+}
+
+inline std::size_t Task::bytes_back() const {
+  std::size_t bytes = 0;
+  for (const Item& item : items) bytes += item.comes_back() && item.data ? item.bytes : 0;
+  return bytes;
+}
+
+}  // namespace poise::tasks

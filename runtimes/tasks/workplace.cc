@@ -1,0 +1,177 @@
+#include "runtimes/tasks/workplace.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace poise::tasks {
+
+namespace {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What this thread is running, and where; nested when a task waits for its children.
+struct Running {
+  const Workplace* workplace = nullptr;
+  Task* task = nullptr;
+};
+thread_local Running running_here;
+
+}  // namespace
+
+Workplace::Workplace(std::uint32_t rank, std::vector<const Registered*> functions)
+    : rank_(rank),
+      functions_(std::move(functions)),
+      times_(functions_.size()),
+      queue_(functions_.size()) {}
+
+Task* Workplace::current() const {
+  return running_here.workplace == this ? running_here.task : nullptr;
+}
+
+void Workplace::submit(std::unique_ptr<Task> task) {
+  Task* const parent = current();
+  if (parent) {
+    if (!parent->children) parent->children = std::make_shared<Children>();
+    task->siblings = parent->children;
+    task->siblings->open.fetch_add(1, std::memory_order_relaxed);
+  }
+  task->home = rank_;
+  const std::lock_guard lock(mutex_);
+  ++created_;
+  ++counters_.submitted;
+  queue_.push(std::move(task), parent != nullptr);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+void Workplace::run(Task& task) {
+  const Running before = std::exchange(running_here, {this, &task});
+  const double begin_s = now_s();
+  try {
+    functions_[task.function]->body(task.items);
+  } catch (const std::exception& exception) {
+    task.failed = true;
+    task.error = exception.what();
+  } catch (...) {
+    task.failed = true;
+    task.error = "something that is no std::exception";
+  }
+  task.seconds = now_s() - begin_s;
+  running_here = before;
+  if (!task.failed) times_.learn(task.function, task.seconds, task.cost);
+}
+
+bool Workplace::run_one() {
+  std::unique_ptr<Task> task;
+  {
+    const std::lock_guard lock(mutex_);
+    task = queue_.pop();
+    if (!task) return false;
+    ++running_;
+    queued_.store(queue_.size(), std::memory_order_relaxed);
+  }
+  run(*task);
+  const double seconds = task->seconds;
+  const bool own = task->home == rank_;
+  if (own) finish(std::move(task), rank_);
+  const std::lock_guard lock(mutex_);
+  --running_;
+  ++(own ? counters_.ran_own : counters_.ran_borrowed);
+  counters_.working_s += seconds;
+  if (!own) done_borrowed_.push_back(std::move(task));
+  return true;
+}
+
+void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
+  try {
+    if (task->on_finish) task->on_finish();
+  } catch (const std::exception& exception) {
+    task->failed = true;
+    task->error = std::string("on_finish: ") + exception.what();
+  }
+  const std::lock_guard lock(mutex_);
+  if (task->failed) {
+    ++counters_.failed;
+    failures_.push_back({functions_[task->function]->name, std::move(task->error), ran_on});
+  }
+  if (ran_on != rank_) ++counters_.returned;
+  if (task->siblings) task->siblings->open.fetch_sub(1, std::memory_order_release);
+  ++finished_;
+}
+
+void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
+  const std::lock_guard lock(mutex_);
+  ++borrowed_;
+  queue_.push_borrowed(std::move(task));
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+void Workplace::take_back(std::unique_ptr<Task> task) {
+  const std::lock_guard lock(mutex_);
+  queue_.push(std::move(task), false);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
+                                                               double most_bytes) {
+  std::vector<std::unique_ptr<Task>> tasks;
+  const std::lock_guard lock(mutex_);
+  double bytes = 0;
+  while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
+    std::unique_ptr<Task> task = queue_.take_last();
+    if (!task) break;
+    if (task->home != rank_) --borrowed_;
+    bytes += static_cast<double>(task->bytes_out());
+    tasks.push_back(std::move(task));
+  }
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  counters_.lent += tasks.size();
+  counters_.loans += !tasks.empty();
+  counters_.bytes_lent += static_cast<std::uint64_t>(bytes);
+  return tasks;
+}
+
+std::vector<std::unique_ptr<Task>> Workplace::take_done_borrowed() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(done_borrowed_, {});
+}
+
+void Workplace::borrowed_left(std::size_t tasks) {
+  const std::lock_guard lock(mutex_);
+  borrowed_ -= tasks;
+}
+
+Workplace::State Workplace::state() const {
+  const std::lock_guard lock(mutex_);
+  State state{.queued = queue_.size(),
+              .lendable = queue_.num_lendable(),
+              .running = running_,
+              .borrowed = borrowed_,
+              .done_borrowed = done_borrowed_.size(),
+              .bytes_out = queue_.bytes_out(),
+              .bytes_back = queue_.bytes_back(),
+              .created = created_,
+              .finished = finished_};
+  for (std::uint32_t f = 0; f < functions_.size(); ++f) {
+    const double cost = queue_.cost()[f];
+    if (cost <= 0) continue;
+    const double each = times_.per_unit(f);
+    if (each <= 0) state.all_times_known = false;
+    state.queued_s += cost * each;
+  }
+  return state;
+}
+
+std::vector<Failure> Workplace::take_failures() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+Counters Workplace::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,87 @@
+// Where the tasks of one rank wait and run: shared by its threads; knows nothing of messages.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtimes/tasks/function.h"
+#include "runtimes/tasks/measured.h"
+#include "runtimes/tasks/queue.h"
+#include "runtimes/tasks/task.h"
+
+namespace poise::tasks {
+
+/// A function that ended with an exception.
+struct Failure {
+  std::string function, text;
+  std::uint32_t rank = 0;  // where it ran
+};
+
+struct Counters {
+  std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0, lent = 0, returned = 0, failed = 0;
+  std::uint64_t requests = 0, declines = 0, loans = 0, bytes_lent = 0, bytes_back = 0, messages = 0;
+  double working_s = 0, waiting_s = 0;
+};
+
+class Workplace {
+ public:
+  Workplace(std::uint32_t rank, std::vector<const Registered*> functions);
+
+  void submit(std::unique_ptr<Task> task);
+
+  /// Runs the next task. False when there is none.
+  bool run_one();
+
+  /// The task that the calling thread runs, of this workplace; else null.
+  Task* current() const;
+
+  /// An own task is done and its outputs are in place.
+  void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
+
+  void accept_borrowed(std::unique_ptr<Task> task);
+  /// An own task that was lent has come home without having run.
+  void take_back(std::unique_ptr<Task> task);
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes);
+
+  /// Borrowed tasks that ran since the last call.
+  std::vector<std::unique_ptr<Task>> take_done_borrowed();
+  /// Their results are under way.
+  void borrowed_left(std::size_t tasks);
+
+  struct State {
+    std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
+    double queued_s = 0;          // of lendable tasks, as far as known
+    bool all_times_known = true;  // of the functions queued
+    double bytes_out = 0, bytes_back = 0;
+    std::uint64_t created = 0, finished = 0;
+    bool idle() const { return created == finished && borrowed == 0 && running == 0; }
+  };
+  State state() const;
+  std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
+
+  const TaskTimes& times() const { return times_; }
+  const Registered& function(std::uint32_t wire) const { return *functions_[wire]; }
+  std::vector<Failure> take_failures();
+  Counters counters() const;
+
+ private:
+  void run(Task& task);
+
+  const std::uint32_t rank_;
+  const std::vector<const Registered*> functions_;
+  TaskTimes times_;
+  mutable std::mutex mutex_;  // of all below
+  Queue queue_;
+  std::vector<std::unique_ptr<Task>> done_borrowed_;
+  std::vector<Failure> failures_;
+  std::size_t running_ = 0, borrowed_ = 0;
+  std::uint64_t created_ = 0, finished_ = 0;
+  Counters counters_;
+  std::atomic<std::size_t> queued_{0};
+};
+
+}  // namespace poise::tasks
