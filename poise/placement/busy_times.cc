@@ -67,12 +67,6 @@ void BusyTimes::build_arcs() {
   arcs_.shrink_to_fit();
 }
 
-double BusyTimes::cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const {
-  double seconds = messages_s == 0 ? 0 : messages_s * factors_.message(from, to);
-  if (counts_bytes_ && bytes_s != 0) seconds += bytes_s * factors_.byte(from, to);
-  return seconds;
-}
-
 void BusyTimes::add_change(PlaceId p, double seconds) {
   if (!is_touched_[p]) {
     is_touched_[p] = true;

@@ -50,6 +50,13 @@ class BusyTimes {
   std::span<const PlaceId> touched() const { return touched_; }
   double change_s(PlaceId p) const { return is_touched_[p] ? change_s_[p] : 0; }
 
+  /// Seconds that receiving what takes these at factor 1 costs `to`, sent from `from`.
+  double cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const {
+    double seconds = messages_s == 0 ? 0 : messages_s * factors_.message(from, to);
+    if (counts_bytes_ && bytes_s != 0) seconds += bytes_s * factors_.byte(from, to);
+    return seconds;
+  }
+
   /// The seconds that t receives from and causes at its neighbours, were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
@@ -58,7 +65,6 @@ class BusyTimes {
   void add_change(PlaceId p, double seconds);
   void clear_changes();
   double collect(TaskId t, PlaceId to);
-  double cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const;
   Effect effect(double traffic_s) const;
 
   const Machine& machine_;

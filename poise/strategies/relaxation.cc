@@ -26,9 +26,11 @@ Relaxation::Relaxation(const Problem& problem, const Placement& start)
       workload_(problem.workload),
       home_(problem.current),
       times_(problem.machine, problem.workload, problem.costs, start),
+      around_(problem, times_),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
+  potential_of_.resize(machine_.num_places());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
 }
@@ -49,8 +51,7 @@ double Relaxation::potential(double busy_s) const {
 double Relaxation::change_of_trial() const {
   double change = 0;
   for (const PlaceId p : times_.touched()) {
-    const double before = times_.busy_s(p);
-    change += potential(before + times_.change_s(p)) - potential(before);
+    change += potential(times_.busy_s(p) + times_.change_s(p)) - potential_of_[p];
   }
   return change;
 }
@@ -70,55 +71,80 @@ std::span<const BusyTimes::Arc> Relaxation::heaviest_arcs(TaskId t) {
   return arcs_;
 }
 
-/// The neighbours' places, the least busy place of each enclosing group, and home.
-void Relaxation::gather_destinations(TaskId t, PlaceId from) {
-  destinations_.clear();
-  for (const auto& arc : heaviest_arcs(t)) destinations_.push_back(times_.place_of(arc.task));
+/// The least busy place of each group that encloses p.
+void Relaxation::gather_places_near(PlaceId p) {
+  near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
     const Level& level = machine_.levels()[l];
-    const std::uint32_t group = machine_.group_of(l, from);
-    destinations_.push_back(
-        least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
+    const std::uint32_t group = machine_.group_of(l, p);
+    near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
-  destinations_.push_back(least_busy_.least());
+  near_.push_back(least_busy_.least());
+}
+
+/// The neighbours' places, the least busy place of each enclosing group, and home.
+void Relaxation::gather_destinations(TaskId t, PlaceId from) {
+  destinations_ = near_;
+  for (const auto& arc : heaviest_arcs(t)) destinations_.push_back(times_.place_of(arc.task));
   destinations_.push_back(home_.of(t));
   std::sort(destinations_.begin(), destinations_.end());
   destinations_.erase(std::unique(destinations_.begin(), destinations_.end()), destinations_.end());
+  std::erase(destinations_, from);
 }
 
-void Relaxation::keep_if_better(Step& best, TaskId t, TaskId partner, PlaceId to, double limit) {
-  const double change = change_of_trial();
-  if (change < std::min(best.change, limit)) best = {change, t, partner, to};
+/// Of the task gathered.
+double Relaxation::change_of_move(PlaceId to) {
+  double change = 0;
+  for (const auto& outcome : around_.try_at(to))
+    change += potential(outcome.busy_s) - potential_of_[outcome.place];
+  return change;
+}
+
+/// Keeps the best move of t to one of the destinations, if it gains enough. None that makes a place
+/// busier than the busiest can.
+void Relaxation::try_moves(TaskId t, double limit) {
+  around_.gather(t);
+  Step best{limit, kNobody, kNobody, 0};
+  for (const PlaceId to : destinations_) {
+    if (around_.least_busy_s(to) >= scale_s_) continue;
+    const double change = change_of_move(to);
+    if (change < best.change) best = {change, t, kNobody, to};
+  }
+  if (best.task != kNobody) steps_.push_back(best);
 }
 
 /// The best move of each task at p, and of each task that sends to one and could come nearer.
 void Relaxation::gather_moves(PlaceId p, double limit) {
+  gather_places_near(p);
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
-    Step best{0, kNobody, kNobody, p};
-    for (const PlaceId to : destinations_) {
-      if (to == p) continue;
-      times_.try_move(t, to);
-      keep_if_better(best, t, kNobody, to, limit);
-    }
-    if (best.task != kNobody) steps_.push_back(best);
-    gather_pulls(t, p, limit);
+    try_moves(t, limit);
   }
+  gather_pulls(p, limit);
 }
 
-/// The best move, to t's destinations, of each task that sends to t from elsewhere.
-void Relaxation::gather_pulls(TaskId t, PlaceId p, double limit) {
-  for (const auto& arc : heaviest_arcs(t)) {
-    const PlaceId at = times_.place_of(arc.task);
-    const bool sends = arc.in_s > 0 || arc.in_byte_s > 0;
-    if (!sends || at == p || !workload_.tasks[arc.task].movable) continue;
-    Step best{0, kNobody, kNobody, at};
-    for (const PlaceId to : destinations_) {
-      if (to == at) continue;
-      times_.try_move(arc.task, to);
-      keep_if_better(best, arc.task, kNobody, to, limit);
+/// The best move, to p or near it, of each task that sends to p from elsewhere, where what it sends
+/// takes long enough to matter.
+void Relaxation::gather_pulls(PlaceId p, double limit) {
+  const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
+  pulls_.clear();
+  for (const TaskId t : tasks_at_[p])
+    for (const auto& arc : heaviest_arcs(t)) {
+      const PlaceId at = times_.place_of(arc.task);
+      if (at == p || !workload_.tasks[arc.task].movable) continue;
+      const double cost_s = times_.cost_s(arc.in_s, arc.in_byte_s, at, p);
+      if (cost_s > 0) pulls_.push_back({arc.task, cost_s});
     }
-    if (best.task != kNobody) steps_.push_back(best);
+  std::sort(pulls_.begin(), pulls_.end());
+  for (std::size_t i = 0; i < pulls_.size();) {
+    const TaskId t = pulls_[i].first;
+    double cost_s = 0;
+    for (; i < pulls_.size() && pulls_[i].first == t; ++i) cost_s += pulls_[i].second;
+    if (cost_s <= least_s) continue;
+    destinations_ = near_;
+    destinations_.push_back(p);
+    std::erase(destinations_, times_.place_of(t));
+    try_moves(t, limit);
   }
 }
 
@@ -127,9 +153,8 @@ void Relaxation::gather_pulls(TaskId t, PlaceId p, double limit) {
 void Relaxation::gather_swaps(PlaceId p, double limit) {
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
-    Step best{0, kNobody, kNobody, p};
+    Step best{limit, kNobody, kNobody, p};
     for (const PlaceId to : destinations_) {
-      if (to == p) continue;
       const double wanted_s =
           workload_.tasks[t].load_s - (times_.busy_s(p) - times_.busy_s(to)) / 2;
       TaskId nearest = kNobody;
@@ -141,7 +166,8 @@ void Relaxation::gather_swaps(PlaceId p, double limit) {
       }
       if (nearest == kNobody) continue;
       times_.try_swap(t, nearest);
-      keep_if_better(best, t, nearest, to, limit);
+      const double change = change_of_trial();
+      if (change < best.change) best = {change, t, nearest, to};
     }
     if (best.task != kNobody) steps_.push_back(best);
   }
@@ -160,13 +186,14 @@ void Relaxation::relocate(TaskId t, PlaceId to) {
   times_.move(t, to);
   for (const PlaceId p : times_.touched()) {
     least_busy_.set(p, std::max(0.0, times_.busy_s(p)));
+    potential_of_[p] = potential(times_.busy_s(p));
     if (times_.change_s(p) > 0 || p == to) open(p);
   }
 }
 
 /// Takes the steps found for p, best first, as far as they still gain after those before them.
 bool Relaxation::relax(PlaceId p, const Stage& stage) {
-  const double limit = -stage.least_gain * potential(times_.busy_s(p));
+  const double limit = -stage.least_gain * potential_of_[p];
   steps_.clear();
   gather_moves(p, limit);
   if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
@@ -194,19 +221,22 @@ void Relaxation::run(const Stage& stage) {
   exponent_ = stage.exponent;
   scale_s_ = peak_s();
   if (scale_s_ == 0) return;
-  double peak_s = scale_s_;
-  for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
+  double peak_s = scale_s_;  // or more than that, once it fell
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) {
+    potential_of_[p] = potential(times_.busy_s(p));
+    open(p);
+  }
   while (!queue_.empty()) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     const bool is_outdated = !is_open_[p] || busy_s != times_.busy_s(p);
     if (is_outdated) continue;
-    if (busy_s < stage.floor * peak_s) break;
+    if (busy_s < stage.floor * peak_s) {
+      peak_s = this->peak_s();
+      if (busy_s < stage.floor * peak_s) break;
+    }
     is_open_[p] = false;
-    if (relax(p, stage))
-      open(p);
-    else
-      peak_s = std::min(peak_s, busy_s);
+    if (relax(p, stage)) open(p);
   }
   queue_ = {};
 }

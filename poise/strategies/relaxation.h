@@ -10,6 +10,7 @@
 #include "poise/placement/busy_times.h"
 #include "poise/placement/least_busy.h"
 #include "poise/strategies/strategy.h"
+#include "poise/strategies/surroundings.h"
 
 namespace poise {
 
@@ -47,13 +48,15 @@ class Relaxation {
   };
 
   double potential(double busy_s) const;
+  double change_of_move(PlaceId to);
   double change_of_trial() const;
+  void try_moves(TaskId t, double limit);
   std::span<const BusyTimes::Arc> heaviest_arcs(TaskId t);
   void gather_destinations(TaskId t, PlaceId from);
-  void gather_pulls(TaskId t, PlaceId p, double limit);
+  void gather_places_near(PlaceId p);
+  void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
   void gather_swaps(PlaceId p, double limit);
-  void keep_if_better(Step& best, TaskId t, TaskId partner, PlaceId to, double limit);
   bool relax(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
   void open(PlaceId p);
@@ -62,13 +65,16 @@ class Relaxation {
   const Workload& workload_;
   const Placement& home_;
   BusyTimes times_;
+  Surroundings around_;
+  std::vector<double> potential_of_;  // per place, for the present exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
 
   int exponent_ = 1;
   double scale_s_ = 1;
   std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
-  std::vector<PlaceId> destinations_;
+  std::vector<PlaceId> destinations_, near_;
+  std::vector<std::pair<TaskId, double>> pulls_;  // who sends to the place, seconds
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;
   std::vector<bool> is_open_;
