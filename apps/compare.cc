@@ -35,7 +35,8 @@ struct Options {
 std::vector<Choice> choices_of(const std::optional<std::string>& text) {
   if (text) return parse_strategies(*text);
   std::vector<Choice> choices;
-  for (const Strategy& strategy : strategies()) choices.push_back(parse_strategy(strategy.name));
+  for (const Strategy& strategy : strategies())
+    if (!strategy.is_oracle) choices.push_back(parse_strategy(strategy.name));
   return choices;
 }
 
@@ -201,9 +202,10 @@ void add_compare(CLI::App& app) {
   add_input_options(*command, options->input, "--placement");
   allow_many_machines(*command);
   command
-      ->add_option("-s,--strategies", options->strategies,
-                   "Who decides: NAME[:KNOB=VALUE,...],... (default: every strategy; see poise "
-                   "strategies)")
+      ->add_option(
+          "-s,--strategies", options->strategies,
+          "Who decides: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
+          "strategies)")
       ->type_name("LIST");
   command
       ->add_option("--html", options->html,

@@ -57,7 +57,8 @@ std::vector<Choice> choices_of(const std::string& text) {
   if (!text.empty()) return parse_strategies(text);
   std::vector<Choice> choices;
   for (const Strategy& strategy : strategies())
-    if (strategy.name != "keep") choices.push_back(parse_strategy(strategy.name));
+    if (strategy.name != "keep" && !strategy.is_oracle)
+      choices.push_back(parse_strategy(strategy.name));
   return choices;
 }
 
@@ -232,9 +233,10 @@ void add_simulate(CLI::App& app) {
       app.add_subcommand("simulate", "What if tasks had moved: many steps with each strategy");
   add_input_options(*command, options->input, "--placement");
   command
-      ->add_option("-s,--strategies", options->strategies,
-                   "Who decides: NAME[:KNOB=VALUE,...],... (default: every strategy; see poise "
-                   "strategies)")
+      ->add_option(
+          "-s,--strategies", options->strategies,
+          "Who decides: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
+          "strategies)")
       ->type_name("LIST");
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
   add_count(*command, "--every", "K", options->every, "Steps between two decisions", 1);

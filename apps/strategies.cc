@@ -30,6 +30,7 @@ nlohmann::ordered_json json_of_strategies() {
                     {"source", strategy.source},
                     {"complexity", strategy.complexity},
                     {"incremental", strategy.is_incremental},
+                    {"oracle", strategy.is_oracle},
                     {"knobs", json_of(strategy.knobs)}});
   return {{"strategies", std::move(list)}};
 }

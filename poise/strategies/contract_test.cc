@@ -134,6 +134,17 @@ bool is_missing(const Choice& choice) {
   return false;
 }
 
+/// Oracles may refuse what is too large for them; nobody else may.
+bool is_refused(const Choice& choice, const Problem& problem) {
+  if (!choice.strategy->is_oracle) return false;
+  try {
+    choice.rebalance(problem);
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
 class Contract : public testing::TestWithParam<Strategy> {
  protected:
   void SetUp() override {
@@ -149,6 +160,7 @@ TEST_P(Contract, gives_every_task_a_place_and_leaves_pinned_ones) {
     for (const Situation& now : situations(machine, 1)) {
       SCOPED_TRACE(std::string(text) + ": " + now.name);
       const Problem problem{machine, now.workload, now.current, machine.costs(), 3};
+      if (is_refused(initial(), problem)) continue;
       check_fits(problem, initial().rebalance(problem));
     }
   }
@@ -163,8 +175,9 @@ TEST_P(Contract, works_on_every_machine_described_in_the_project) {
     Workload workload = tasks_with_loads(drawn_loads(num_tasks, 1, random));
     add_messages(workload, random);
     const Placement current = drawn_placement(workload.num_tasks(), machine, random);
-    check_fits({machine, workload, current, machine.costs(), 3},
-               initial().rebalance({machine, workload, current, machine.costs(), 3}));
+    const Problem problem{machine, workload, current, machine.costs(), 3};
+    if (is_refused(initial(), problem)) continue;
+    check_fits(problem, initial().rebalance(problem));
   }
 }
 
@@ -174,6 +187,7 @@ TEST_P(Contract, gives_the_same_answer_twice) {
     for (const Situation& now : situations(machine, 2)) {
       SCOPED_TRACE(std::string(text) + ": " + now.name);
       const Problem problem{machine, now.workload, now.current, machine.costs(), 5};
+      if (is_refused(initial(), problem)) continue;
       EXPECT_EQ(initial().rebalance(problem), initial().rebalance(problem));
     }
   }
@@ -195,6 +209,7 @@ TEST_P(Contract, works_at_both_ends_of_every_knob) {
       for (const Situation& now : situations(machine, 3)) {
         SCOPED_TRACE(fmt::format("{}={}: {}", knob.name, value, now.name));
         const Problem problem{machine, now.workload, now.current, machine.costs(), 7};
+        if (is_refused(choice, problem)) continue;
         check_fits(problem, choice.rebalance(problem));
       }
     }
@@ -290,11 +305,14 @@ TEST_P(Incremental, keeps_a_perfect_balance_and_never_worsens_a_makespan) {
     const Machine machine = machine_from_text(text);
     const Workload equal = tasks_with_loads(std::vector<double>(4 * machine.num_places(), 0.1));
     const Placement even = round_robin(equal.num_tasks(), machine.num_places());
-    EXPECT_EQ(initial().rebalance({machine, equal, even, machine.costs()}), even);
+    if (!is_refused(initial(), {machine, equal, even, machine.costs()})) {
+      EXPECT_EQ(initial().rebalance({machine, equal, even, machine.costs()}), even);
+    }
     for (Situation& now : situations(machine, 4)) {
       SCOPED_TRACE(std::string(text) + ": " + now.name);
       now.workload.messages.clear();
       const Problem problem{machine, now.workload, now.current, machine.costs()};
+      if (is_refused(initial(), problem)) continue;
       EXPECT_LE(makespan_s(problem, initial().rebalance(problem)),
                 makespan_s(problem, now.current) * (1 + 1e-12));
     }

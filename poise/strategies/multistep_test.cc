@@ -22,7 +22,7 @@ TEST(Multistep, is_the_inner_strategy_where_nothing_is_known_of_the_past) {
   const Problem problem{machine, workload, current, machine.costs()};
   int inner_strategies = 0;
   for (const Strategy& inner : strategies()) {
-    if (inner.name == "multistep") continue;
+    if (inner.name == "multistep" || inner.is_oracle) continue;
     ++inner_strategies;
     EXPECT_EQ(parse_strategy(fmt::format("multistep:inner={}", inner.name)).rebalance(problem),
               parse_strategy(inner.name).rebalance(problem))

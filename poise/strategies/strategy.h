@@ -32,6 +32,9 @@ struct Strategy {
   std::span<const Knob> knobs = {};
   /// Starts from the current placement: moves nothing where nothing can improve.
   bool is_incremental = false;
+  /// Shows what could be reached, in more time than a balancing step has: only where asked for by
+  /// name. May refuse a large problem with an Error.
+  bool is_oracle = false;
 };
 
 /// Every strategy, in the order in which users should meet them.

@@ -23,6 +23,8 @@ Placement scotch(const Problem&, const Knobs&);
 Placement nuco(const Problem&, const Knobs&);
 Placement numa(const Problem&, const Knobs&);
 Placement treematch(const Problem&, const Knobs&);
+Placement anneal(const Problem&, const Knobs&);
+Placement optimal(const Problem&, const Knobs&);
 Placement multistep(const Problem&, const Knobs&);
 
 namespace {
@@ -80,6 +82,14 @@ constexpr Knob kTreematchKnobs[] = {
 
 constexpr Knob kPoiseKnobs[] = {
     {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"}};
+
+constexpr Knob kAnnealKnobs[] = {
+    {"sweeps", 300, 1, 1e4, "steps per task; quality still grows past 1000"},
+    {"seed", 0, 0, 1e9, "another one, another answer"},
+};
+
+constexpr Knob kOptimalKnobs[] = {
+    {"placements", 1e10, 100, 1e12, "the most there may be to choose from: places^tasks"}};
 
 constexpr Strategy kStrategies[] = {
     {.name = "keep",
@@ -196,9 +206,30 @@ constexpr Strategy kMultistep{
     .rebalance = multistep,
     .knobs = kMultistepKnobs};
 
+constexpr Strategy kOracles[] = {
+    {.name = "anneal",
+     .summary = "simulated annealing on the predicted time: slow, shows the practical limit",
+     .source = "Kirkpatrick, Gelatt and Vecchi 1983",
+     .complexity = "O(sweeps (n degree + p))",
+     .rebalance = anneal,
+     .knobs = kAnnealKnobs,
+     .is_incremental = true,
+     .is_oracle = true},
+    {.name = "optimal",
+     .summary = "the least predicted time, by branch and bound: for a dozen tasks",
+     .source = "Land and Doig 1960",
+     .complexity = "O(p^n), refuses where that is large",
+     .rebalance = optimal,
+     .knobs = kOptimalKnobs,
+     .is_incremental = true,
+     .is_oracle = true},
+};
+
 constexpr auto kTable = [] {
-  std::array<Strategy, std::size(kStrategies) + 1> table{};
-  *std::copy(std::begin(kStrategies), std::end(kStrategies), table.begin()) = kMultistep;
+  std::array<Strategy, std::size(kStrategies) + 1 + std::size(kOracles)> table{};
+  auto* row = std::copy(std::begin(kStrategies), std::end(kStrategies), table.begin());
+  *row++ = kMultistep;
+  std::copy(std::begin(kOracles), std::end(kOracles), row);
   return table;
 }();
 

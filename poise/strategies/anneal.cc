@@ -1,0 +1,115 @@
+/// Anneal: simulated annealing on the predicted iteration. Slow; it shows the practical limit.
+///
+/// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Moves
+/// and exchanges of tasks drawn at random, half of them towards a task that they talk to, are
+/// judged by the sum over places of (busy / peak)^12 at a temperature that falls geometrically.
+/// The peak itself is looked at after every sweep, and the best placement seen is the answer, so it
+/// is never worse than the current one. Ignores what migrations cost: nearly every task moves.
+/// O(sweeps (n degree + p)).
+#include <algorithm>
+
+#include "poise/base/random.h"
+#include "poise/placement/busy_times.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+namespace {
+
+/// At the first temperature one step in three that adds half a place at the peak is taken; at the
+/// last hardly any that adds a ten-thousandth.
+constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
+
+double power_12(double x) {
+  const double square = x * x, fourth = square * square;
+  return fourth * fourth * fourth;
+}
+
+class Annealing {
+ public:
+  Annealing(const Problem& problem, std::uint64_t seed)
+      : machine_(problem.machine),
+        times_(problem.machine, problem.workload, problem.costs, problem.current),
+        random_(seed),
+        best_(problem.current) {
+    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+      if (problem.workload.tasks[t].movable) movable_.push_back(t);
+    best_peak_s_ = scale_s_ = peak_s();
+  }
+
+  Placement result(double sweeps) && {
+    if (movable_.empty() || scale_s_ == 0 || machine_.num_places() < 2) return best_;
+    const double cooling =
+        portable_exp(portable_log(kLastTemperature / kFirstTemperature) / sweeps);
+    double temperature = kFirstTemperature;
+    for (double sweep = 0; sweep < sweeps; ++sweep, temperature *= cooling) {
+      for (std::size_t i = 0; i < movable_.size(); ++i) step(temperature);
+      remember();
+    }
+    return best_;
+  }
+
+ private:
+  double peak_s() const {
+    double peak_s = 0;
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) peak_s = std::max(peak_s, times_.busy_s(p));
+    return peak_s;
+  }
+
+  void remember() {
+    scale_s_ = peak_s();
+    if (scale_s_ >= best_peak_s_) return;
+    best_peak_s_ = scale_s_;
+    best_ = Placement(times_.places());
+  }
+
+  TaskId drawn_task() { return movable_[random_.below(movable_.size())]; }
+
+  void step(double temperature) {
+    const TaskId t = drawn_task();
+    if (random_.below(4) == 0) return exchange(t, drawn_task(), temperature);
+    const auto arcs = times_.arcs_of(t);
+    const PlaceId to = !arcs.empty() && random_.below(2) == 0
+                           ? times_.place_of(arcs[random_.below(arcs.size())].task)
+                           : static_cast<PlaceId>(random_.below(machine_.num_places()));
+    if (to == times_.place_of(t)) return;
+    times_.try_move(t, to);
+    if (accepts(temperature)) times_.move(t, to);
+  }
+
+  void exchange(TaskId t, TaskId u, double temperature) {
+    const PlaceId place_t = times_.place_of(t), place_u = times_.place_of(u);
+    if (place_t == place_u) return;
+    times_.try_swap(t, u);
+    if (!accepts(temperature)) return;
+    times_.move(t, place_u);
+    times_.move(u, place_t);
+  }
+
+  bool accepts(double temperature) {
+    double change = 0;
+    for (const PlaceId p : times_.touched()) {
+      const double before_s = times_.busy_s(p);
+      change +=
+          power_12((before_s + times_.change_s(p)) / scale_s_) - power_12(before_s / scale_s_);
+    }
+    return change <= 0 || random_.uniform() < portable_exp(-change / temperature);
+  }
+
+  const Machine& machine_;
+  BusyTimes times_;
+  Random random_;
+  std::vector<TaskId> movable_;
+  double scale_s_ = 0;  // the peak after the last sweep
+  Placement best_;
+  double best_peak_s_ = 0;
+};
+
+}  // namespace
+
+Placement anneal(const Problem& problem, const Knobs& knobs) {
+  const std::uint64_t seed = mix(problem.seed) + static_cast<std::uint64_t>(knobs["seed"]);
+  return Annealing(problem, seed).result(knobs["sweeps"]);
+}
+
+}  // namespace poise

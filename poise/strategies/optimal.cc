@@ -1,0 +1,132 @@
+/// Optimal: the placement of least predicted iteration, by branch and bound; tiny problems only.
+///
+/// Land and Doig, "An Automatic Method of Solving Discrete Programming Problems", Econometrica 28,
+/// 1960. Tasks are placed one by one, heaviest first, at each place in turn, least busy first. A
+/// branch ends where a place is already as busy as the best answer known, or where all work, spread
+/// evenly, would be: messages only add to both. The first answer is that of `poise`, or the current
+/// placement where it is as good. Ignores what migrations cost. O(places^tasks) at worst; refuses
+/// where that is more than `placements`.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/placement/busy_times.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+
+namespace {
+
+/// Sums in another order differ by less than this part of them; so much must an answer gain.
+constexpr double kRounding = 1e-12;
+
+class Search {
+ public:
+  Search(const Problem& problem, Placement first)
+      : problem_(problem),
+        machine_(problem.machine),
+        times_(problem.machine, problem.workload, problem.costs, problem.current),
+        busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
+        place_of_(problem.workload.num_tasks(), kNowhere),
+        best_(std::move(first)),
+        best_s_(iteration_s(best_)) {
+    const auto& tasks = problem.workload.tasks;
+    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+      if (tasks[t].movable)
+        order_.push_back(t);
+      else
+        add_messages(t, problem.current.of(t));
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](TaskId a, TaskId b) { return tasks[a].load_s > tasks[b].load_s; });
+  }
+
+  Placement result() && {
+    if (best_s_ > makespan_bound_s(machine_, problem_.workload, problem_.current)) branch(0);
+    return best_;
+  }
+
+ private:
+  static constexpr PlaceId kNowhere = ~PlaceId{0};
+
+  double iteration_s(const Placement& placement) const {
+    return evaluate(machine_, problem_.workload, problem_.costs, problem_.current, placement)
+        .iteration_s;
+  }
+
+  /// Those between t, at p, and the tasks placed before it; then t is placed too.
+  void add_messages(TaskId t, PlaceId p) {
+    for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
+      const PlaceId q = place_of_[arc.task];
+      if (q == kNowhere) continue;
+      busy_s_[p] += times_.cost_s(arc.in_s, arc.in_byte_s, q, p);
+      busy_s_[q] += times_.cost_s(arc.out_s, arc.out_byte_s, p, q);
+    }
+    place_of_[t] = p;
+  }
+
+  /// No placement that continues this one has a shorter iteration.
+  double bound_s(std::size_t depth) const {
+    double work = 0, busiest_s = 0;
+    for (PlaceId p = 0; p < machine_.num_places(); ++p) {
+      work += busy_s_[p] * machine_.speed_of(p);
+      busiest_s = std::max(busiest_s, busy_s_[p]);
+    }
+    for (std::size_t i = depth; i < order_.size(); ++i)
+      work += problem_.workload.tasks[order_[i]].load_s;
+    return std::max(busiest_s, work / machine_.total_speed());
+  }
+
+  void branch(std::size_t depth) {
+    const double bound_s = this->bound_s(depth);
+    if (bound_s >= best_s_ * (1 - kRounding)) return;
+    if (depth == order_.size()) {
+      best_ = Placement(place_of_);
+      best_s_ = bound_s;
+      return;
+    }
+    const TaskId t = order_[depth];
+    const std::vector<double> before = busy_s_;
+    std::vector<PlaceId> places(machine_.num_places());
+    std::iota(places.begin(), places.end(), PlaceId{0});
+    std::stable_sort(places.begin(), places.end(),
+                     [&](PlaceId a, PlaceId b) { return before[a] < before[b]; });
+    for (const PlaceId p : places) {
+      busy_s_[p] += problem_.workload.tasks[t].load_s / machine_.speed_of(p);
+      add_messages(t, p);
+      branch(depth + 1);
+      place_of_[t] = kNowhere;
+      busy_s_ = before;
+    }
+  }
+
+  const Problem& problem_;
+  const Machine& machine_;
+  const BusyTimes times_;  // for its arcs and costs
+  std::vector<TaskId> order_;
+  std::vector<double> busy_s_;
+  std::vector<PlaceId> place_of_;
+  Placement best_;
+  double best_s_;
+};
+
+}  // namespace
+
+Placement optimal(const Problem& problem, const Knobs& knobs) {
+  const auto num_movable =
+      std::count_if(problem.workload.tasks.begin(), problem.workload.tasks.end(),
+                    [](const Task& task) { return task.movable; });
+  const double placements =
+      std::pow(problem.machine.num_places(), static_cast<double>(num_movable));
+  if (placements > knobs["placements"])
+    fail(
+        "strategy optimal: {} movable tasks have {:.0e} placements on {} places, over the {:.0e} "
+        "of placements=; anneal comes close",
+        num_movable, placements, problem.machine.num_places(), knobs["placements"]);
+  return Search(problem, parse_strategy("poise").rebalance(problem)).result();
+}
+
+}  // namespace poise

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+Workload drawn(TaskId num_tasks, Random& random) {
+  Workload workload;
+  for (TaskId t = 0; t < num_tasks; ++t)
+    workload.tasks.push_back({.load_s = 1 + random.uniform(), .movable = random.below(5) != 0});
+  for (TaskId m = 0; m < 2 * num_tasks; ++m)
+    workload.messages.push_back({static_cast<TaskId>(random.below(num_tasks)),
+                                 static_cast<TaskId>(random.below(num_tasks)), 1 + random.below(20),
+                                 random.below(100)});
+  return workload;
+}
+
+double iteration_s(const Problem& problem, const Placement& placement) {
+  return evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement)
+      .iteration_s;
+}
+
+/// By trying each placement of the movable tasks.
+double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
+  if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
+  if (!problem.workload.tasks[t].movable) return least_iteration_s(problem, t + 1, placement);
+  double least_s = 1e300;
+  for (PlaceId p = 0; p < problem.machine.num_places(); ++p) {
+    placement.move(t, p);
+    least_s = std::min(least_s, least_iteration_s(problem, t + 1, placement));
+  }
+  placement.move(t, problem.current.of(t));
+  return least_s;
+}
+
+TEST(Optimal, is_the_best_of_all_placements) {
+  for (const char* text :
+       {"core:2 message:0.01", "numa:2 core:2 factors:3,1 message:0.01 byte:1e-3",
+        "core:3 speeds:1,0.5,0.25 message:0.05"}) {
+    const Machine machine = machine_from_text(text);
+    Random random(11);
+    for (int problem_number = 0; problem_number < 12; ++problem_number) {
+      SCOPED_TRACE(fmt::format("{}: problem {}", text, problem_number));
+      const Workload workload = drawn(6, random);
+      const Placement current = round_robin(6, machine.num_places());
+      const Problem problem{machine, workload, current, machine.costs()};
+      Placement scratch = current;
+      const double least_s = least_iteration_s(problem, 0, scratch);
+      const Placement found = parse_strategy("optimal").rebalance(problem);
+      EXPECT_NEAR(iteration_s(problem, found), least_s, 1e-9 * least_s);
+    }
+  }
+}
+
+TEST(Optimal, says_what_is_too_large_and_what_comes_close) {
+  const Machine machine = flat_machine(10);
+  Workload workload;
+  workload.tasks.assign(11, {.load_s = 1});
+  const Placement current = blocked(11, 10);
+  const Problem problem{machine, workload, current, machine.costs()};
+  EXPECT_NO_THROW(parse_strategy("optimal:placements=1e11").rebalance(problem));
+  try {
+    parse_strategy("optimal").rebalance(problem);
+    FAIL() << "10^11 placements are more than 10^10";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "strategy optimal: 11 movable tasks have 1e+11 placements on 10 places, over the "
+                 "1e+10 of placements=; anneal comes close");
+  }
+}
+
+}  // namespace
+}  // namespace poise
