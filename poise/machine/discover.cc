@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <hwloc.h>
 #include <map>
 #include <memory>
@@ -10,12 +11,16 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/machine/json.h"
+#include "poise/machine/sandbox.h"
 
 namespace poise {
 
 namespace {
 
-constexpr std::uint64_t kMaxSyntheticUnits = 1u << 16;
+constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
+constexpr std::uint64_t kMaxSyntheticCount = 512;  // of one level
+constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
 
@@ -373,6 +378,45 @@ std::string readable_xml(std::string_view xml) {
   return text;
 }
 
+Machine read_xml(const std::string& text, const std::string& name) {
+  const Topology topology = new_topology();
+  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
+                                   static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_load(topology.get()) != 0)
+    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
+  return machine_of(topology.get(), name);
+}
+
+/// hwloc takes the square of a level's count of time, so what is too wide is refused before. Any
+/// number outside the parentheses is taken for a count, unless it ends a word ("l3").
+void check_size(std::string_view text) {
+  const std::string owned(text);
+  std::uint64_t units = 1;
+  bool is_attribute = false, is_word = false;
+  for (std::size_t at = 0; at < owned.size(); ++at) {
+    const auto c = static_cast<unsigned char>(owned[at]);
+    if (c == '(') is_attribute = true;
+    if (c == ')') is_attribute = false;
+    const bool is_number = std::isdigit(c) != 0 || c == '-';
+    if (!is_number || is_attribute || is_word) {
+      is_word = std::isalnum(c) != 0;
+      continue;
+    }
+    char* end = nullptr;
+    const unsigned long long count = std::strtoull(&owned[at], &end, 0);
+    if (count > kMaxSyntheticCount)
+      fail("machine text: \"{}\" has a count above {}; without \"pu\" and brackets any is allowed",
+           text, kMaxSyntheticCount);
+    units *= std::max<std::uint64_t>(count, 1);
+    if (units > kMaxSyntheticUnits)
+      fail(
+          "machine text: \"{}\" has more than {} processing units; without \"pu\" and brackets any "
+          "number is allowed",
+          text, kMaxSyntheticUnits);
+    if (end > &owned[at]) at = static_cast<std::size_t>(end - owned.data()) - 1;
+  }
+}
+
 }  // namespace
 
 Machine discover_machine() {
@@ -385,25 +429,18 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  const Topology topology = new_topology();
-  const std::string text = readable_xml(xml);
-  if (hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
-                                   static_cast<int>(text.size() + 1)) != 0 ||
-      hwloc_topology_load(topology.get()) != 0)
-    fail("{}: hwloc cannot read it; write it with \"lstopo --of xml FILE\"", name);
-  return machine_of(topology.get(), name);
+  if (xml.size() > kMaxXmlBytes) fail("{}: it has more than {} bytes", name, kMaxXmlBytes);
+  const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
+  if (!json)
+    fail(
+        "{}: it is damaged: hwloc cannot read it to its end; write it again with \"lstopo --of "
+        "xml FILE\"",
+        name);
+  return machine_from_json(*json, name);
 }
 
 Machine machine_from_hwloc_synthetic(std::string_view text) {
-  std::uint64_t units = 1;
-  for (std::size_t colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
-    std::size_t end = colon + 1;
-    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
-    const auto count = parse_unsigned(text.substr(colon + 1, end - colon - 1));
-    units *= count && *count > 0 ? std::min<std::uint64_t>(*count, kMaxSyntheticUnits) : 1;
-    if (units > kMaxSyntheticUnits)
-      fail("machine text: \"{}\" has more than {} processing units", text, kMaxSyntheticUnits);
-  }
+  check_size(text);
   const Topology topology = new_topology();
   const std::string owned(text);
   if (hwloc_topology_set_synthetic(topology.get(), owned.c_str()) != 0 ||

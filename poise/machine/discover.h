@@ -17,10 +17,11 @@ namespace poise {
 Machine discover_machine();
 
 /// The machine in hwloc's XML (versions 1 to 3). Throws Error naming `name` when it is not one.
+/// hwloc ends the program on some damaged files, so it reads them in a child process (sandbox.h).
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name);
 
-/// hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2" (at most 65,536 processing
-/// units). Throws Error.
+/// hwloc's synthetic text, such as "pack:2 [numa] l3:2 core:4 pu:2" (at most 16,384 processing
+/// units, 512 in each group of the level above). Throws Error.
 Machine machine_from_hwloc_synthetic(std::string_view text);
 
 }  // namespace poise

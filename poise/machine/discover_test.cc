@@ -7,6 +7,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/random.h"
 
 namespace poise {
 namespace {
@@ -78,12 +79,12 @@ class Xml {
   static std::string info(const char* name, const char* value) {
     return fmt::format("<info name=\"{}\" value=\"{}\"/>", name, value);
   }
-  Machine machine() const {
-    return machine_from_hwloc_xml(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                                              "<topology version=\"2.0\">{}{}</topology>\n",
-                                              text_, kinds_),
-                                  "test.xml");
+  std::string text() const {
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<topology version=\"2.0\">{}{}</topology>\n",
+        text_, kinds_);
   }
+  Machine machine() const { return machine_from_hwloc_xml(text(), "test.xml"); }
 
  private:
   std::string object(const char* type, std::uint64_t units, std::uint64_t nodes,
@@ -217,6 +218,84 @@ TEST(Discover, every_real_topology_becomes_a_machine) {
     EXPECT_EQ(names_of_levels(machine), levels);
     EXPECT_EQ(machine.num_domains(), domains);
   }
+}
+
+/// A small machine with what a file may have: caches, two domains, distances, kinds of cores.
+std::string small_xml() {
+  Xml xml;
+  xml.open("Machine", 0xf, 3, machine_allowing(0xf, 3));
+  for (unsigned package = 0; package < 2; ++package)
+    xml.open("Package", 0b11u << 2 * package, 1u << package,
+             fmt::format("os_index=\"{}\"", package))
+        .numa(package, 0b11u << 2 * package)
+        .open("L2Cache", 0b11u << 2 * package, 1u << package,
+              "cache_size=\"2048\" depth=\"2\" cache_linesize=\"64\" cache_type=\"0\"")
+        .core(1u << 2 * package, 1u << package)
+        .core(2u << 2 * package, 1u << package)
+        .close()
+        .close();
+  xml.close();
+  xml.cpukind(0x3, Xml::info("CoreType", "IntelCore") + Xml::info("FrequencyMaxMHz", "5000"));
+  xml.cpukind(0xc, Xml::info("CoreType", "IntelAtom") + Xml::info("FrequencyMaxMHz", "4000"));
+  std::string text = xml.text();
+  text.insert(text.find("<cpukind"),
+              "<distances2 type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\">"
+              "<indexes length=\"4\">0 1 </indexes><u64values length=\"12\">10 20 20 10 "
+              "</u64values></distances2>");
+  return text;
+}
+
+/// Whether the text is a machine. Anything but a machine or an Error in one line fails the test.
+bool is_machine(const std::string& xml) {
+  try {
+    return machine_from_hwloc_xml(xml, "damaged.xml").num_places() > 0;
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.rfind("damaged.xml: ", 0), 0u) << text;
+    EXPECT_EQ(text.find('\n'), text.npos) << text;
+    return false;
+  }
+}
+
+TEST(Discover, xml_that_ends_hwloc_is_an_error) {
+  // Without the first package's complete_cpuset hwloc 2 follows a null pointer.
+  std::string xml = small_xml();
+  ASSERT_TRUE(is_machine(xml));
+  const std::size_t begin = xml.find(" complete_cpuset=", xml.find("\"Package\""));
+  xml.erase(begin, xml.find(" nodeset=", begin) - begin);
+  EXPECT_FALSE(is_machine(xml));
+}
+
+TEST(Discover, damaged_xml_is_a_machine_or_an_error) {
+  const std::string whole = small_xml();
+  const Machine machine = machine_from_hwloc_xml(whole, "small.xml");
+  EXPECT_EQ(machine.latency_factor(0, 1), 2);
+  EXPECT_NEAR(machine.speed_of(3), 0.7 * 4 / 5, 1e-12);
+  constexpr std::uint64_t kSeed = 1;
+  SCOPED_TRACE(kSeed);
+  Random random(kSeed);
+  int taken = 0;
+  for (int i = 0; i < 25; ++i) {
+    is_machine(whole.substr(0, random.below(whole.size())));
+    std::string damaged = whole;
+    for (std::uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
+      char& byte = damaged[random.below(whole.size())];
+      byte = static_cast<char>(byte ^ (1 << random.below(8)));
+    }
+    taken += is_machine(damaged);
+    std::string cut = whole;  // a piece from the middle, such as an attribute
+    cut.erase(random.below(whole.size()), 1 + random.below(60));
+    taken += is_machine(cut);
+  }
+  EXPECT_GT(taken, 0) << "not one of them reached the end";
+}
+
+TEST(Discover, synthetic_text_of_any_width_is_quick) {
+  EXPECT_EQ(machine_from_hwloc_synthetic("numa:16 core:32 pu:2").num_places(), 512u);
+  EXPECT_EQ(machine_from_hwloc_synthetic("pack:2(memory=1000000) core:2 pu:2").num_places(), 4u);
+  for (const char* text : {"pu:513", "pu:0x1000", "64 64 pu:64", "numa:65536 pu:1", "pu:-1",
+                           "pack:500 [numa] core:500 pu:1", "[pu:99999999999999999999]"})
+    EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
 TEST(Discover, bad_synthetic_text_is_refused) {

@@ -88,6 +88,11 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "absent.json", says="absent.json")
         self.assert_refused(*compare, self.write("m.json", "{"), says="m.json")
         self.assert_refused(*compare, self.write("m.xml", "<topology"), says="m.xml")
+        # hwloc 2 follows a null pointer where a complete_cpuset is missing.
+        sets = 'cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" allowed_cpuset="0x1" allowed_nodeset="0x1"'
+        unit = f'<object type="PU" os_index="0" {sets} complete_cpuset="0x1"/>'
+        topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'
+        self.assert_refused(*compare, self.write("m.xml", topology), says="m.xml")
 
     def test_a_machine_smaller_than_the_placement(self):
         self.write("wide", "0\n1\n2\n5\n")

@@ -1,0 +1,130 @@
+#include "poise/machine/sandbox.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The last byte of an answer: one that was cut short ends in neither.
+constexpr char kResult = '\1';
+constexpr char kError = '\2';
+
+/// This process's address space, which sanitizers make large.
+std::uint64_t bytes_mapped() {
+  unsigned long pages = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return std::uint64_t{pages} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void limit(decltype(RLIMIT_CPU) resource, std::uint64_t value) {
+  rlimit now{};
+  if (::getrlimit(resource, &now) != 0) return;
+  now.rlim_cur = std::min<rlim_t>(value, now.rlim_max);
+  ::setrlimit(resource, &now);
+}
+
+void confine(const SandboxLimits& limits) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE})
+    ::signal(signal, SIG_DFL);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, limits.cpu_seconds);
+  if (const std::uint64_t mapped = bytes_mapped(); mapped > 0)
+    limit(RLIMIT_AS, mapped + limits.bytes);
+  const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ::dup2(nothing, STDERR_FILENO);
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// The child's whole life. It leaves without what the parent would do at its end.
+[[noreturn]] void live(int out, const std::function<std::string()>& work,
+                       const SandboxLimits& limits) {
+  confine(limits);
+  try {
+    std::string answer;
+    try {
+      answer = work() + kResult;
+    } catch (const Error& error) {
+      answer = std::string(error.what()) + kError;
+    }
+    ::_exit(write_all(out, answer) ? 0 : 1);
+  } catch (...) {
+    ::_exit(1);
+  }
+}
+
+/// All that comes until the other end closes; false when that is not before the deadline.
+bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
+  char buffer[1 << 14];
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return false;
+    pollfd ready{fd, POLLIN, 0};
+    if (::poll(&ready, 1, static_cast<int>(std::min<long>(left.count(), 60000))) <= 0) continue;
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count == 0;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
+                                      const SandboxLimits& limits) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
+  const pid_t child = ::fork();
+  if (child == 0) live(ends[1], work, limits);
+  const int why = errno;
+  ::close(ends[1]);
+  if (child < 0) {
+    ::close(ends[0]);
+    fail("cannot start a process: {}", std::strerror(why));
+  }
+  const auto patience = std::chrono::duration<double>(limits.seconds);
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+  std::string answer;
+  const bool is_done = read_all(ends[0], deadline, answer);
+  ::close(ends[0]);
+  ::kill(child, SIGKILL);  // what it had to say is said
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (!is_done || answer.empty()) return std::nullopt;
+  const char last = answer.back();
+  answer.pop_back();
+  if (last == kError) throw Error(answer);
+  if (last != kResult) return std::nullopt;
+  return answer;
+}
+
+}  // namespace poise
