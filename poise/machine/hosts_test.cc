@@ -108,5 +108,13 @@ TEST(Hosts, two_hosts_need_no_matrix) {
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
+TEST(Hosts, a_cluster_of_a_node_that_was_never_measured_has_its_factors) {
+  const std::vector<std::string> hosts{"a", "b"};
+  const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
+  EXPECT_EQ(cluster.num_nodes(), 2u);
+  EXPECT_EQ(cluster.message_factor(0, 2), 1.5);
+  EXPECT_EQ(cluster.message_factor(4, 6), 1.5);
+}
+
 }  // namespace
 }  // namespace poise

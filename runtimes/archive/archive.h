@@ -7,8 +7,9 @@
 //     void serialize(Archive& archive) { archive(position, velocity, neighbours); }
 //
 // or, for a type of somebody else, as a free function serialize(archive, value) beside it. Types
-// that may be copied byte by byte need nothing; standard containers of all of these work. Bytes are
-// those of this machine: an archive is no file format.
+// that may be copied byte by byte need nothing; standard containers of all of these work. A
+// std::span<const T> is written as a vector is, and read without a copy: it looks into the bytes.
+// Bytes are those of this machine: an archive is no file format.
 #pragma once
 
 #include <array>
@@ -18,7 +19,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -40,9 +43,18 @@ concept SerializesItself = requires(T& value, Archive& archive) { value.serializ
 template <typename T, typename Archive = Writer>
 concept SerializedBeside = requires(T& value, Archive& archive) { serialize(archive, value); };
 
+template <typename T>
+inline constexpr bool kIsView = false;
+template <typename T>
+inline constexpr bool kIsView<std::span<T>> = true;
+template <>
+inline constexpr bool kIsView<std::string_view> = true;
+template <typename T>
+concept IsView = kIsView<T>;
+
 /// Copied as its bytes. A pointer means nothing elsewhere, so it is refused.
 template <typename T>
-concept RawBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+concept RawBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> &&
                    !SerializesItself<T> && !SerializedBeside<T>;
 
 namespace archived {
@@ -164,6 +176,19 @@ void visit_kind(Archive& archive, std::unique_ptr<T>& value) {
 template <typename Archive, typename... Ts>
 void visit_kind(Archive& archive, std::variant<Ts...>& value) {
   visit_variant(archive, value);
+}
+template <typename Archive, RawBytes T>
+void visit_kind(Archive& archive, std::span<const T>& view) {
+  const std::uint64_t count = visit_count(archive, view);
+  archive.align(alignof(T));
+  if constexpr (Archive::is_loading) {
+    const std::byte* from = archive.take(count, sizeof(T));
+    if (count > 0 && reinterpret_cast<std::uintptr_t>(from) % alignof(T) != 0)
+      fail("archive: a view of bytes that are not aligned; read them into a vector");
+    view = {reinterpret_cast<const T*>(from), count};
+  } else {
+    archive.raw(view.data(), view.size_bytes());
+  }
 }
 template <typename Archive, typename T>
   requires requires(T& container) { container.insert(container.end(), *container.begin()); }

@@ -100,6 +100,16 @@ TEST(Archive, a_pointer_that_owns_is_its_value) {
   EXPECT_EQ(back_and_forth(std::unique_ptr<std::string>()), nullptr);
 }
 
+TEST(Archive, a_span_is_a_view_of_what_a_vector_would_be) {
+  const std::vector<double> values{1, 2, 3};
+  const Buffer buffer = to_bytes(std::span<const double>(values));
+  EXPECT_EQ(from_bytes<std::vector<double>>(buffer.bytes()), values);
+  const auto view = from_bytes<std::span<const double>>(buffer.bytes());
+  ASSERT_EQ(view.size(), 3u);
+  EXPECT_EQ(view[2], 3);
+  EXPECT_GE(reinterpret_cast<const std::byte*>(view.data()), buffer.data());
+}
+
 TEST(Archive, every_cut_is_noticed) {
   const Buffer whole = to_bytes(std::tuple{std::vector<double>{1, 2}, std::string("end")});
   using T = std::tuple<std::vector<double>, std::string>;

@@ -1,0 +1,89 @@
+#include "runtimes/objects/collect.h"
+
+#include <limits>
+#include <numeric>
+#include <sched.h>
+
+namespace poise::objects {
+
+namespace {
+
+class RowType {
+ public:
+  explicit RowType(std::size_t size) {
+    MPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~RowType() { MPI_Type_free(&type_); }
+  RowType(const RowType&) = delete;
+  RowType& operator=(const RowType&) = delete;
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_{};
+};
+
+void reduce(MPI_Comm comm, std::span<double> values, MPI_Op op) {
+  MPI_Request request{};
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, comm,
+                 &request);
+  wait_politely(request);
+}
+
+}  // namespace
+
+void wait_politely(MPI_Request& request) {
+  for (int is_done = 0;;) {
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    if (is_done != 0) return;
+    ::sched_yield();
+  }
+}
+
+void to_largest(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_MAX); }
+void to_sum(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_SUM); }
+
+namespace collected {
+
+std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std::size_t size,
+                         int root) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const int own = static_cast<int>(count);
+  std::vector<int> counts(static_cast<std::size_t>(ranks)), starts(counts.size());
+  MPI_Request request{};
+  MPI_Iallgather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, comm, &request);
+  wait_politely(request);
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (total > std::numeric_limits<int>::max()) fail("objects: {} rows are too many for MPI", total);
+  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
+  const RowType row(size);
+  std::vector<char> all;
+  if (root < 0 || rank == root) all.resize(total * size);
+  if (root < 0)
+    MPI_Iallgatherv(rows, own, row, all.data(), counts.data(), starts.data(), row, comm, &request);
+  else
+    MPI_Igatherv(rows, own, row, all.data(), counts.data(), starts.data(), row, root, comm,
+                 &request);
+  wait_politely(request);
+  return all;
+}
+
+void spread(MPI_Comm comm, void* rows, std::size_t count, std::size_t size, int root) {
+  if (count > std::numeric_limits<int>::max()) fail("objects: {} rows are too many for MPI", count);
+  const RowType row(size);
+  MPI_Request request{};
+  MPI_Ibcast(rows, static_cast<int>(count), row, root, comm, &request);
+  wait_politely(request);
+}
+
+}  // namespace collected
+
+std::string broadcast(MPI_Comm comm, std::string text, int root) {
+  std::vector<char> bytes(text.begin(), text.end());
+  from_root(comm, bytes, root);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,217 @@
+#include "runtimes/objects/collection.h"
+
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+
+#include "poise/base/random.h"
+#include "poise/trace/trace.h"
+
+namespace poise::objects {
+namespace {
+
+constexpr ObjectId kObjects = 23;
+constexpr std::uint64_t kSteps = 16;
+
+/// Talks to objects drawn from its own state, and hashes all it hears, in order. Whoever loses,
+/// doubles, delays or reorders a message changes every later state.
+struct Gossip {
+  ObjectId id = 0;
+  std::uint64_t state = 0, steps = 0;
+  std::vector<double> ballast;
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    for (const Mail& mail : inbox) {
+      std::uint64_t sent_in = 0;
+      std::string text;
+      mail.read(sent_in, text);
+      if (sent_in + 1 != steps) fail("a message of step {} came in step {}", sent_in, steps);
+      state = mix(state ^ mail.from());
+      for (const char c : text) state = mix(state ^ static_cast<unsigned char>(c));
+    }
+    Random random(state);
+    const std::uint64_t num_messages = random.below(5);
+    for (std::uint64_t m = 0; m < num_messages; ++m)
+      outbox.send(static_cast<ObjectId>(random.below(kObjects)), steps,
+                  std::string(random.below(100), static_cast<char>('a' + random.below(26))));
+    std::vector<ObjectId> many;
+    for (std::uint64_t m = random.below(8); m > 0; --m)
+      many.push_back(static_cast<ObjectId>(random.below(kObjects)));
+    outbox.send_to_all(many, steps, std::string("to all"));
+    ++steps;
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(id, state, steps, ballast);
+  }
+};
+
+Gossip gossip(ObjectId id) { return {id, mix(id), 0, std::vector<double>(10 * id, id)}; }
+
+/// A host of one process, with no MPI and none of the engine's code.
+class Plain final : public Routes {
+ public:
+  Buffer& buffer_for(ObjectId to) override { return buffers_[to]; }
+  void note(ObjectId, ObjectId, std::uint64_t) override {}
+
+  std::vector<std::uint64_t> run(std::uint64_t steps) {
+    std::vector<Gossip> objects;
+    for (ObjectId id = 0; id < kObjects; ++id) objects.push_back(gossip(id));
+    std::vector<Buffer> mail(kObjects);
+    for (std::uint64_t s = 0; s < steps; ++s) {
+      buffers_ = std::vector<Buffer>(kObjects);
+      for (ObjectId id = 0; id < kObjects; ++id) {
+        std::vector<Mail> inbox;
+        for (auto letters = mail[id].bytes(); !letters.empty();) {
+          const Letter letter = next_letter(letters);
+          for (std::size_t i = 0; i < letter.to.size(); ++i)
+            inbox.emplace_back(letter.from, letter.payload);
+        }
+        Outbox outbox(*this, id);
+        objects[id].step(Inbox(inbox), outbox);
+      }
+      mail = std::move(buffers_);
+    }
+    std::vector<std::uint64_t> states;
+    for (const Gossip& object : objects) states.push_back(object.state);
+    return states;
+  }
+
+ private:
+  std::vector<Buffer> buffers_;
+};
+
+void expect_as_plain(const Options& options) {
+  SCOPED_TRACE(options.strategy);
+  Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
+  objects.run(kSteps);
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(kSteps));
+  double ballast = 0;
+  objects.for_each([&](ObjectId id, const Gossip& g) {
+    EXPECT_EQ(g.id, id);
+    EXPECT_EQ(g.ballast, gossip(id).ballast);
+    EXPECT_EQ(objects.rank_of(id), objects.rank());
+    ballast += static_cast<double>(g.ballast.size());
+  });
+  EXPECT_EQ(objects.num_steps(), kSteps);
+}
+
+TEST(Collection, delivers_every_message_once_in_the_next_step) { expect_as_plain({}); }
+
+TEST(Collection, messages_find_objects_that_migrate) {
+  for (const char* strategy : {"rotate", "random", "greedy", "poise", "keep"})
+    for (const std::uint32_t period : {1u, 5u})
+      expect_as_plain({.strategy = strategy, .period = period});
+}
+
+TEST(Collection, moves_in_pieces) {
+  expect_as_plain({.strategy = "rotate", .period = 2, .max_piece_bytes = 64});
+}
+
+TEST(Collection, any_number_of_threads_gives_the_same) {
+  for (const std::uint32_t threads : {1u, 2u, 3u})
+    for (const bool place_per_thread : {false, true})
+      expect_as_plain({.strategy = "rotate",
+                       .period = 3,
+                       .threads = threads,
+                       .place_per_thread = place_per_thread});
+}
+
+TEST(Collection, any_mode_of_decision_gives_the_same) {
+  for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
+    for (const std::uint32_t ranks_per_host : {0u, 1u, 2u})
+      expect_as_plain(
+          {.strategy = "rotate", .period = 4, .mode = mode, .ranks_per_host = ranks_per_host});
+}
+
+TEST(Collection, balances_by_itself_when_told_to) {
+  expect_as_plain({.strategy = "greedy", .is_automatic = true});
+}
+
+TEST(Collection, lives_on_any_communicator) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  {
+    Collection<Gossip> objects(half, kObjects, gossip, {.strategy = "rotate", .period = 2});
+    objects.run(10);
+    EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+  }
+  MPI_Comm_free(&half);
+}
+
+/// Every object works as long as it says, on a clock that the test owns: no time is measured.
+struct Heavy {
+  double load_s = 0;
+  void step(const Inbox&, Outbox&) {
+    const double until_s = MPI_Wtime() + load_s;
+    while (MPI_Wtime() < until_s) ::usleep(200);
+  }
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(load_s);
+  }
+};
+
+TEST(Collection, measured_loads_lead_to_a_balance) {
+  // All work starts on the first rank; sleeping needs no core, so ranks may outnumber them.
+  const auto make = [](ObjectId id) { return Heavy{id < 4 ? 4e-3 : 0}; };
+  Collection<Heavy> objects(MPI_COMM_WORLD, 16, make, {.strategy = "greedy", .clock = Clock::wall});
+  objects.run(2);
+  const Balanced balanced = objects.balance();
+  const double ranks = objects.num_ranks();
+  EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
+  std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
+  for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
+  for (const int count : heavy_on) EXPECT_EQ(count, 4 / objects.num_ranks());
+}
+
+TEST(Collection, a_strategy_that_fails_leaves_all_as_it_is) {
+  // orb needs positions, which Gossip does not have.
+  Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
+  testing::internal::CaptureStderr();
+  objects.run(10);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("warning: strategy orb failed") != said.npos, objects.rank() == 0) << said;
+  EXPECT_EQ(objects.totals().migrations, 0u);
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+}
+
+TEST(Collection, sums_in_order_of_the_objects) {
+  Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "rotate", .period = 1});
+  objects.run(3);
+  double expected = 0;
+  for (ObjectId id = 0; id < kObjects; ++id) expected += 0.1 * id;
+  EXPECT_EQ(objects.sum([](const Gossip& g) { return 0.1 * g.id; }), expected);
+}
+
+TEST(Collection, a_trace_has_a_phase_per_decision_and_the_rest) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());
+  path = broadcast(MPI_COMM_WORLD, path);
+  {
+    Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
+                               {.strategy = "rotate", .period = 4, .trace = path});
+    objects.run(10);
+  }
+  if (rank != 0) return;
+  const Trace trace = read_trace(path);
+  std::remove(path.c_str());
+  ASSERT_EQ(trace.phases.size(), 3u);
+  std::uint64_t messages = 0;
+  for (const Phase& phase : trace.phases) {
+    EXPECT_EQ(phase.workload.num_tasks(), kObjects);
+    EXPECT_GT(phase.wall_s, 0);
+    EXPECT_GT(total_load_s(phase.workload), 0);
+    for (const Message& message : phase.workload.messages) messages += message.count;
+  }
+  EXPECT_GT(messages, kObjects);
+  EXPECT_EQ(trace.phases[1].placement == trace.phases[0].placement, trace.num_places == 1);
+}
+
+}  // namespace
+}  // namespace poise::objects

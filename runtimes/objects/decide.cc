@@ -1,0 +1,266 @@
+#include "runtimes/objects/decide.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "runtimes/objects/collect.h"
+
+#include "poise/base/random.h"
+#include "poise/machine/slots.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise::objects {
+
+namespace {
+
+constexpr std::uint32_t kManyPlaces = 256;
+constexpr std::size_t kLongestPast = 64;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Mode chosen_mode(const World& world, Mode asked) {
+  if (asked != Mode::automatic) return asked;
+  const bool is_large = world.machine.num_places() > kManyPlaces && world.num_hosts > 1 &&
+                        world.machine.num_places() > world.num_hosts;
+  return is_large ? Mode::hierarchical : Mode::root;
+}
+
+std::uint64_t hash_of(const Placement& placement) {
+  std::uint64_t hash = placement.num_tasks();
+  for (const PlaceId p : placement.places()) hash = mix(hash ^ p);
+  return hash;
+}
+
+/// A problem that owns its parts, so that a strategy that overruns can be left to itself.
+struct OwnedProblem {
+  Machine machine;
+  Census census;
+  std::vector<std::vector<double>> past_loads_s;
+  Choice choice;
+  std::uint64_t seed;
+
+  Placement solve() const {
+    Placement placement = choice.rebalance(
+        {machine, census.workload, census.current, machine.costs(), seed, past_loads_s});
+    check(placement, census.workload.num_tasks(), machine.num_places());
+    return placement;
+  }
+};
+
+/// The placement, or nothing when it took longer.
+std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
+                                      double budget_s) {
+  const double start_s = now_s();
+  std::packaged_task<Placement()> task([problem] { return problem->solve(); });
+  std::future<Placement> answer = task.get_future();
+  std::thread(std::move(task)).detach();
+  const auto status = answer.wait_for(std::chrono::duration<double>(budget_s));
+  if (status != std::future_status::ready || now_s() - start_s > budget_s) return std::nullopt;
+  return answer.get();
+}
+
+}  // namespace
+
+Decider::Decider(MPI_Comm comm, const World& world, const Options& options, ObjectId num_objects,
+                 std::uint32_t threads_per_place)
+    : comm_(comm),
+      world_(world),
+      options_(options),
+      num_objects_(num_objects),
+      threads_per_place_(threads_per_place),
+      choice_(parse_strategy(options.strategy)),
+      mode_(chosen_mode(world, options.mode)) {
+  if (mode_ != Mode::hierarchical) return;
+  const auto host = static_cast<int>(world.host_of_rank[static_cast<std::size_t>(world.rank)]);
+  MPI_Comm_split(comm, host, world.rank, &host_);
+  int rank_on_host = 0;
+  MPI_Comm_rank(host_, &rank_on_host);
+  MPI_Comm_split(comm, rank_on_host == 0 ? 0 : MPI_UNDEFINED, world.rank, &leaders_);
+}
+
+Decider::~Decider() {
+  if (host_ != MPI_COMM_NULL) MPI_Comm_free(&host_);
+  if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
+}
+
+Census Decider::census(const Share& all) const {
+  return census_of(all, num_objects_, world_.machine.num_places(), options_.clock == Clock::wall,
+                   threads_per_place_);
+}
+
+void Decider::remember(const Census& census) {
+  if (past_loads_s_.size() == kLongestPast) past_loads_s_.erase(past_loads_s_.begin());
+  auto& loads = past_loads_s_.emplace_back();
+  for (const Task& task : census.workload.tasks) loads.push_back(task.load_s);
+}
+
+Decider::Answer Decider::ask(const Machine& machine, const Census& census) const {
+  try {
+    const bool knows_past = census.workload.num_tasks() == num_objects_;
+    const auto past = knows_past ? past_loads_s_ : std::vector<std::vector<double>>{};
+    const auto problem = std::make_shared<const OwnedProblem>(
+        OwnedProblem{machine, census, past, choice_, options_.seed});
+    if (options_.budget_s == 0) return {problem->solve(), ""};
+    if (auto placement = solve_within(problem, options_.budget_s)) return {*placement, ""};
+    return {census.current, fmt::format("it took longer than {} s", options_.budget_s)};
+  } catch (const std::exception& error) {
+    return {census.current, error.what()};
+  }
+}
+
+Decider::Answer Decider::at_root(const Share& own, Decision& decision) {
+  const Share all = gathered(comm_, own, 0);
+  Answer answer;
+  std::vector<PlaceId> places;
+  if (world_.rank == 0) {
+    decision.census = census(all);
+    answer = ask(world_.machine, *decision.census);
+    remember(*decision.census);
+    places.assign(answer.placement.places().begin(), answer.placement.places().end());
+  }
+  from_root(comm_, places);
+  answer.placement = Placement(std::move(places));
+  return answer;
+}
+
+Decider::Answer Decider::everywhere(const Share& own, Decision& decision) {
+  const Census all = census(gathered(comm_, own, -1));
+  Answer answer = ask(world_.machine, all);
+  remember(all);
+  const std::vector<std::uint64_t> hashes =
+      to_all(comm_, std::vector<std::uint64_t>{hash_of(answer.placement)});
+  if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) != hashes.end())
+    answer = {all.current, "the ranks did not come to the same placement"};
+  if (world_.rank == 0) decision.census = all;
+  return answer;
+}
+
+/// Hosts as places, as fast as all of theirs together.
+Placement Decider::among_hosts(const Census& census) const {
+  const Machine& machine = world_.machine;
+  MachineParts parts;
+  parts.name = "hosts";
+  parts.levels.push_back({.name = "node"});
+  parts.network = machine.network();
+  parts.costs = machine.costs();
+  Census coarse{census.workload, {}};
+  std::vector<double>& background_s = coarse.workload.background_s;
+  background_s.assign(world_.num_hosts, 0);
+  for (NodeId n = 0; n < world_.num_hosts; ++n) {
+    parts.places.push_back({n, 0, 0});
+    parts.levels[0].first_place.push_back(n);
+    parts.kind_of_node.push_back(0);
+  }
+  parts.levels[0].first_place.push_back(world_.num_hosts);
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    parts.places[machine.node_of_place(p)].speed += machine.speed_of(p);
+    background_s[machine.node_of_place(p)] += census.workload.background_s[p] * machine.speed_of(p);
+  }
+  double fastest = 0;
+  for (const Place& place : parts.places) fastest = std::max(fastest, place.speed);
+  for (Place& place : parts.places) {
+    background_s[place.domain] /= place.speed;
+    place.speed /= fastest;
+  }
+  for (Task& task : coarse.workload.tasks) task.load_s /= fastest;
+  std::vector<PlaceId> hosts;
+  for (const PlaceId p : census.current.places()) hosts.push_back(machine.node_of_place(p));
+  coarse.current = Placement(std::move(hosts));
+  return ask(Machine(std::move(parts)), coarse).placement;
+}
+
+/// The host's own places for the tasks it has now; messages beyond it do not count.
+Decider::Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
+                                     std::vector<TaskId>& tasks) const {
+  const Machine& machine = world_.machine;
+  const NodeId host = world_.host_of_rank[static_cast<std::size_t>(world_.rank)];
+  const PlaceId first = machine.first_place(machine.first_domain(host));
+  std::vector<PlaceId> places;
+  for (PlaceId p = first; p < machine.num_places() && machine.node_of_place(p) == host; ++p)
+    places.push_back(p);
+  Census own;
+  std::vector<PlaceId> current;
+  std::vector<TaskId> index_of(num_objects_, num_objects_);
+  for (TaskId t = 0; t < num_objects_; ++t) {
+    if (host_of_task.of(t) != host) continue;
+    const auto index = static_cast<TaskId>(tasks.size());
+    const bool was_here = machine.node_of_place(census.current.of(t)) == host;
+    current.push_back(was_here ? census.current.of(t) - first
+                               : static_cast<PlaceId>(index % places.size()));
+    index_of[t] = index;
+    tasks.push_back(t);
+    own.workload.tasks.push_back(census.workload.tasks[t]);
+    if (!census.workload.positions.empty())
+      own.workload.positions.push_back(census.workload.positions[t]);
+  }
+  for (const auto& [from, to, count, bytes] : census.workload.messages)
+    if (index_of[from] < num_objects_ && index_of[to] < num_objects_)
+      own.workload.messages.push_back({index_of[from], index_of[to], count, bytes});
+  for (const PlaceId p : places)
+    own.workload.background_s.push_back(census.workload.background_s[p]);
+  own.current = Placement(std::move(current));
+  Answer answer = ask(slots_of(machine, places), own);
+  for (TaskId i = 0; i < answer.placement.num_tasks(); ++i)
+    answer.placement.move(i, answer.placement.of(i) + first);
+  return answer;
+}
+
+Decider::Answer Decider::by_hosts(const Share& own, Decision& decision) {
+  const Share host = gathered(host_, own, 0);
+  Answer answer;
+  std::vector<PlaceId> places;
+  if (leaders_ != MPI_COMM_NULL) {
+    const Census all = census(gathered(leaders_, host, -1));
+    std::vector<PlaceId> hosts;
+    if (world_.rank == 0) {
+      const Placement placement = among_hosts(all);
+      hosts.assign(placement.places().begin(), placement.places().end());
+      decision.census = all;
+    }
+    from_root(leaders_, hosts);
+    std::vector<TaskId> tasks;
+    answer = inside_host(all, Placement(std::move(hosts)), tasks);
+    std::vector<Migration> found;
+    for (TaskId i = 0; i < tasks.size(); ++i)
+      found.push_back({tasks[i], 0, answer.placement.of(i)});
+    places.resize(num_objects_);
+    for (const Migration& migration : to_all(leaders_, found))
+      places[migration.task] = migration.to;
+  }
+  from_root(host_, places);
+  answer.placement = Placement(std::move(places));
+  return answer;
+}
+
+Decision Decider::decide(const Share& own) {
+  const double start_s = now_s();
+  Decision decision;
+  Answer answer = mode_ == Mode::root         ? at_root(own, decision)
+                  : mode_ == Mode::replicated ? everywhere(own, decision)
+                                              : by_hosts(own, decision);
+  std::vector<double> imbalances{1, 1};
+  if (decision.census) {
+    const auto& [workload, current] = *decision.census;
+    const Machine& machine = world_.machine;
+    imbalances[0] = evaluate(machine, workload, machine.costs(), current, current).imbalance;
+    imbalances[1] =
+        evaluate(machine, workload, machine.costs(), current, answer.placement).imbalance;
+  }
+  from_root(comm_, imbalances);
+  decision.imbalance_before = imbalances[0];
+  decision.imbalance_after = imbalances[1];
+  decision.placement = std::move(answer.placement);
+  if (world_.rank == 0 || mode_ == Mode::hierarchical) decision.trouble = std::move(answer.trouble);
+  decision.decision_s = now_s() - start_s;
+  return decision;
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,68 @@
+// Asks poise for a placement: at one rank, at all of them, or host by host.
+#pragma once
+
+#include <mpi.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtimes/objects/options.h"
+#include "runtimes/objects/share.h"
+#include "runtimes/objects/world.h"
+
+#include "poise/strategies/strategy.h"
+
+namespace poise::objects {
+
+/// What came of a decision, the same on every rank but for `census`.
+struct Decision {
+  Placement placement;
+  double imbalance_before = 0, imbalance_after = 0;  // the latter as predicted
+  double decision_s = 0;
+  std::optional<Census> census;  // at rank 0: what it was made from
+  std::string trouble;           // why the placement is the current one; empty: nothing went wrong
+};
+
+/// Keeps what strategies that predict want to know of the past.
+class Decider {
+ public:
+  /// `comm` and `world` must outlive it. Collective.
+  Decider(MPI_Comm comm, const World& world, const Options& options, ObjectId num_objects,
+          std::uint32_t threads_per_place);
+  ~Decider();
+  Decider(const Decider&) = delete;
+  Decider& operator=(const Decider&) = delete;
+
+  /// Collective. A strategy that fails, takes longer than its budget, or answers differently on
+  /// different ranks keeps the current placement.
+  Decision decide(const Share& own);
+
+  Mode mode() const { return mode_; }
+
+ private:
+  struct Answer {
+    Placement placement;
+    std::string trouble;
+  };
+  Answer ask(const Machine& machine, const Census& census) const;
+  Answer at_root(const Share& own, Decision& decision);
+  Answer everywhere(const Share& own, Decision& decision);
+  Answer by_hosts(const Share& own, Decision& decision);
+  Placement among_hosts(const Census& census) const;
+  Answer inside_host(const Census& census, const Placement& host_of_task,
+                     std::vector<TaskId>& tasks) const;
+  Census census(const Share& all) const;
+  void remember(const Census& census);
+
+  MPI_Comm comm_;
+  MPI_Comm host_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;  // where hosts decide
+  const World& world_;
+  const Options& options_;
+  ObjectId num_objects_;
+  std::uint32_t threads_per_place_;
+  Choice choice_;
+  Mode mode_;
+  std::vector<std::vector<double>> past_loads_s_;
+};
+
+}  // namespace poise::objects

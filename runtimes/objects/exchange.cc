@@ -1,0 +1,122 @@
+#include "runtimes/objects/exchange.h"
+
+#include <cstdint>
+#include <sched.h>
+
+#include "poise/base/check.h"
+
+namespace poise::objects {
+
+namespace {
+
+// A rank may be one round ahead of another, never two: two sets of tags keep rounds apart. The tag
+// after each is that of further pieces.
+constexpr int kFirstRoundTag = 10, kSentTag = 20;
+
+int round_tag(int round) { return kFirstRoundTag + 2 * (round % 2); }
+
+int as_int(std::size_t bytes) { return static_cast<int>(bytes); }
+
+}  // namespace
+
+void Exchange::post(int to, const Parcel& parcel, int tag, bool synchronously) {
+  const std::byte* bytes = parcel.buffer_.data();
+  const std::size_t size = parcel.buffer_.size();
+  for (std::size_t at = 0; at < size; at += max_piece_) {
+    const int count = as_int(std::min(max_piece_, size - at));
+    MPI_Request& request = requests_.emplace_back();
+    if (at > 0)
+      MPI_Isend(bytes + at, count, MPI_BYTE, to, tag + 1, comm_, &request);
+    else if (synchronously)
+      MPI_Issend(bytes, count, MPI_BYTE, to, tag, comm_, &request);
+    else
+      MPI_Isend(bytes, count, MPI_BYTE, to, tag, comm_, &request);
+  }
+}
+
+Exchange::Received Exchange::take(MPI_Message message, const MPI_Status& status, int tag) {
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  Received received{status.MPI_SOURCE, {}};
+  Buffer& buffer = received.parcel.buffer_;
+  buffer.resize(static_cast<std::size_t>(count));
+  MPI_Mrecv(buffer.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  std::uint64_t size = 0;
+  POISE_CHECK(buffer.size() >= sizeof size);
+  std::memcpy(&size, buffer.data(), sizeof size);
+  std::size_t at = buffer.size();
+  buffer.resize(size);
+  for (; at < size; at += static_cast<std::size_t>(count)) {
+    count = as_int(std::min(max_piece_, size - at));
+    MPI_Recv(buffer.data() + at, count, MPI_BYTE, received.from, tag + 1, comm_, MPI_STATUS_IGNORE);
+  }
+  return received;
+}
+
+bool Exchange::try_take(int tag, Received& received) {
+  int is_there = 0;
+  MPI_Message message{};
+  MPI_Status status{};
+  MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &is_there, &message, &status);
+  if (is_there != 0) received = take(message, status, tag);
+  return is_there != 0;
+}
+
+std::vector<Exchange::Received> Exchange::all(std::vector<Parcel>& parcels) {
+  const int tag = round_tag(round_++);
+  for (std::size_t rank = 0; rank < parcels.size(); ++rank) {
+    if (parcels[rank].empty()) continue;
+    const std::uint64_t size = parcels[rank].buffer_.size();
+    std::memcpy(parcels[rank].buffer_.data(), &size, sizeof size);
+    post(static_cast<int>(rank), parcels[rank], tag, true);
+  }
+  std::vector<Received> all_received;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool have_all_arrived = false;
+  for (int is_done = 0; is_done == 0;) {
+    if (Received received; try_take(tag, received)) {
+      all_received.push_back(std::move(received));
+      continue;
+    }
+    if (have_all_arrived) {
+      MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
+    } else {
+      int is_sent = 0;
+      MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_sent,
+                  MPI_STATUSES_IGNORE);
+      have_all_arrived = is_sent != 0;
+      if (have_all_arrived) MPI_Ibarrier(comm_, &barrier);
+    }
+    if (is_done == 0) ::sched_yield();  // somebody may need this core to send what we wait for
+  }
+  requests_.clear();
+  return all_received;
+}
+
+void Exchange::send(int to, Parcel parcel) {
+  parcel.open();
+  const std::uint64_t size = parcel.buffer_.size();
+  std::memcpy(parcel.buffer_.data(), &size, sizeof size);
+  post(to, parcel, kSentTag, false);
+  sent_.push_back(std::move(parcel));
+}
+
+Exchange::Received Exchange::receive() {
+  Received received;
+  while (!try_receive(received)) ::sched_yield();
+  return received;
+}
+
+bool Exchange::try_receive(Received& received) { return try_take(kSentTag, received); }
+
+void Exchange::finish() {
+  for (int is_done = 0; is_done == 0;) {
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done,
+                MPI_STATUSES_IGNORE);
+    if (is_done == 0) ::sched_yield();
+  }
+  requests_.clear();
+  sent_.clear();
+}
+
+}  // namespace poise::objects

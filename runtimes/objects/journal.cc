@@ -1,0 +1,79 @@
+#include "runtimes/objects/journal.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "poise/base/error.h"
+
+namespace poise::objects {
+
+namespace {
+
+/// Found out before the run, not after it.
+void check_ending(const std::string& path) {
+  std::string known;
+  for (const TraceFormat& format : trace_formats()) {
+    if (format.ending.empty() || format.name == "metis") continue;  // METIS: one phase only
+    if (path.ends_with(format.ending)) return;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", format.ending);
+  }
+  fail("POISE_TRACE: {}: no form of trace has this ending; known: {}", path, known);
+}
+
+}  // namespace
+
+Journal::Journal(const Options& options, const Machine& machine)
+    : trace_path_(options.trace), strategy_(options.strategy) {
+  if (options.log == "-")
+    log_ = stderr;
+  else if (!options.log.empty())
+    log_ = std::fopen(options.log.c_str(), "w");
+  if (!options.log.empty() && log_ == nullptr)
+    fail("POISE_LOG: cannot write {}: {}", options.log, std::strerror(errno));
+  if (trace_path_.empty()) return;
+  check_ending(trace_path_);
+  if (trace_path_.ends_with(".poise")) {
+    recording_ = std::make_unique<native::Recording>(trace_path_, machine.num_places(), &machine);
+  } else {
+    trace_.machine = machine;
+    trace_.num_places = machine.num_places();
+  }
+}
+
+Journal::~Journal() {
+  if (log_ != nullptr && log_ != stderr) std::fclose(log_);
+}
+
+void Journal::add(const Census& census, double wall_s) {
+  if (trace_path_.empty()) return;
+  Phase phase;
+  phase.id = num_phases_++;
+  phase.wall_s = wall_s;
+  phase.workload = census.workload;
+  phase.placement = census.current;
+  if (recording_)
+    recording_->add(phase);
+  else
+    trace_.phases.push_back(std::move(phase));
+}
+
+void Journal::add(const Balanced& b) {
+  if (log_ == nullptr) return;
+  std::fprintf(log_, "%s\n",
+               fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {} migrations of {} "
+                           "bytes in {:.3g} s, decided in {:.3g} s",
+                           b.step, strategy_, b.imbalance_before, b.imbalance_after, b.migrations,
+                           b.migrated_bytes, b.migration_s, b.decision_s)
+                   .c_str());
+  std::fflush(log_);
+}
+
+void Journal::finish() {
+  if (recording_)
+    recording_->finish();
+  else if (!trace_path_.empty())
+    write_trace(trace_, trace_path_);
+  trace_path_.clear();
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,47 @@
+// What rank 0 keeps of a run: a trace, a phase per decision, and a line of log for each.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "runtimes/objects/options.h"
+#include "runtimes/objects/share.h"
+
+#include "poise/trace/native.h"
+#include "poise/trace/trace.h"
+
+namespace poise::objects {
+
+/// What a balancing step did; times in seconds.
+struct Balanced {
+  std::uint64_t step = 0;                            // steps done before it
+  double imbalance_before = 1, imbalance_after = 1;  // the latter as predicted
+  std::uint64_t migrations = 0, migrated_bytes = 0;
+  double decision_s = 0, migration_s = 0;
+};
+
+class Journal {
+ public:
+  /// Opens the files. Throws Error naming the one that cannot be written.
+  Journal(const Options& options, const Machine& machine);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  bool wants_phases() const { return !trace_path_.empty(); }
+  /// A native trace has the phase on disk when this returns.
+  void add(const Census& census, double wall_s);
+  void add(const Balanced& balanced);
+  /// Completes the trace. Throws Error when it cannot be written.
+  void finish();
+
+ private:
+  std::string trace_path_, strategy_;
+  std::unique_ptr<native::Recording> recording_;
+  Trace trace_;  // of a form that is written in one piece at the end
+  std::uint64_t num_phases_ = 0;
+  std::FILE* log_ = nullptr;
+};
+
+}  // namespace poise::objects

@@ -1,0 +1,100 @@
+#include "runtimes/objects/options.h"
+
+#include <iterator>
+#include <limits>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/placement/initial.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise::objects {
+
+namespace {
+
+using Text = std::string_view;
+
+constexpr std::string_view kClocks[] = {"cpu", "wall"};
+constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
+constexpr std::string_view kPlaces[] = {"rank", "thread"};
+
+std::size_t choice(Text text, std::string_view kind, std::span<const std::string_view> names) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == text) return i;
+  fail("{}", unknown_name(kind, text, names));
+}
+
+std::uint32_t count(Text text, const char* what) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number > std::numeric_limits<std::int32_t>::max())
+    fail("\"{}\" is not {}", text, what);
+  return static_cast<std::uint32_t>(*number);
+}
+
+void set_strategy(Options& options, Text text) {
+  options.strategy = parse_strategy(text).text();
+  if (options.period == 0) options.is_automatic = true;
+}
+
+void set_period(Options& options, Text text) {
+  options.is_automatic = text == "auto";
+  options.period =
+      options.is_automatic ? 0 : count(text, "a number of steps, 0 for never, or auto");
+}
+
+void set_budget(Options& options, Text text) {
+  const auto seconds = parse_duration_s(text);
+  if (!seconds) fail("\"{}\" is not a time such as 2s or 100ms", text);
+  options.budget_s = *seconds;
+}
+
+struct Variable {
+  const char* name;
+  void (*set)(Options&, Text);
+};
+
+// In this order: a period overrides what a strategy implies.
+constexpr Variable kVariables[] = {
+    {"POISE_STRATEGY", set_strategy},
+    {"POISE_PERIOD", set_period},
+    {"POISE_TRACE", [](Options& options, Text text) { options.trace = text; }},
+    {"POISE_LOG", [](Options& options, Text text) { options.log = text; }},
+    {"POISE_BUDGET", set_budget},
+    {"POISE_CLOCK",
+     [](Options& options, Text text) {
+       options.clock = static_cast<Clock>(choice(text, "clock", kClocks));
+     }},
+    {"POISE_MODE",
+     [](Options& options, Text text) {
+       options.mode = static_cast<Mode>(choice(text, "mode", kModes));
+     }},
+    {"POISE_PLACES",
+     [](Options& options, Text text) {
+       options.place_per_thread = choice(text, "places", kPlaces) == 1;
+     }},
+    {"POISE_RANKS_PER_HOST",
+     [](Options& options, Text text) {
+       options.ranks_per_host = count(text, "a number of ranks");
+     }},
+};
+
+}  // namespace
+
+Options with_environment(Options options,
+                         const std::function<const char*(const char*)>& environment) {
+  for (const Variable& variable : kVariables) {
+    const char* value = environment(variable.name);
+    if (value == nullptr || *value == '\0') continue;
+    try {
+      variable.set(options, value);
+    } catch (const Error& error) {
+      fail("{}: {}", variable.name, error.what());
+    }
+  }
+  parse_strategy(options.strategy);
+  initial_placement(options.placement, 1, 1, 0);
+  if (options.max_piece_bytes < 64) fail("objects: pieces of messages have 64 bytes at least");
+  return options;
+}
+
+}  // namespace poise::objects

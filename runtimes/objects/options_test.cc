@@ -1,0 +1,83 @@
+#include "runtimes/objects/options.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+#include "poise/base/error.h"
+
+namespace poise::objects {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Options read(const Environment& environment, const Options& options = {}) {
+  return with_environment(options, [&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+}
+
+std::string trouble_of(const Environment& environment) {
+  try {
+    read(environment);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Options, the_environment_has_the_last_word) {
+  const Options options = read({{"POISE_STRATEGY", "nuco:alpha=1e-3"},
+                                {"POISE_PERIOD", "25"},
+                                {"POISE_CLOCK", "wall"},
+                                {"POISE_MODE", "hierarchical"},
+                                {"POISE_PLACES", "thread"},
+                                {"POISE_BUDGET", "100ms"},
+                                {"POISE_TRACE", "a.poise"},
+                                {"POISE_LOG", "-"},
+                                {"POISE_RANKS_PER_HOST", "4"}},
+                               {.strategy = "greedy", .period = 5});
+  EXPECT_EQ(options.strategy, "nuco:alpha=0.001");
+  EXPECT_EQ(options.period, 25u);
+  EXPECT_EQ(options.clock, Clock::wall);
+  EXPECT_EQ(options.mode, Mode::hierarchical);
+  EXPECT_TRUE(options.place_per_thread);
+  EXPECT_EQ(options.budget_s, 0.1);
+  EXPECT_EQ(options.trace, "a.poise");
+  EXPECT_EQ(options.log, "-");
+  EXPECT_EQ(options.ranks_per_host, 4u);
+}
+
+TEST(Options, stay_as_they_are_where_the_environment_is_silent) {
+  const Options options = read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
+  EXPECT_EQ(options.strategy, "greedy");
+  EXPECT_EQ(options.period, 5u);
+  EXPECT_FALSE(options.is_automatic);
+}
+
+TEST(Options, a_strategy_without_a_period_balances_when_it_pays) {
+  EXPECT_TRUE(read({{"POISE_STRATEGY", "greedy"}}).is_automatic);
+  EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}}, {.period = 5}).is_automatic);
+  EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}, {"POISE_PERIOD", "5"}}).is_automatic);
+  const Options automatic = read({{"POISE_PERIOD", "auto"}}, {.period = 5});
+  EXPECT_TRUE(automatic.is_automatic);
+  EXPECT_EQ(automatic.period, 0u);
+}
+
+TEST(Options, trouble_names_the_variable_and_what_would_work) {
+  using testing::AllOf;
+  using testing::HasSubstr;
+  EXPECT_THAT(trouble_of({{"POISE_STRATEGY", "gredy"}}),
+              AllOf(HasSubstr("POISE_STRATEGY"), HasSubstr("did you mean \"greedy\"")));
+  EXPECT_THAT(trouble_of({{"POISE_STRATEGY", "nuco:alpha=x"}}), HasSubstr("POISE_STRATEGY"));
+  for (const char* period : {"-1", "1.5", "often", "99999999999"})
+    EXPECT_THAT(trouble_of({{"POISE_PERIOD", period}}),
+                AllOf(HasSubstr("POISE_PERIOD"), HasSubstr("auto")));
+  EXPECT_THAT(trouble_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
+  EXPECT_THAT(trouble_of({{"POISE_CLOCK", "sun"}}), HasSubstr("known: cpu, wall"));
+  EXPECT_THAT(trouble_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
+  EXPECT_THAT(trouble_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
+}
+
+}  // namespace
+}  // namespace poise::objects

@@ -1,0 +1,49 @@
+#include "runtimes/objects/share.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise::objects {
+namespace {
+
+Share two_ranks() {
+  Share all;
+  all.rows = {{.id = 2, .place = 1, .cpu_s = 3, .wall_s = 6, .bytes = 30},
+              {.id = 0, .place = 0, .cpu_s = 1, .wall_s = 2, .bytes = 10, .movable = 0},
+              {.id = 1, .place = 1, .cpu_s = 2, .wall_s = 4, .bytes = 20}};
+  all.messages = {{2, 0, 1, 5}, {0, 1, 2, 7}, {2, 0, 1, 5}};
+  all.places = {{1, 0.5, 9}, {0, 0.25, 9}};
+  return all;
+}
+
+TEST(Census, puts_rows_in_the_order_of_tasks_and_places) {
+  const auto [workload, current] = census_of(two_ranks(), 3, 2, false, 1);
+  ASSERT_EQ(workload.num_tasks(), 3u);
+  for (TaskId t = 0; t < 3; ++t) {
+    EXPECT_EQ(workload.tasks[t].load_s, t + 1.0);
+    EXPECT_EQ(workload.tasks[t].bytes, 10 * (t + 1));
+    EXPECT_EQ(workload.tasks[t].movable, t != 0);
+  }
+  EXPECT_EQ(current, Placement(std::vector<PlaceId>{0, 1, 1}));
+  EXPECT_EQ(workload.background_s, (std::vector<double>{0.25, 0.5}));
+  ASSERT_EQ(workload.messages.size(), 2u);
+  EXPECT_EQ(workload.messages[1].count, 2u);
+  EXPECT_EQ(workload.messages[1].bytes, 10u);
+  EXPECT_TRUE(workload.positions.empty());
+}
+
+TEST(Census, takes_the_clock_and_the_threads_it_is_told_to) {
+  const auto [workload, current] = census_of(two_ranks(), 3, 2, true, 4);
+  EXPECT_EQ(workload.tasks[2].load_s, 1.5);
+}
+
+TEST(Census, wants_every_object_once) {
+  EXPECT_THROW(census_of(two_ranks(), 4, 2, false, 1), Error);
+  Share twice = two_ranks();
+  twice.rows[2].id = 0;
+  EXPECT_THROW(census_of(twice, 3, 2, false, 1), Error);
+}
+
+}  // namespace
+}  // namespace poise::objects
