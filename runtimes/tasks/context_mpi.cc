@@ -25,7 +25,7 @@ std::uint64_t sum_over_ranks(std::uint64_t value) {
 }
 
 std::string more_threads() {
-  return "helper=" + std::to_string(thread_level >= MPI_THREAD_SERIALIZED);
+  return thread_level >= MPI_THREAD_SERIALIZED ? "helper=on,helper_us=10" : "helper=off";
 }
 
 std::atomic<std::uint64_t> runs{0};

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
 constexpr std::chrono::microseconds kNap(50);
+constexpr double kHelperShare = 0.1;  // of the length of a task, between two looks
+constexpr double kLongestHelperNap_s = 2e-3;
 constexpr unsigned kMaxThreads = 4096;
 
 double now_s() {
@@ -57,10 +59,19 @@ void check_mpi() {
         "more");
 }
 
-bool may_any_thread_call() {
+int thread_level() {
   int level = 0;
   MPI_Query_thread(&level);
-  return level >= MPI_THREAD_SERIALIZED;
+  return level;
+}
+
+bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
+
+// Left to us, the helper runs only where the program's tasks may call MPI at the same time.
+bool wants_helper(const Knobs& settings) {
+  if (settings.choice("policy") == "none") return false;
+  if (settings.choice("helper") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
+  return settings.choice("helper") == "on";
 }
 
 bool is_main_thread() {
@@ -77,8 +88,8 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
     if (options.threads < 1 || options.threads > kMaxThreads)
       fail("a tasks::Context cannot have {} threads; it takes 1 to {}", options.threads,
            kMaxThreads);
-    if (settings["helper"] > 0 && !may_any_thread_call())
-      fail("POISE_TASKS_HELPER=1 needs MPI_THREAD_SERIALIZED or more; MPI was started with less");
+    if (settings.choice("helper") == "on" && !may_any_thread_call())
+      fail("POISE_TASKS_HELPER=on needs MPI_THREAD_SERIALIZED or more; MPI was started with less");
   } catch (const Error& wrong) {
     error = wrong.what();
   }
@@ -102,7 +113,8 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   exchange_ = std::make_unique<Exchange>(communicator, options.threads, settings_, *workplace_);
   for (unsigned i = 1; i < options.threads; ++i)
     threads_.emplace_back([this] { work_in_background(); });
-  if (settings_["helper"] > 0) threads_.emplace_back([this] { help_in_background(); });
+  if (wants_helper(settings_) && exchange_->num_ranks() > 1)
+    threads_.emplace_back([this] { help_in_background(); });
 }
 
 Runtime::~Runtime() {
@@ -258,14 +270,17 @@ void Runtime::work_in_background() {
 }
 
 void Runtime::help_in_background() {
-  const std::chrono::duration<double, std::micro> nap(settings_["helper_us"]);
+  const double shortest_s = settings_["helper_us"] * 1e-6;
   std::unique_lock lock(wait_mutex_);
   for (;;) {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
     if (closing_) return;
     lock.unlock();
-    if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
-    std::this_thread::sleep_for(nap);
+    // Long tasks need it less often; between short ones the workers look themselves.
+    const double nap_s =
+        std::clamp(kHelperShare * workplace_->average_s(), shortest_s, kLongestHelperNap_s);
+    if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress();
+    std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
     lock.lock();
   }
 }

@@ -13,21 +13,22 @@ namespace poise::tasks {
 namespace {
 
 constexpr std::string_view kPrefix = "POISE_TASKS_";
+constexpr std::string_view kHelper[] = {"auto", "on", "off"};  // auto: with MPI_THREAD_MULTIPLE
 constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
 
 constexpr Knob kSettings[] = {
     {"policy", 0, 0, 3, "who lends how much to whom", kPolicies},
     {"pull", 1, 0, 1, "idle ranks ask for tasks"},
     {"push", 1, 0, 1, "loaded ranks lend unasked"},
-    {"min_gain", 0.02, 0, 1, "policy cost: the end must come sooner by this share"},
+    {"min_gain", 0.1, 0, 1, "policy cost: the end must come sooner by this share"},
     {"min_local", 2, 0, 1e9, "policies paired, lightest: tasks queued at the lender"},
     {"min_absolute", 2, 0, 1e18, "the same: smallest difference in tasks"},
     {"min_relative", 0.05, 0, 1, "the same: smallest difference over the larger"},
     {"share", 0.5, 0, 1, "the same: of the difference, lent at once"},
     {"max_tasks", 1, 1, 1e9, "the same: most tasks lent at once"},
     {"poll_us", 5, 0, 1e6, "busy threads look at messages this often at most"},
-    {"helper", 0, 0, 1, "a thread that looks at messages during long tasks"},
-    {"helper_us", 100, 1, 1e6, "how long the helper sleeps between looks"},
+    {"helper", 0, 0, 2, "a thread that looks at messages during long tasks", kHelper},
+    {"helper_us", 200, 1, 1e6, "how long the helper sleeps between looks, at least"},
     {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},
     {"batch_bytes", 16777216, 1, 1e15, "most data lent at once"},

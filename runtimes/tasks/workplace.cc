@@ -80,6 +80,7 @@ bool Workplace::run_one() {
   --running_;
   ++(own ? counters_.ran_own : counters_.ran_borrowed);
   counters_.working_s += seconds;
+  average_s_.store(average_s() + (seconds - average_s()) / 8, std::memory_order_relaxed);
   if (!own) done_borrowed_.push_back(std::move(task));
   return true;
 }

@@ -61,6 +61,8 @@ class Workplace {
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
+  /// A moving average over the tasks run here.
+  double average_s() const { return average_s_.load(std::memory_order_relaxed); }
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
@@ -82,6 +84,7 @@ class Workplace {
   std::uint64_t created_ = 0, finished_ = 0;
   Counters counters_;
   std::atomic<std::size_t> queued_{0};
+  std::atomic<double> average_s_{0};
 };
 
 }  // namespace poise::tasks

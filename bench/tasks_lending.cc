@@ -1,0 +1,144 @@
+// How much lending gains when one rank has all tasks: the best time without over the best time with
+// lending, alternating, in one run. One line of JSON on rank 0.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+#include <time.h>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+
+namespace {
+
+namespace tasks = poise::tasks;
+
+double iterations_per_us = 0;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The same work wherever it runs and however often it is interrupted.
+std::uint64_t compute(std::uint64_t iterations) {
+  std::uint64_t x = iterations | 1;
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    asm volatile("" : "+r"(x));
+  }
+  return x;
+}
+
+void calibrate() {
+  double best_s = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    const double begin_s = now_s();
+    compute(100000);
+    best_s = std::min(best_s, now_s() - begin_s);
+  }
+  iterations_per_us = 100000 / (best_s * 1e6);
+  MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+const auto kCompute =
+    tasks::function("compute", [](std::span<const char> data, std::span<char> result, double us) {
+      compute(static_cast<std::uint64_t>(us * iterations_per_us));
+      if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
+    });
+const auto kSleep = tasks::function("sleep", [](std::span<const char>, std::span<char>, double us) {
+  timespec length{static_cast<time_t>(us / 1e6), static_cast<long>(us * 1e3) % 1000000000};
+  nanosleep(&length, nullptr);
+});
+
+struct Case {
+  int num_tasks = 200, repeats = 5;
+  unsigned threads = 1;
+  double us = 5000;
+  std::size_t bytes_in = 64, bytes_out = 64;
+  bool sleep = false, balanced = false;
+  std::string settings;
+};
+
+double run(tasks::Context& context, const Case& what, std::vector<std::vector<char>>& data) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin_s = now_s();
+  for (auto& item : data) {
+    const auto all = std::span(item);
+    context.submit(what.sleep ? kSleep : kCompute, tasks::in(all.first(what.bytes_in)),
+                   tasks::out(all.last(what.bytes_out)), what.us);
+  }
+  context.wait();
+  double seconds = now_s() - begin_s;
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return seconds;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void measure(const Case& what) {
+  int rank = 0, num_ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  calibrate();
+  std::vector<std::vector<char>> data(
+      rank == 0 || what.balanced ? static_cast<std::size_t>(what.num_tasks) : 0);
+  for (auto& item : data) item.resize(what.bytes_in + what.bytes_out);
+  tasks::Context without(MPI_COMM_WORLD, {what.threads, "policy=none"});
+  tasks::Context with(MPI_COMM_WORLD, {what.threads, what.settings});
+  std::vector<double> without_s, with_s;
+  for (int i = 0; i < what.repeats; ++i) {
+    without_s.push_back(run(without, what, data));
+    with_s.push_back(run(with, what, data));
+  }
+  const std::string summary = with.summary();
+  if (rank != 0) return;
+  const double alone_s = *std::min_element(without_s.begin(), without_s.end());
+  const double lent_s = *std::min_element(with_s.begin(), with_s.end());
+  const double ideal_s =
+      what.us * 1e-6 * what.num_tasks / (what.balanced ? 1 : num_ranks) / what.threads;
+  const nlohmann::json line = {{"np", num_ranks},
+                               {"threads", what.threads},
+                               {"tasks", what.num_tasks},
+                               {"us", what.us},
+                               {"bytes_in", what.bytes_in},
+                               {"bytes_out", what.bytes_out},
+                               {"sleep", what.sleep},
+                               {"balanced", what.balanced},
+                               {"without_s", alone_s},
+                               {"with_s", lent_s},
+                               {"gain", alone_s / lent_s},
+                               {"of_ideal", ideal_s / lent_s},
+                               {"median_gain", median(without_s) / median(with_s)},
+                               {"settings", what.settings}};
+  std::cout << line.dump() << '\n' << std::flush;
+  std::cerr << summary;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Case what;
+  CLI::App app("What lending gains when rank 0 has all tasks");
+  app.add_option("--tasks", what.num_tasks, "tasks of rank 0");
+  app.add_option("--us", what.us, "length of a task in microseconds");
+  app.add_option("--in", what.bytes_in, "bytes a task reads");
+  app.add_option("--out", what.bytes_out, "bytes a task writes");
+  app.add_option("--threads", what.threads, "threads per rank");
+  app.add_option("--repeats", what.repeats, "runs of each kind");
+  app.add_option("--settings", what.settings, "of the context that lends");
+  app.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
+  app.add_flag("--balanced", what.balanced, "all ranks have as many");
+  CLI11_PARSE(app, argc, argv);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  measure(what);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,126 @@
+#include "faces/c/poise_tasks.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+
+#include "poise/base/error.h"
+
+namespace tasks = poise::tasks;
+
+namespace {
+
+thread_local std::string last_error;
+thread_local std::string failure;  // of the task that this thread runs
+thread_local bool has_failed = false;
+
+// Runs a call of the C++ interface; nothing leaves it but a number.
+template <typename Call>
+int guarded(Call call) {
+  try {
+    call();
+    return POISE_OK;
+  } catch (const tasks::TaskFailed& failed) {
+    last_error = failed.what();
+    return POISE_FAILED;
+  } catch (const std::exception& exception) {
+    last_error = exception.what();
+    return POISE_BAD_INPUT;
+  }
+}
+
+tasks::Context& context_of(poise_tasks* context) {
+  if (context == nullptr) poise::fail("the context is null; create it with poise_tasks_create");
+  return *reinterpret_cast<tasks::Context*>(context);
+}
+
+void call(poise_task_function function, std::span<const tasks::Item> items) {
+  std::vector<void*> data;
+  std::vector<std::size_t> bytes;
+  for (const tasks::Item& item : items) {
+    data.push_back(item.data);
+    bytes.push_back(item.bytes);
+  }
+  has_failed = false;
+  function(data.data(), bytes.data(), static_cast<int>(items.size()));
+  if (has_failed) throw std::runtime_error(failure);
+}
+
+tasks::Mode mode_of(poise_mode mode) {
+  switch (mode) {
+    case POISE_IN: return tasks::Mode::in;
+    case POISE_OUT: return tasks::Mode::out;
+    case POISE_INOUT: return tasks::Mode::inout;
+    case POISE_LITERAL: return tasks::Mode::literal;
+  }
+  poise::fail("an item's mode is {}; it is one of poise_mode", static_cast<int>(mode));
+}
+
+}  // namespace
+
+const char* poise_last_error(void) { return last_error.c_str(); }
+
+int poise_tasks_register(const char* name, poise_task_function function, poise_function* id) {
+  return guarded([&] {
+    if (!name || !function || !id) poise::fail("poise_tasks_register wants no null pointers");
+    *id = static_cast<poise_function>(tasks::register_function(
+        name, "C", [function](std::span<const tasks::Item> items) { call(function, items); }));
+  });
+}
+
+int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
+                       poise_tasks** context) {
+  return guarded([&] {
+    tasks::Options options;
+    options.threads = threads < 0 ? 0 : static_cast<unsigned>(threads);
+    if (settings) options.settings = settings;
+    *context = reinterpret_cast<poise_tasks*>(new tasks::Context(communicator, std::move(options)));
+  });
+}
+
+int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* settings,
+                               poise_tasks** context) {
+  return poise_tasks_create(MPI_Comm_f2c(communicator), threads, settings, context);
+}
+
+int poise_tasks_destroy(poise_tasks* context) {
+  return guarded([&] { delete &context_of(context); });
+}
+
+int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
+                       int num_items, const poise_with* with) {
+  return guarded([&] {
+    std::vector<tasks::Item> copies;
+    for (int i = 0; i < num_items; ++i)
+      copies.push_back({items[i].data, items[i].bytes, mode_of(items[i].mode)});
+    tasks::With how;
+    if (with) {
+      how.cost = with->cost;
+      how.priority = with->priority;
+      how.pinned = with->pinned != 0;
+      if (with->on_finish)
+        how.on_finish = [f = with->on_finish, argument = with->argument] { f(argument); };
+    }
+    context_of(context).submit(std::move(how), static_cast<tasks::FunctionId>(function),
+                               std::move(copies));
+  });
+}
+
+int poise_tasks_wait(poise_tasks* context) { return poise_tasks_wait_team(context, 1); }
+
+int poise_tasks_wait_team(poise_tasks* context, int num_threads) {
+  return guarded([&] { context_of(context).wait(static_cast<unsigned>(num_threads)); });
+}
+
+poise_tasks* poise_tasks_current(void) {
+  tasks::Context* current = nullptr;
+  guarded([&] { current = &tasks::Context::current(); });
+  return reinterpret_cast<poise_tasks*>(current);
+}
+
+void poise_task_fail(const char* text) {
+  failure = text ? text : "";
+  has_failed = true;
+}

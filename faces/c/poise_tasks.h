@@ -1,0 +1,73 @@
+// Tasks that any rank of a communicator may run, from C: see runtimes/tasks/context.h.
+//
+// Functions return POISE_OK or an error, whose text poise_last_error() has.
+#pragma once
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum poise_result {
+  POISE_OK = 0,
+  POISE_FAILED = 1,   /* a task failed */
+  POISE_BAD_INPUT = 2 /* nothing was done */
+};
+
+/* The text of this thread's last error; valid until its next call. */
+const char* poise_last_error(void);
+
+enum poise_mode { POISE_IN, POISE_OUT, POISE_INOUT, POISE_LITERAL };
+
+/* Literals are copied at submission; other data must stay until the task is done. */
+typedef struct poise_item {
+  void* data; /* may be null */
+  size_t bytes;
+  enum poise_mode mode;
+} poise_item;
+
+/* What a task runs: its items' data, in order, wherever it runs. */
+typedef void (*poise_task_function)(void** data, const size_t* bytes, int num_items);
+typedef int poise_function;
+
+/* Names a function; on every rank, before a context is created. */
+int poise_tasks_register(const char* name, poise_task_function function, poise_function* id);
+
+typedef struct poise_tasks poise_tasks;
+
+/* `settings` may be null; "policy=paired,pull=0" else. Collective. */
+int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
+                       poise_tasks** context);
+/* With a communicator as Fortran knows it. */
+int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* settings,
+                               poise_tasks** context);
+/* Waits for what is left. Collective. */
+int poise_tasks_destroy(poise_tasks* context);
+
+typedef struct poise_with {
+  double cost;                       /* relative to other tasks of the function; 1 is usual */
+  int32_t priority;                  /* higher first; 0 is usual */
+  int pinned;                        /* runs on this rank */
+  void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
+  void* argument;
+} poise_with;
+
+/* `with` may be null. */
+int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
+                       int num_items, const poise_with* with);
+
+/* Until every rank's tasks are done; collective. In a task: until those it submitted are. */
+int poise_tasks_wait(poise_tasks* context);
+/* The same for a team of threads of which each calls it. */
+int poise_tasks_wait_team(poise_tasks* context, int num_threads);
+
+/* In a task: the context it belongs to, null elsewhere; and to say that it failed. */
+poise_tasks* poise_tasks_current(void);
+void poise_task_fail(const char* text);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,107 @@
+// Dense matrix products as tasks: each rank has its own number of them, which may differ as one
+// likes.
+//
+// The benchmark of Klinkenberg et al. 2020, section 4: `matmul --size 150 --tasks 200,0` gives all
+// tasks to the first of two ranks. Every product is checked.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <mpi.h>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+
+namespace {
+
+namespace tasks = poise::tasks;
+
+void multiply(std::span<const double> a, std::span<const double> b, std::span<double> c, int n) {
+  const auto size = static_cast<std::size_t>(n);
+  std::fill(c.begin(), c.end(), 0.0);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t k = 0; k < size; ++k)
+      for (std::size_t j = 0; j < size; ++j) c[i * size + j] += a[i * size + k] * b[k * size + j];
+}
+const auto kMultiply = tasks::function("multiply", multiply);
+
+struct Product {
+  std::vector<double> a, b, c;
+  Product(int n, int number) : a(static_cast<std::size_t>(n * n)), b(a.size()), c(a.size()) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<double>((i + static_cast<std::size_t>(number)) % 7);
+      b[i] = static_cast<double>(i % 5) - 2;
+    }
+  }
+  // c (1, 2, 3, …) = a (b (1, 2, 3, …)), exact in small integers.
+  bool right(int n) const {
+    const auto size = static_cast<std::size_t>(n);
+    const auto times = [&](const std::vector<double>& m, const std::vector<double>& x) {
+      std::vector<double> y(size);
+      for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j < size; ++j) y[i] += m[i * size + j] * x[j];
+      return y;
+    };
+    std::vector<double> x(size);
+    for (std::size_t i = 0; i < size; ++i) x[i] = static_cast<double>(i + 1);
+    return times(c, x) == times(a, times(b, x));
+  }
+};
+
+struct Wanted {
+  int size = 100, steps = 3;
+  std::vector<int> tasks = {100};  // per rank; the last one for all that follow
+  unsigned threads = 1;
+  std::string settings;
+  bool summary = false;
+};
+
+int run(const Wanted& wanted) {
+  tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
+  const std::size_t mine = std::min<std::size_t>(context.rank(), wanted.tasks.size() - 1);
+  std::vector<Product> products;
+  for (int t = 0; t < wanted.tasks[mine]; ++t) products.emplace_back(wanted.size, t);
+  int wrong = 0;
+  for (int step = 0; step < wanted.steps; ++step) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto begin = std::chrono::steady_clock::now();
+    for (Product& p : products)
+      context.submit(kMultiply, tasks::in(p.a), tasks::in(p.b), tasks::out(p.c), wanted.size);
+    context.wait();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    for (Product& p : products) {
+      wrong += !p.right(wanted.size);
+      std::fill(p.c.begin(), p.c.end(), -1.0);
+    }
+    if (context.rank() == 0) std::cout << "step " << step << ": " << took.count() << " s\n";
+  }
+  if (wanted.summary) std::cout << context.summary();
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (context.rank() == 0)
+    std::cout << (wrong ? "products are WRONG\n" : "all products are right\n");
+  return wrong ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Wanted wanted;
+  CLI::App app("Dense matrix products as tasks that ranks lend each other");
+  app.add_option("--size", wanted.size, "rows of a matrix")->check(CLI::Range(1, 10000));
+  app.add_option("--tasks", wanted.tasks, "products of each rank; the last number serves the rest")
+      ->delimiter(',');
+  app.add_option("--steps", wanted.steps, "how often all is computed");
+  app.add_option("--threads", wanted.threads, "per rank");
+  app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
+  app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  CLI11_PARSE(app, argc, argv);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  int status = 2;
+  try {
+    status = run(wanted);
+  } catch (const poise::Error& error) {
+    std::cerr << "matmul: " << error.what() << '\n';
+  }
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,122 @@
+// Unbalanced tree search: counts the nodes of a tree that nobody can divide beforehand. All work
+// starts at one node on one rank; what a task finds beyond its share it submits as further tasks.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <mpi.h>
+#include <vector>
+
+#include "miniapps/uts/tree.h"
+#include "runtimes/tasks/context.h"
+
+namespace {
+
+namespace tasks = poise::tasks;
+namespace uts = poise::uts;
+
+constexpr std::size_t kNodesPerTask = 16;  // that a task starts from
+int share = 2000;                          // nodes that a task visits before it hands over the rest
+const uts::Tree* tree = nullptr;
+
+struct Found {
+  std::atomic<std::uint64_t> nodes{0}, leaves{0};
+  std::atomic<int> height{0};
+} found;
+
+struct Start {
+  std::uint32_t count = 0;
+  std::array<uts::Node, kNodesPerTask> nodes;
+};
+
+extern const tasks::Function<void, Start> kSearch;
+
+void hand_over(const std::vector<uts::Node>& stack) {
+  for (std::size_t begin = 0; begin < stack.size(); begin += kNodesPerTask) {
+    Start start;
+    start.count = static_cast<std::uint32_t>(std::min(kNodesPerTask, stack.size() - begin));
+    std::copy_n(stack.begin() + static_cast<std::ptrdiff_t>(begin), start.count,
+                start.nodes.begin());
+    tasks::Context::current().submit(kSearch, start);
+  }
+}
+
+void search(const Start& start) {
+  std::vector<uts::Node> stack(start.nodes.begin(), start.nodes.begin() + start.count);
+  std::uint64_t nodes = 0, leaves = 0;
+  int height = 0;
+  while (!stack.empty() && nodes < static_cast<std::uint64_t>(share)) {
+    const uts::Node node = stack.back();
+    stack.pop_back();
+    const int children = uts::num_children(*tree, node);
+    for (int i = 0; i < children; ++i) stack.push_back(uts::child_of(node, i));
+    ++nodes;
+    leaves += children == 0;
+    height = std::max(height, node.height);
+  }
+  hand_over(stack);
+  found.nodes += nodes;
+  found.leaves += leaves;
+  int before = found.height;
+  while (before < height && !found.height.compare_exchange_weak(before, height)) {
+  }
+}
+const tasks::Function<void, Start> kSearch = tasks::function("search", search);
+
+struct Wanted {
+  std::string tree = "T1", settings;
+  unsigned threads = 1;
+  bool summary = false;
+};
+
+int run(const Wanted& wanted) {
+  tree = &uts::find_tree(wanted.tree);
+  tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto begin = std::chrono::steady_clock::now();
+  if (context.rank() == 0) {
+    Start start{1, {}};
+    start.nodes[0] = uts::root_of(*tree);
+    context.submit(kSearch, start);
+  }
+  context.wait();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::uint64_t sums[2] = {found.nodes, found.leaves};
+  int height = found.height;
+  MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &height, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (wanted.summary) {
+    const std::string text = context.summary();
+    std::cout << text;
+  }
+  const bool right = sums[0] == tree->nodes && sums[1] == tree->leaves && height == tree->height;
+  if (context.rank() == 0)
+    std::cout << wanted.tree << ": " << sums[0] << " nodes, " << sums[1] << " leaves, height "
+              << height << " in " << took.count() << " s, "
+              << static_cast<double>(sums[0]) / took.count() / 1e6
+              << " million nodes/s: " << (right ? "as published\n" : "NOT as published\n");
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Wanted wanted;
+  CLI::App app("Unbalanced tree search");
+  app.add_option("tree", wanted.tree, "T1 to T5");
+  app.add_option("--share", share, "nodes a task visits before it hands over the rest")
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--threads", wanted.threads, "per rank");
+  app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
+  app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  CLI11_PARSE(app, argc, argv);
+  int level = 0, status = 2;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  try {
+    status = run(wanted);
+  } catch (const poise::Error& error) {
+    std::cerr << "uts: " << error.what() << '\n';
+  }
+  MPI_Finalize();
+  return status;
+}
