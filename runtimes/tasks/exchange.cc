@@ -1,8 +1,9 @@
 #include "runtimes/tasks/exchange.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+
+#include "runtimes/tasks/clock.h"
 
 namespace poise::tasks {
 
@@ -17,13 +18,9 @@ struct Head {
   std::uint8_t kind = 0;
   std::uint8_t num_news = 0;
   std::uint64_t borrowed = 0;  // tasks that have arrived from the receiver since the start
-  double clock_s = 0;          // of a request; echoed by its answer
+  double asked_at_s = 0;       // of a request; echoed by its answer
   Load load;                   // of the sender
 };
-
-double clock_now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
@@ -125,13 +122,13 @@ Load Exchange::own_load(const Workplace::State& state) const {
   return load;
 }
 
-Writer Exchange::begin(Kind kind, std::uint32_t to, double clock_s) {
+Writer Exchange::begin(Kind kind, std::uint32_t to, double asked_at_s) {
   ++version_;
   const std::vector<Load> news = loads_.news(to, kNews);
   Head head{.kind = static_cast<std::uint8_t>(kind),
             .num_news = static_cast<std::uint8_t>(news.size()),
             .borrowed = peers_[to].borrowed,
-            .clock_s = clock_s,
+            .asked_at_s = asked_at_s,
             .load = own_load(workplace_.state())};
   Writer writer;
   writer.put(head);
@@ -149,21 +146,21 @@ void Exchange::handle(const Post::Arrival& arrival) {
   Reader reader({arrival.head.get(), arrival.bytes});
   const auto head = reader.get<Head>();
   const auto from = static_cast<std::uint32_t>(arrival.from);
-  loads_.hear(head.load, now_s_);
-  for (int i = 0; i < head.num_news; ++i) loads_.hear(reader.get<Load>(), now_s_);
+  loads_.hear(head.load);
+  for (int i = 0; i < head.num_news; ++i) loads_.hear(reader.get<Load>());
   Peer& peer = peers_[from];
   peer.arrived = std::max(peer.arrived, head.borrowed);
   switch (static_cast<Kind>(head.kind)) {
     case Kind::tasks:
-      answered(from, head.clock_s, true);
+      answered(from, head.asked_at_s, true);
       handle_tasks(arrival, reader, from);
       break;
     case Kind::results: handle_results(arrival, reader, from); break;
     case Kind::request:
       peer.asks = asked_now_ = true;
-      peer.asks_clock_s = head.clock_s;
+      peer.asked_at_s = head.asked_at_s;
       break;
-    case Kind::decline: answered(from, head.clock_s, false); break;
+    case Kind::decline: answered(from, head.asked_at_s, false); break;
     case Kind::load: break;
     case Kind::wave: {
       std::vector<WaveMessage> out;
@@ -201,13 +198,13 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
   next_ask_s_ = now_s_ + std::max(ask_pause_s_, 4 * near_.latency_s.value());
   ++counters_.requests;
-  send(*whom, begin(Kind::request, *whom, clock_now_s()));
+  send(*whom, begin(Kind::request, *whom, clock_s()));
 }
 
-void Exchange::answered(std::uint32_t from, double clock_s, bool with_tasks) {
+void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) {
   Peer& peer = peers_[from];
-  if (clock_s > 0) {
-    (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_now_s() - clock_s) / 2);
+  if (asked_at_s > 0) {
+    (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_s() - asked_at_s) / 2);
     peer.asked_s = -1;
   }
   if (with_tasks) {

@@ -56,13 +56,13 @@ class Exchange {
     double slowness = 1;                   // its seconds for one of ours
     bool near = true;
     bool asks = false;  // waits for an answer of this rank
-    double asks_clock_s = 0;
+    double asked_at_s = 0;
     double asked_s = -1;  // when this rank asked it; below 0: not waiting for its answer
     double patience_s = 0;
   };
 
   // Heads.
-  Writer begin(Kind kind, std::uint32_t to, double clock_s = 0);
+  Writer begin(Kind kind, std::uint32_t to, double asked_at_s = 0);
   void send(std::uint32_t to, Writer&& head, std::vector<Large> larges = {},
             std::shared_ptr<const void> keep = nullptr);
   void handle(const Post::Arrival& arrival);
@@ -83,7 +83,7 @@ class Exchange {
 
   // Borrowing.
   void ask_if_hungry(const Workplace::State& state);
-  void answered(std::uint32_t from, double clock_s, bool with_tasks);
+  void answered(std::uint32_t from, double asked_at_s, bool with_tasks);
 
   // Results.
   void send_results(const Workplace::State& state);
@@ -104,8 +104,8 @@ class Exchange {
   Random random_;
   std::vector<Peer> peers_;
   Way near_, far_;
-  double lend_s_ = 1e-6;                      // own work per lent task, a moving average
-  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away
+  double pack_s_ = 0.5e-6, unpack_s_ = 0.5e-6;  // own work per lent task, and per result
+  std::vector<std::unique_ptr<Task>> slots_;    // own tasks that are away
   std::vector<std::uint64_t> free_slots_;
   std::vector<std::unique_ptr<Task>> finished_;
   std::vector<std::unique_ptr<Task>> results_;  // of borrowed tasks, to be sent

@@ -1,8 +1,8 @@
 // The part of the exchange that lends tasks and takes borrowed ones in.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
 
 namespace poise::tasks {
@@ -11,10 +11,6 @@ namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
 constexpr std::uint8_t kModeBits = 3, kNull = 4, kLarge = 8;  // of an item's flags
-
-double clock_now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
 std::uint8_t alignment_of(const void* data) {
@@ -51,13 +47,12 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const double on_the_way = static_cast<double>(peer.lent - std::min(peer.lent, peer.arrived));
   const double data_s =
       (state.bytes_out + state.bytes_back) / lendable * way.seconds_per_byte.value();
-  return {
-      .rank = rank,
-      .busy_s = loads_.busy_s(rank, now_s_) + on_the_way * task_s * peer.slowness / load.threads,
-      .threads = load.threads,
-      .slowness = peer.slowness,
-      .delay_s = 2 * way.latency_s.value() + data_s,
-      .extra_s = lend_s_ + data_s};
+  return {.rank = rank,
+          .busy_s = load.busy_s + on_the_way * task_s * peer.slowness / load.threads,
+          .threads = load.threads,
+          .slowness = peer.slowness,
+          .delay_s = 2 * way.latency_s.value() + data_s,
+          .extra_s = pack_s_ + unpack_s_ + data_s};
 }
 
 // Of functions never run here, one task per thread goes to whoever has nothing to do.
@@ -100,7 +95,7 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) const {
            .busy_s = 0.5 * task_s *
                      static_cast<double>(std::min<std::size_t>(state.running, threads_)) / threads_,
            .threads = static_cast<double>(threads_),
-           .lend_s = lend_s_,
+           .lend_s = pack_s_ + unpack_s_,
            .others = others},
           min_gain_);
     }
@@ -125,15 +120,16 @@ void Exchange::lend_if_it_pays(const Workplace::State& state) {
 
 void Exchange::decline(std::uint32_t rank) {
   peers_[rank].asks = false;
-  send(rank, begin(Kind::decline, rank, peers_[rank].asks_clock_s));
+  send(rank, begin(Kind::decline, rank, peers_[rank].asked_at_s));
 }
 
 void Exchange::lend(const Loan& loan) {
-  const double begin_s = clock_now_s();
-  auto tasks = workplace_.take_for_lending(loan.tasks, batch_bytes_);
-  if (tasks.empty()) return;
+  const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
-  Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asks_clock_s : 0);
+  // Borrowed tasks go on to whoever asks, not to where somebody only thinks they are better off.
+  auto tasks = workplace_.take_for_lending(loan.tasks, batch_bytes_, peer.asks);
+  if (tasks.empty()) return;
+  Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   peer.asks = false;
   peer.lent += tasks.size();
   head.put(static_cast<std::uint32_t>(tasks.size()));
@@ -154,9 +150,9 @@ void Exchange::lend(const Loan& loan) {
     else
       lent_on->push_back(std::move(task));
   }
-  const double each_s = (clock_now_s() - begin_s) / static_cast<double>(tasks.size());
+  const double each_s = (clock_s() - begin_s) / static_cast<double>(tasks.size());
   send(loan.rank, std::move(head), std::move(larges), std::move(lent_on));
-  lend_s_ += (2 * each_s - lend_s_) / 8;  // and about as much again when the results come
+  pack_s_ = moved_average(pack_s_, each_s, 0.125);
 }
 
 void Exchange::write_task(Writer& head, Task& task, std::uint32_t to,
@@ -232,12 +228,12 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   }
   double bytes = 0;
   for (const Large& large : fetched) bytes += static_cast<double>(large.bytes);
-  const double begin_s = clock_now_s();
+  const double begin_s = clock_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from] {
     Peer& peer = peers_[from];
     ++peer.borrowed;
-    (peer.near ? near_ : far_).seconds_per_byte.learn((clock_now_s() - begin_s) / bytes);
+    (peer.near ? near_ : far_).seconds_per_byte.learn((clock_s() - begin_s) / bytes);
     workplace_.accept_borrowed(std::move(*shared));
   });
 }

@@ -13,19 +13,14 @@ Loads::Loads(std::uint32_t self, std::uint32_t num_ranks) : self_(self), known_(
   for (std::uint32_t rank = 0; rank < num_ranks; ++rank) known_[rank].load.rank = rank;
 }
 
-bool Loads::hear(const Load& load, double now_s) {
+bool Loads::hear(const Load& load) {
   Known& known = known_[load.rank];
   if (load.rank == self_ || load.version <= known.load.version) return false;
   known.load = load;
-  known.heard_s = now_s;
   std::erase(latest_, load.rank);
   latest_.insert(latest_.begin(), load.rank);
   if (latest_.size() > kLatest) latest_.pop_back();
   return true;
-}
-
-double Loads::busy_s(std::uint32_t rank, double now_s) const {
-  return std::max(0.0, known_[rank].load.busy_s - (now_s - known_[rank].heard_s));
 }
 
 std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {

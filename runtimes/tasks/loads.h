@@ -26,11 +26,8 @@ class Loads {
   Loads(std::uint32_t self, std::uint32_t num_ranks);
 
   /// Takes a statement unless a later one is known. Returns whether it was news.
-  bool hear(const Load& load, double now_s);
+  bool hear(const Load& load);
   const Load& of(std::uint32_t rank) const { return known_[rank].load; }
-
-  /// Seconds of work the rank still has, as its last statement minus the time since.
-  double busy_s(std::uint32_t rank, double now_s) const;
 
   /// The loads heard of last, `most` of them, except of `to` itself.
   std::vector<Load> news(std::uint32_t to, std::size_t most) const;
@@ -44,7 +41,6 @@ class Loads {
  private:
   struct Known {
     Load load;
-    double heard_s = 0;
     double not_before_s = 0;
   };
   std::uint32_t self_;

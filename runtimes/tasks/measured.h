@@ -1,12 +1,20 @@
 // What a rank learns while it works: how long functions take, how fast the way to others is.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace poise::tasks {
+
+/// A moving average. A sample pulls it up to four times its size at most: a task during which the
+/// system ran something else says little about the next one.
+inline double moved_average(double average, double sample, double weight) {
+  if (average <= 0) return sample;
+  return average + weight * (std::min(sample, 4 * average) - average);
+}
 
 /// A moving average of seconds per unit of cost, for each function. Threads may learn at once; of
 /// two values learnt at the same time one may be lost.
@@ -17,8 +25,8 @@ class TaskTimes {
 
   void learn(std::uint32_t function, double seconds, double cost) {
     if (cost <= 0) return;
-    const double each = seconds / cost, old = per_unit(function);
-    seconds_[function].store(old > 0 ? old + (each - old) / 8 : each, std::memory_order_relaxed);
+    seconds_[function].store(moved_average(per_unit(function), seconds / cost, 0.125),
+                             std::memory_order_relaxed);
   }
 
   /// Seconds per unit of cost; 0 when the function never ran.

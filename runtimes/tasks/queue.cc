@@ -51,7 +51,7 @@ std::unique_ptr<Task> Queue::pop() {
   return nullptr;
 }
 
-std::unique_ptr<Task> Queue::take_last() {
+std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
   const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
     std::unique_ptr<Task> task = std::move(tasks.back());
     tasks.pop_back();
@@ -59,7 +59,7 @@ std::unique_ptr<Task> Queue::take_last() {
   };
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
     if (!level->second.free.empty()) return take(level->second.free);
-  if (!borrowed_.empty()) return take(borrowed_);
+  if (borrowed_too && !borrowed_.empty()) return take(borrowed_);
   return nullptr;
 }
 

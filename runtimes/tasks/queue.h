@@ -25,9 +25,9 @@ class Queue {
   /// The next task to run; null when there is none.
   std::unique_ptr<Task> pop();
 
-  /// A task to lend: of the least priority, the one that would be started last. Null if none may
-  /// leave.
-  std::unique_ptr<Task> take_last();
+  /// A task to lend: of the least priority the one that would be started last; after all own ones
+  /// a borrowed one, if `borrowed_too`. Null if none may leave.
+  std::unique_ptr<Task> take_last(bool borrowed_too);
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }

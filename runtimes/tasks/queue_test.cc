@@ -40,8 +40,10 @@ TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
   queue.push(task(4, -1, true), false);
   queue.push_borrowed(task(5));
   EXPECT_EQ(queue.num_lendable(), 4u);
-  for (const std::uint64_t slot : {3u, 2u, 1u, 5u}) EXPECT_EQ(queue.take_last()->slot, slot);
-  EXPECT_EQ(queue.take_last(), nullptr);
+  for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.take_last(false)->slot, slot);
+  EXPECT_EQ(queue.take_last(false), nullptr);
+  EXPECT_EQ(queue.take_last(true)->slot, 5u);
+  EXPECT_EQ(queue.take_last(true), nullptr);
   EXPECT_EQ(queue.size(), 1u);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
 
 namespace poise::tasks {
@@ -59,7 +60,10 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
 
 void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
+  const double begin_s = clock_s();
   for (std::uint32_t i = 0; i < num_tasks; ++i) read_result(arrival, reader, from);
+  // And about as much again until each is finished.
+  unpack_s_ = moved_average(unpack_s_, 2 * (clock_s() - begin_s) / num_tasks, 0.125);
 }
 
 std::unique_ptr<Task> Exchange::take_slot(std::uint64_t slot) {
@@ -87,7 +91,8 @@ void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::ui
     const double expected_s = workplace_.times().per_unit(task->function) * task->cost;
     double& slowness = peers_[from].slowness;
     if (expected_s > 0)
-      slowness += (std::clamp(head.seconds / expected_s, 0.05, 20.0) - slowness) / 16;
+      slowness =
+          std::clamp(moved_average(slowness, head.seconds / expected_s, 1.0 / 16), 0.05, 20.0);
   }
   if (larges.empty()) {
     finished_.push_back(std::move(task));

@@ -6,6 +6,7 @@
 
 #include "runtimes/tasks/agreement.h"
 #include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/settings.h"
 #include "runtimes/tasks/summary.h"
 
@@ -22,16 +23,12 @@ constexpr double kHelperShare = 0.1;  // of the length of a task, between two lo
 constexpr double kLongestHelperNap_s = 2e-3;
 constexpr unsigned kMaxThreads = 4096;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Ranks may outnumber cores: whoever finds nothing to do for longer makes room.
 class Backoff {
  public:
   void reset() { since_s_ = -1; }
   void pause() {
-    const double now = now_s();
+    const double now = clock_s();
     if (since_s_ < 0) since_s_ = now;
     if (now - since_s_ < kSpin_s) return;
     if (now - since_s_ < kYield_s)
@@ -177,7 +174,7 @@ void Runtime::progress() {
   {
     const std::unique_lock lock(exchange_mutex_, std::try_to_lock);
     if (!lock) return;
-    const double now = now_s();
+    const double now = clock_s();
     exchange_->step(now, wait_.load(), all_inside_.load());
     done_.store(exchange_->done_wait());
     finished = exchange_->take_finished();
@@ -210,7 +207,7 @@ void Runtime::work(Until until) {
   while (!until()) {
     if (workplace_->run_one()) {
       backoff.reset();
-      if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
+      if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
     } else {
       progress();
       if (workplace_->queued() == 0) backoff.pause();
@@ -228,7 +225,7 @@ std::uint64_t Runtime::enter(unsigned team) {
   // The slowest thread of the team may still have to leave the wait before.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_++ == 0) {
-    entered_s_ = now_s();
+    entered_s_ = clock_s();
     said_missing_ = false;
     wait_.fetch_add(1);
     wait_changed_.notify_all();
@@ -241,7 +238,7 @@ void Runtime::leave() {
   const std::lock_guard lock(wait_mutex_);
   if (--inside_ > 0) return;
   all_inside_ = false;
-  waiting_s_ += now_s() - entered_s_;
+  waiting_s_ += clock_s() - entered_s_;
   wait_changed_.notify_all();
 }
 
@@ -279,7 +276,7 @@ void Runtime::help_in_background() {
     // Long tasks need it less often; between short ones the workers look themselves.
     const double nap_s =
         std::clamp(kHelperShare * workplace_->average_s(), shortest_s, kLongestHelperNap_s);
-    if (now_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress();
+    if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress();
     std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
     lock.lock();
   }

@@ -1,16 +1,13 @@
 #include "runtimes/tasks/workplace.h"
 
-#include <chrono>
 #include <exception>
 #include <utility>
+
+#include "runtimes/tasks/clock.h"
 
 namespace poise::tasks {
 
 namespace {
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // What this thread is running, and where; nested when a task waits for its children.
 struct Running {
@@ -48,7 +45,6 @@ void Workplace::submit(std::unique_ptr<Task> task) {
 
 void Workplace::run(Task& task) {
   const Running before = std::exchange(running_here, {this, &task});
-  const double begin_s = now_s();
   try {
     functions_[task.function]->body(task.items);
   } catch (const std::exception& exception) {
@@ -58,12 +54,11 @@ void Workplace::run(Task& task) {
     task.failed = true;
     task.error = "something that is no std::exception";
   }
-  task.seconds = now_s() - begin_s;
   running_here = before;
-  if (!task.failed) times_.learn(task.function, task.seconds, task.cost);
 }
 
 bool Workplace::run_one() {
+  const double begin_s = clock_s();
   std::unique_ptr<Task> task;
   {
     const std::lock_guard lock(mutex_);
@@ -73,7 +68,9 @@ bool Workplace::run_one() {
     queued_.store(queue_.size(), std::memory_order_relaxed);
   }
   run(*task);
-  const double seconds = task->seconds;
+  // With what it takes to start a task: of very short ones that is the larger part.
+  const double seconds = task->seconds = clock_s() - begin_s;
+  if (!task->failed) times_.learn(task->function, seconds, task->cost);
   const bool own = task->home == rank_;
   if (own) finish(std::move(task), rank_);
   const std::lock_guard lock(mutex_);
@@ -115,13 +112,13 @@ void Workplace::take_back(std::unique_ptr<Task> task) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
-                                                               double most_bytes) {
+std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most, double most_bytes,
+                                                               bool borrowed_too) {
   std::vector<std::unique_ptr<Task>> tasks;
   const std::lock_guard lock(mutex_);
   double bytes = 0;
   while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
-    std::unique_ptr<Task> task = queue_.take_last();
+    std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (task->home != rank_) --borrowed_;
     bytes += static_cast<double>(task->bytes_out());

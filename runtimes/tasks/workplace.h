@@ -45,7 +45,8 @@ class Workplace {
   void accept_borrowed(std::unique_ptr<Task> task);
   /// An own task that was lent has come home without having run.
   void take_back(std::unique_ptr<Task> task);
-  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes);
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
+                                                      bool borrowed_too);
 
   /// Borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
