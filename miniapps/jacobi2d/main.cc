@@ -1,0 +1,146 @@
+// Jacobi's method on a square with a hot edge, in blocks; every point becomes the mean of its
+// neighbours. The result is compared with a plain loop over the whole grid, bit by bit.
+#include <cmath>
+#include <vector>
+
+#include "miniapps/program.h"
+
+namespace poise::miniapps {
+namespace {
+
+using objects::Inbox;
+using objects::Mail;
+using objects::ObjectId;
+using objects::Outbox;
+
+struct Settings {
+  Common common{.steps = 100, .objects = {}};
+  std::uint32_t blocks = 8, points = 64;
+};
+
+enum Side : std::uint8_t { kLeft, kRight, kUp, kDown };
+
+/// A square of points with a frame of what lies around it. The upper edge of the whole is 1.
+struct Block {
+  std::uint32_t x = 0, y = 0, blocks = 0, n = 0;
+  bool has_begun = false;
+  std::vector<double> values, next;
+
+  Block() = default;
+  Block(ObjectId id, const Settings& settings)
+      : x(id % settings.blocks),
+        y(id / settings.blocks),
+        blocks(settings.blocks),
+        n(settings.points),
+        values(std::size_t{n + 2} * (n + 2)),
+        next(values) {
+    for (std::uint32_t i = 0; y == 0 && i < n + 2; ++i) values[i] = next[i] = 1;
+  }
+
+  std::size_t at(std::uint32_t row, std::uint32_t column) const {
+    return std::size_t{row} * (n + 2) + column;
+  }
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    for (const Mail& mail : inbox) receive(mail);
+    if (has_begun) relax();
+    has_begun = true;
+    if (x > 0) send(outbox, y * blocks + x - 1, kRight, 1, 1, n + 2);
+    if (x + 1 < blocks) send(outbox, y * blocks + x + 1, kLeft, 1, n, n + 2);
+    if (y > 0) send(outbox, (y - 1) * blocks + x, kDown, 1, 1, 1);
+    if (y + 1 < blocks) send(outbox, (y + 1) * blocks + x, kUp, n, 1, 1);
+  }
+
+  /// n points from (row, column) on become the receiver's frame on `side`.
+  void send(Outbox& outbox, ObjectId to, Side side, std::uint32_t row, std::uint32_t column,
+            std::size_t stride) const {
+    std::vector<double> edge(n);
+    for (std::size_t i = 0; i < n; ++i) edge[i] = values[at(row, column) + i * stride];
+    outbox.send(to, side, edge);
+  }
+
+  void receive(const Mail& mail) {
+    Side side{};
+    std::span<const double> edge;
+    mail.read(side, edge);
+    const std::size_t first = side == kLeft    ? at(1, 0)
+                              : side == kRight ? at(1, n + 1)
+                              : side == kUp    ? at(0, 1)
+                                               : at(n + 1, 1);
+    const std::size_t stride = side == kLeft || side == kRight ? n + 2 : 1;
+    for (std::size_t i = 0; i < n; ++i) values[first + i * stride] = edge[i];
+  }
+
+  void relax() {
+    for (std::uint32_t row = 1; row <= n; ++row)
+      for (std::size_t p = at(row, 1); p <= at(row, n); ++p)
+        next[p] =
+            0.25 * ((values[p - 1] + values[p + 1]) + (values[p - n - 2] + values[p + n + 2]));
+    for (std::uint32_t row = 1; row <= n; ++row)
+      std::copy(&next[at(row, 1)], &next[at(row, n)] + 1, &values[at(row, 1)]);
+  }
+
+  double sum() const {
+    double total = 0;
+    for (std::uint32_t row = 1; row <= n; ++row)
+      for (std::uint32_t column = 1; column <= n; ++column) total += values[at(row, column)];
+    return total;
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(x, y, blocks, n, has_begun, values);
+    if constexpr (Archive::is_loading) next = values;
+  }
+};
+
+/// The same without blocks; the sums are taken block by block.
+double serial_sum(const Settings& settings) {
+  const std::size_t n = std::size_t{settings.blocks} * settings.points, row = n + 2;
+  std::vector<double> values(row * row), next;
+  std::fill_n(values.begin(), row, 1.0);
+  next = values;
+  for (std::uint64_t step = 0; step < settings.common.steps; ++step) {
+    for (std::size_t i = 1; i <= n; ++i)
+      for (std::size_t p = i * row + 1; p <= i * row + n; ++p)
+        next[p] = 0.25 * ((values[p - 1] + values[p + 1]) + (values[p - row] + values[p + row]));
+    std::swap(values, next);
+  }
+  double total = 0;
+  for (std::size_t id = 0; id < std::size_t{settings.blocks} * settings.blocks; ++id) {
+    double sum = 0;
+    const std::size_t first = 1 + id / settings.blocks * settings.points;
+    const std::size_t left = 1 + id % settings.blocks * settings.points;
+    for (std::size_t i = first; i < first + settings.points; ++i)
+      for (std::size_t j = left; j < left + settings.points; ++j) sum += values[i * row + j];
+    total += sum;
+  }
+  return total;
+}
+
+void run(const Settings& settings) {
+  objects::Collection<Block> blocks(
+      MPI_COMM_WORLD, settings.blocks * settings.blocks,
+      [&](ObjectId id) { return Block(id, settings); }, settings.common.objects);
+  blocks.run(settings.common.steps + 1);
+  const double sum = blocks.sum([](const Block& block) { return block.sum(); });
+  print_results(blocks, settings.common.steps, sum);
+  if (is_first() && sum != serial_sum(settings))
+    fail("the sum is {:.17g}, that of a plain loop {:.17g}", sum, serial_sum(settings));
+}
+
+}  // namespace
+}  // namespace poise::miniapps
+
+int main(int argc, char** argv) {
+  using namespace poise::miniapps;
+  Settings settings;
+  CLI::App app("Jacobi's method on a square grid in blocks, against a plain loop.", "jacobi2d");
+  app.add_option("--blocks", settings.blocks, "per side")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--points", settings.points, "per side of a block")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  return run_program(argc, argv, app, settings.common, [&] { run(settings); });
+}
