@@ -6,6 +6,7 @@
 #include <ctime>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <sched.h>
@@ -25,7 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kMinBuffer = std::size_t{64} << 20, kMaxBuffer = std::size_t{1} << 30;
+constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
+constexpr std::size_t kMaxChase = std::size_t{1} << 30, kMaxTriad = std::size_t{4} << 30;
 constexpr std::size_t kStepsPerLook = 4096;  // between two looks at the clock
 constexpr double kPatienceSeconds = 2;       // with a core that does not get to run
 constexpr std::uint64_t kCycleSeed = 1;
@@ -102,16 +104,17 @@ void run_at(const Machine& machine, PlaceId place, Job job) {
   PinnedThread(machine, place, job).join();
 }
 
-/// Untouched pages, in large ones where the system has them, so that the chase sees memory more
-/// than address translation.
+/// Untouched pages of a domain's memory, in large ones where the system has them, so that the chase
+/// sees memory more than address translation.
 class Pages {
  public:
-  explicit Pages(std::size_t bytes) : bytes_(bytes) {
+  Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
       throw std::runtime_error(fmt::format("no memory for a buffer of {} bytes", bytes));
     memory_ = static_cast<char*>(memory);
     madvise(memory_, bytes_, MADV_HUGEPAGE);
+    if (domain < facts.numa_index.size()) bind_to(facts.numa_index[domain]);
   }
   ~Pages() { munmap(memory_, bytes_); }
   Pages(const Pages&) = delete;
@@ -120,6 +123,16 @@ class Pages {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  /// Without this the kernel may move pages to the domain that reads them. Where a container
+  /// forbids it, what touches them first decides.
+  void bind_to(std::size_t node) {
+    constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+    constexpr int kBindPolicy = 2;
+    std::vector<unsigned long> nodes(node / kBits + 1);
+    nodes.back() = 1ul << node % kBits;
+    syscall(SYS_mbind, memory_, bytes_, kBindPolicy, nodes.data(), nodes.size() * kBits + 1, 0);
+  }
+
   std::size_t bytes_;
   char* memory_;
 };
@@ -165,7 +178,9 @@ class LatencyProbe {
   std::optional<double> operator()(PlaceId owner, PlaceId reader, double seconds) {
     if (!pages_ || owner != owner_) {
       pages_.reset();
-      pages_ = std::make_unique<Pages>(probe_buffer_bytes(machine_.parts().facts));
+      const Facts& facts = machine_.parts().facts;
+      pages_ =
+          std::make_unique<Pages>(facts, machine_.domain_of(owner), latency_buffer_bytes(facts));
       owner_ = owner;
       run_at(machine_, owner, [this] { at_ = link_cycle(*pages_); });
     }
@@ -259,7 +274,8 @@ class BandwidthProbe {
   explicit BandwidthProbe(const Machine& machine) : machine_(machine) {}
 
   std::optional<double> operator()(DomainId owner, DomainId readers, double seconds) {
-    if (!pages_ || owner != owner_ || readers != readers_) prepare(owner, readers);
+    if (!pages_ || owner != owner_) fill(owner);
+    share_out(readers);
     const PlaceId first = machine_.first_place(readers);
     std::atomic<std::size_t> waiting{triads_.size()};
     std::vector<double> bytes_per_s(triads_.size());
@@ -279,20 +295,24 @@ class BandwidthProbe {
   }
 
  private:
-  void prepare(DomainId owner, DomainId readers) {
+  void fill(DomainId owner) {
     pages_.reset();
-    triads_.clear();
     owner_ = owner;
-    readers_ = readers;
+    const Facts& facts = machine_.parts().facts;
+    pages_ = std::make_unique<Pages>(facts, owner,
+                                     bandwidth_buffer_bytes(facts, machine_.num_domains()));
+    run_at(machine_, machine_.first_place(owner), [this] {
+      std::fill_n(reinterpret_cast<double*>(pages_->data()), pages_->bytes() / sizeof(double), 1.0);
+    });
+  }
+
+  void share_out(DomainId readers) {
+    triads_.clear();
     const PlaceId cores = machine_.first_place(readers + 1) - machine_.first_place(readers);
-    pages_ = std::make_unique<Pages>(probe_buffer_bytes(machine_.parts().facts));
     const std::size_t count = pages_->bytes() / sizeof(double) / cores / 3 / 8 * 8;
     auto* next = reinterpret_cast<double*>(pages_->data());
     for (PlaceId i = 0; i < cores; ++i, next += 3 * count)
       triads_.push_back({next, next + count, next + 2 * count, count});
-    run_at(machine_, machine_.first_place(owner), [this] {
-      std::fill_n(reinterpret_cast<double*>(pages_->data()), pages_->bytes() / sizeof(double), 1.0);
-    });
   }
 
   static double run(const Triad& triad, double seconds) {
@@ -307,19 +327,31 @@ class BandwidthProbe {
 
   const Machine& machine_;
   std::unique_ptr<Pages> pages_;
-  DomainId owner_ = 0, readers_ = 0;
+  DomainId owner_ = 0;
   std::vector<Triad> triads_;
 };
 
+std::size_t buffer_bytes(std::uint64_t wanted, std::size_t most, const Facts& facts) {
+  std::uint64_t bytes = std::clamp<std::uint64_t>(wanted, kMinBuffer, most);
+  for (const std::uint64_t memory : facts.memory_bytes)
+    if (memory > 0) bytes = std::min(bytes, memory / 4);
+  return std::max<std::uint64_t>(bytes, 1u << 20) / kLineBytes * kLineBytes;
+}
+
 }  // namespace
 
-std::size_t probe_buffer_bytes(const Facts& facts) {
+std::size_t latency_buffer_bytes(const Facts& facts) {
   std::uint64_t largest = 0;
   for (const Cache& cache : facts.caches) largest = std::max(largest, cache.bytes);
-  std::size_t bytes = std::clamp<std::size_t>(4 * largest, kMinBuffer, kMaxBuffer);
-  for (const std::uint64_t memory : facts.memory_bytes)
-    if (memory > 0) bytes = std::min<std::size_t>(bytes, memory / 4);
-  return std::max<std::size_t>(bytes, std::size_t{1} << 20) / kLineBytes * kLineBytes;
+  return buffer_bytes(4 * largest, kMaxChase, facts);
+}
+
+std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains) {
+  std::map<std::string, std::uint64_t> bytes_of_level;
+  for (const Cache& cache : facts.caches) bytes_of_level[cache.name] += cache.bytes * cache.count;
+  std::uint64_t largest = 0;
+  for (const auto& [level, bytes] : bytes_of_level) largest = std::max(largest, bytes);
+  return buffer_bytes(4 * largest / domains, kMaxTriad, facts);
 }
 
 Probes live_probes(const Machine& machine) {

@@ -41,13 +41,26 @@ TEST(Probe, a_core_that_is_not_there_is_an_error) {
 TEST(Probe, the_buffer_is_four_caches_large_but_leaves_room_in_the_memory) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
-  EXPECT_EQ(probe_buffer_bytes(facts), 128u << 20);
+  EXPECT_EQ(latency_buffer_bytes(facts), 128u << 20);
   facts.memory_bytes = {256u << 20};
-  EXPECT_EQ(probe_buffer_bytes(facts), 64u << 20);
+  EXPECT_EQ(latency_buffer_bytes(facts), 64u << 20);
   facts.memory_bytes = {std::uint64_t{1} << 40};
   facts.caches[0].bytes = std::uint64_t{8} << 30;
-  EXPECT_EQ(probe_buffer_bytes(facts), 1u << 30);
-  EXPECT_EQ(probe_buffer_bytes({}), 64u << 20);
+  EXPECT_EQ(latency_buffer_bytes(facts), 1u << 30);
+  EXPECT_EQ(latency_buffer_bytes({}), 64u << 20);
+}
+
+TEST(Probe, all_cores_together_do_not_fit_into_their_caches) {
+  Facts facts;
+  facts.caches = {{"l3", 32u << 20, 12, 64}, {"l2", 1u << 20, 96, 64}};
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * 12 * 32} << 20);
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 4), std::size_t{4 * 3 * 32} << 20);
+  // Large cores and small ones have caches of their own size on one level.
+  facts.caches = {{"l2", 2u << 20, 8, 64}, {"l2", 4u << 20, 12, 64}};
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * (8 * 2 + 12 * 4)} << 20);
+  facts.memory_bytes = {512u << 20};
+  EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{128} << 20);
+  EXPECT_EQ(bandwidth_buffer_bytes({}, 1), 64u << 20);
 }
 
 }  // namespace
