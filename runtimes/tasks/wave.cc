@@ -8,7 +8,7 @@ namespace poise::tasks {
 
 using Kind = WaveMessage::Kind;
 
-Wave::Wave(std::uint32_t rank, std::uint32_t num_ranks) : rank_(rank) {
+Wave::Wave(std::uint32_t rank, std::uint32_t num_ranks) {
   if (rank > 0) parent_ = (rank - 1) / 2;
   for (const std::uint32_t child : {2 * rank + 1, 2 * rank + 2})
     if (child < num_ranks) children_.push_back(child);

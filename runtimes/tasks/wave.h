@@ -49,7 +49,6 @@ class Wave {
   void conclude(std::uint64_t created, std::uint64_t finished, std::vector<WaveMessage>& out);
   void tell_children(WaveMessage::Kind kind, std::vector<WaveMessage>& out) const;
 
-  std::uint32_t rank_;
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
   std::vector<Report> reports_;         // the latest of each child
