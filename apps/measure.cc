@@ -108,6 +108,7 @@ double unrest(const Measurement& measured) {
   for (const Spread& spread : measured.latency_ns) look(spread);
   for (const Spread& spread : measured.gigabytes_per_s) look(spread);
   for (const LevelLatency& level : measured.levels) look(level.one_way_ns);
+  for (const HostPair& pair : measured.network) look(pair.latency_ns);
   return most;
 }
 

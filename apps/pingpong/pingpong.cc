@@ -221,6 +221,15 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
+/// "Open MPI v4.1.4": under the launcher of another every rank is alone.
+std::string name_of_mpi() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int size = 0;
+  MPI_Get_library_version(version, &size);
+  const std::string text(version);
+  return text.substr(0, text.find_first_of(",\n"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -228,7 +237,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> hosts = hosts_of_ranks(options_of(argc, argv).ranks_as_hosts);
   const bool is_alone = hosts.size() < 2;
   if (is_alone)
-    std::fprintf(stderr, "poise-pingpong: one rank has nobody to play with; start two or more\n");
+    std::fprintf(stderr,
+                 "poise-pingpong: one rank has nobody to play with; start two or more, with the "
+                 "launcher of %s\n",
+                 name_of_mpi().c_str());
   else if (rank_of_self() == 0)
     direct(hosts, options_of(argc, argv));
   else
