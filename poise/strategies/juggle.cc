@@ -1,6 +1,7 @@
 #include "poise/strategies/juggle.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -126,6 +127,40 @@ double measured_speed(std::span<const double> gained_s, double real_s, double id
   if (idle_s >= real_s) return real_s;
   const double mean_s = all_gained_s / static_cast<double>(gained_s.size());
   return std::min(real_s, mean_s * real_s / (real_s - idle_s));
+}
+
+std::vector<double> without_noise(std::span<const double> speed, double tolerance) {
+  Average average;
+  for (const double value : speed)
+    if (value > 0) average.add(value);
+  std::vector<double> steady(speed.begin(), speed.end());
+  for (double& value : steady)
+    if (value > 0 && std::abs(value - average.value()) < tolerance * average.value())
+      value = average.value();
+  return steady;
+}
+
+std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready) {
+  POISE_CHECK(is_ready.size() == view.place_of.size());
+  std::vector<ThreadId> ready;
+  for (ThreadId t = 0; t < is_ready.size(); ++t)
+    if (is_ready[t]) ready.push_back(t);
+  std::stable_sort(ready.begin(), ready.end(),
+                   [&](ThreadId a, ThreadId b) { return view.progress_s[a] < view.progress_s[b]; });
+  std::vector<std::uint32_t> num_ready(view.speed.size(), 0);
+  for (const ThreadId t : ready) ++num_ready[view.place_of[t]];
+  std::vector<Move> moves;
+  for (const ThreadId t : ready) {
+    const PlaceId from = view.place_of[t];
+    PlaceId to = from;
+    for (PlaceId p = 0; p < view.speed.size(); ++p)
+      if (domain_of(view, p) == domain_of(view, from) && num_ready[p] < num_ready[to]) to = p;
+    if (num_ready[to] + 2 > num_ready[from]) continue;
+    moves.push_back({t, to});
+    --num_ready[from];
+    ++num_ready[to];
+  }
+  return moves;
 }
 
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of) {

@@ -44,6 +44,22 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 /// could have had. 0 for a place without threads.
 double measured_speed(std::span<const double> gained_s, double real_s, double idle_s);
 
+/// Speeds that differ from their average by less than `tolerance` of it made equal to it, so that
+/// noise makes no place fast.
+std::vector<double> without_noise(std::span<const double> speed, double tolerance);
+
+/// A thread that goes to another place, alone.
+struct Move {
+  ThreadId thread = 0;
+  PlaceId to = 0;
+  friend bool operator==(const Move&, const Move&) = default;
+};
+
+/// Reactive balancing (section 3.1): threads that are blocked leave their places to the others. A
+/// ready thread, least advanced first, goes from the place (of its domain) with most ready threads
+/// to that with fewest, until none has two more than another.
+std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
+
 /// The place of each thread at the start: no place has two threads more than another, and no
 /// domain either as far as that allows (section 2.4). So 8 threads on a domain of 4 places and one
 /// of 3 are 4 and 4. `domain_of` is per place and dense; threads go to places in turn.

@@ -1,0 +1,385 @@
+#include "poise/strategies/juggle_team.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
+
+constexpr double kBusyShare = 0.05;          // of a round: a thread that computes takes part
+constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
+constexpr std::uint32_t kBusyRounds = 2;     // in a row, before it takes part
+constexpr double kQuietS = 10;               // without computing, after which it does not
+constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
+constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
+constexpr double kShortestWindowS = 0.05;    // of watching for sleep
+constexpr double kFading = 1.0 / 8;          // weight of the newest window in fading averages
+constexpr std::uint32_t kEnoughWindows = 6;  // before they say something
+constexpr double kUncountedWaitS = 0.008;    // waits count when they end: about two time slices
+constexpr double kMarginShare = 0.05;        // xi, of a period
+constexpr double kSpeedTolerance = 0.1;      // speeds this near are equal
+constexpr double kLongestLeadPeriods = 20;   // an older lead or lag says nothing of this phase
+constexpr double kReactiveRounds = 5;        // in a period
+
+double average_progress(std::span<const JuggleMember> members) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const JuggleMember& member : members) {
+    if (!member.takes_part) continue;
+    sum += member.progress_s;
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+double ready_share(double gained_s, double waited_s, double real_s) {
+  return std::min(1.0, (gained_s + waited_s) / real_s);
+}
+
+/// The share of a window that may be sleep or a wait not yet counted; twice this share of all
+/// broken windows is not seen to be broken.
+double sleep_tolerance(double window_s) { return kBusyShare + kUncountedWaitS / window_s; }
+
+bool is_reacting(JugglePolicy policy) {
+  return policy == JugglePolicy::reactive || policy == JugglePolicy::hybrid;
+}
+
+}  // namespace
+
+JugglePolicy juggle_policy_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kPolicies); ++i)
+    if (name == kPolicies[i]) return static_cast<JugglePolicy>(i);
+  fail("{}", unknown_name("policy", name, kPolicies));
+}
+
+std::string_view name_of(JugglePolicy policy) {
+  return kPolicies[static_cast<std::size_t>(policy)];
+}
+
+JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
+    : settings_(settings),
+      places_(std::move(places)),
+      stance_(std::min(settings.shortest_period_s, settings.period_s)),
+      period_s_(settings.period_s) {
+  POISE_CHECK(!places_.empty());
+  POISE_CHECK(settings_.period_s > 0);
+}
+
+void JuggleTeam::set_places(std::vector<JugglePlace> places) {
+  POISE_CHECK(!places.empty());
+  places_ = std::move(places);
+  was_dealt_ = false;
+  for (JuggleMember& member : members_) member.place.reset();
+}
+
+void JuggleTeam::leave_alone(std::uint64_t key) {
+  const auto at = std::lower_bound(left_alone_.begin(), left_alone_.end(), key);
+  if (at == left_alone_.end() || *at != key) left_alone_.insert(at, key);
+}
+
+double JuggleTeam::next_s() const {
+  const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
+  if (settings_.policy == JugglePolicy::off) return settings_.period_s;
+  if (!first_s_ || (!is_balancing_ && *last_s_ - *first_s_ < kQuickStartS)) return shortest_s;
+  if (is_reacting(settings_.policy))
+    return std::clamp(period_s_ / kReactiveRounds, shortest_s, period_s_);
+  return period_s_;
+}
+
+std::uint32_t JuggleTeam::num_taking_part() const {
+  return static_cast<std::uint32_t>(team().size());
+}
+
+std::vector<std::size_t> JuggleTeam::team() const {
+  std::vector<std::size_t> team;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (members_[i].takes_part) team.push_back(i);
+  return team;
+}
+
+std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> readings,
+                                             double now_s) {
+  std::vector<std::pair<std::uint64_t, std::optional<PlaceId>>> before;
+  const bool places_changed = !was_dealt_;
+  for (const JuggleMember& member : members_) before.emplace_back(member.last.key, member.place);
+  const double real_s = last_s_ ? now_s - *last_s_ : 0;
+  const bool is_gap = !last_s_ || real_s <= 0 || real_s > kGapRounds * std::max(next_s(), 0.02);
+  take(readings, now_s);
+  if (is_gap) {
+    start_point(now_s);
+  } else {
+    choose_who_takes_part(real_s, now_s);
+    close_window(now_s);
+    const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
+    if (is_balancing_ != was_balancing) limit_leads();
+    if (!is_balancing_) {
+      was_dealt_ = false;
+      for (JuggleMember& member : members_) member.place.reset();
+      start_point(now_s);
+    } else {
+      if (is_reacting(settings_.policy) && was_dealt_) react(real_s);
+      const double since_point_s = now_s - point_s_;
+      if (was_dealt_ && since_point_s >= 0.75 * period_s_) {
+        if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
+        start_point(now_s);
+      }
+      settle();
+    }
+  }
+  std::vector<JuggleOrder> orders;
+  std::size_t old = 0;
+  for (JuggleMember& member : members_) {
+    while (old < before.size() && before[old].first < member.last.key) ++old;
+    const bool was_known = old < before.size() && before[old].first == member.last.key;
+    const auto place = was_known ? before[old].second : std::nullopt;
+    if (place == member.place && !(places_changed && member.place)) continue;
+    orders.push_back({member.last.key, member.place});
+    if (member.place) ++member.migrations;
+  }
+  return orders;
+}
+
+/// Takes the readings over: gains of those known, a first look at others; the dead leave.
+void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
+  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  std::vector<JuggleMember> members;
+  members.reserve(readings.size());
+  std::size_t old = 0;
+  for (const ThreadReading& reading : readings) {
+    POISE_CHECK(members.empty() || members.back().last.key < reading.key);
+    while (old < members_.size() && members_[old].last.key < reading.key) ++old;
+    const bool is_known = old < members_.size() && members_[old].last.key == reading.key;
+    JuggleMember member;
+    if (is_known) {
+      member = members_[old];
+    } else {
+      member.last = reading;
+      member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
+      member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
+      ++births_;
+    }
+    member.gained_s = std::max(0.0, reading.run_s - member.last.run_s);
+    member.waited_s = std::max(0.0, reading.wait_s - member.last.wait_s);
+    member.progress_s += member.gained_s * (member.place ? places_[*member.place].speed : 1);
+    member.last = reading;
+    if (std::binary_search(left_alone_.begin(), left_alone_.end(), reading.key)) {
+      member.takes_part = false;
+      member.place.reset();
+    }
+    members.push_back(member);
+  }
+  members_ = std::move(members);
+  last_s_ = now_s;
+}
+
+void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
+  const double average_s = average_progress(members_);
+  for (JuggleMember& member : members_) {
+    if (std::binary_search(left_alone_.begin(), left_alone_.end(), member.last.key)) continue;
+    const bool is_busy = member.gained_s > kBusyShare * real_s ||
+                         member.gained_s + member.waited_s > kReadyShare * real_s;
+    member.busy_rounds = is_busy ? member.busy_rounds + 1 : 0;
+    member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
+    if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
+      member.takes_part = true;
+      member.part_since_s = now_s;
+      member.run_before_s = member.last.run_s;
+      if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
+    } else if (member.takes_part && member.quiet_rounds * real_s > kQuietS) {
+      member.takes_part = false;
+      member.place.reset();
+    }
+  }
+}
+
+/// Once in a window: how much of it each thread slept, and whether it both slept and was ready.
+void JuggleTeam::close_window(double now_s) {
+  const double window_s = now_s - window_s_;
+  if (window_s < std::max(kShortestWindowS, 0.9 * period_s_)) return;
+  const double tolerance = sleep_tolerance(window_s);
+  for (JuggleMember& member : members_) {
+    const double ready = ready_share(member.last.run_s - member.run_at_window_s,
+                                     member.last.wait_s - member.wait_at_window_s, window_s);
+    const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
+    const bool is_broken = asleep > 0 && ready > tolerance;
+    member.asleep += kFading * (asleep - member.asleep);
+    member.broken += kFading * ((is_broken ? 1 : 0) - member.broken);
+    member.run_at_window_s = member.last.run_s;
+    member.wait_at_window_s = member.last.wait_s;
+  }
+  births_per_s_ += kFading * (births_ / window_s - births_per_s_);
+  if (windows_ == 0) births_per_s_ = 0;  // the program's start
+  births_ = 0;
+  ++windows_;
+  window_s_ = now_s;
+}
+
+bool JuggleTeam::is_uneven() const {
+  const auto team = this->team();
+  if (team.size() < 2) return false;
+  if (team.size() % places_.size() != 0 && team.size() > places_.size()) return true;
+  std::vector<std::uint32_t> own(places_.size(), 0);
+  for (const std::size_t i : team) {
+    const auto place = members_[i].last.own_place;
+    if (!place) return false;  // as many as places, or fewer, and free to spread
+    ++own[*place];
+  }
+  return *std::max_element(own.begin(), own.end()) > (team.size() - 1) / places_.size() + 1;
+}
+
+JuggleSigns JuggleTeam::signs() const {
+  JuggleSigns signs;
+  signs.is_uneven = is_uneven();
+  signs.births_per_s = births_per_s_;
+  const auto team = this->team();
+  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s, broken = 0;
+  for (const std::size_t i : team) {
+    const JuggleMember& member = members_[i];
+    signs.is_bound |= member.last.is_bound;
+    signs.asleep = std::max(signs.asleep, member.asleep);
+    broken = std::max(broken, member.broken);
+    least_s = std::min(least_s, member.progress_s);
+    most_s = std::max(most_s, member.progress_s);
+  }
+  if (windows_ < kEnoughWindows && !signs.is_bound) signs.asleep = 1;
+  const double length_s = std::max(kShortestWindowS, period_s_);
+  if (windows_ >= kEnoughWindows)
+    signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
+  if (team.empty()) return signs;
+  const double share = static_cast<double>(team.size()) / static_cast<double>(places_.size());
+  const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
+  signs.spread_lags = (most_s - least_s) / lag_s;
+  return signs;
+}
+
+bool JuggleTeam::wants_to_balance(double now_s) {
+  const std::uint32_t taking_part = num_taking_part();
+  if (settings_.policy == JugglePolicy::off || taking_part == 0) return false;
+  if (!is_balancing_ && taking_part < settings_.expected_threads) return false;
+  if (settings_.policy != JugglePolicy::automatic) return taking_part > 1;
+  const JuggleSigns signs = this->signs();
+  const bool wants = stance_.next(signs, now_s);
+  period_s_ = wants ? period_for(signs.phase_s, settings_.shortest_period_s, settings_.period_s)
+                    : settings_.period_s;
+  return wants;
+}
+
+/// Gives a place to those without, and keeps every place within one thread of every other.
+void JuggleTeam::settle() {
+  const auto team = this->team();
+  if (!was_dealt_) {
+    std::vector<DomainId> domain_of;
+    for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
+    const auto places = deal_threads(static_cast<std::uint32_t>(team.size()), domain_of);
+    for (std::size_t t = 0; t < team.size(); ++t) members_[team[t]].place = places[t];
+    was_dealt_ = true;
+    return;
+  }
+  std::vector<std::uint32_t> threads_on(places_.size(), 0);
+  for (const std::size_t i : team)
+    if (members_[i].place) ++threads_on[*members_[i].place];
+  const auto emptiest = [&] {
+    return static_cast<PlaceId>(std::min_element(threads_on.begin(), threads_on.end()) -
+                                threads_on.begin());
+  };
+  for (const std::size_t i : team) {
+    if (members_[i].place) continue;
+    members_[i].place = emptiest();
+    ++threads_on[*members_[i].place];
+  }
+  if (is_reacting(settings_.policy)) return;  // there, places are even in threads that are ready
+  for (const std::size_t i : team) {
+    PlaceId& place = *members_[i].place;
+    const PlaceId to = emptiest();
+    if (threads_on[place] < threads_on[to] + 2) continue;
+    --threads_on[std::exchange(place, to)];
+    ++threads_on[to];
+  }
+}
+
+namespace {
+
+/// A JuggleView of those members that have a place, and who they are.
+struct Seats {
+  std::vector<std::size_t> who;
+  std::vector<double> progress_s;
+  std::vector<PlaceId> place_of;
+  std::vector<DomainId> domain_of;
+  std::vector<double> speed;
+  JuggleView view() const { return {progress_s, place_of, speed, domain_of}; }
+};
+
+Seats seats_of(std::span<const JuggleMember> members, std::span<const JugglePlace> places) {
+  Seats seats;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!members[i].takes_part || !members[i].place) continue;
+    seats.who.push_back(i);
+    seats.progress_s.push_back(members[i].progress_s);
+    seats.place_of.push_back(*members[i].place);
+  }
+  for (const JugglePlace& place : places) {
+    seats.domain_of.push_back(place.domain);
+    seats.speed.push_back(place.speed);
+  }
+  return seats;
+}
+
+}  // namespace
+
+void JuggleTeam::react(double real_s) {
+  const Seats seats = seats_of(members_, places_);
+  std::vector<bool> is_ready;
+  for (const std::size_t i : seats.who)
+    is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
+                       kReadyShare);
+  for (const Move& move : even_out(seats.view(), is_ready))
+    members_[seats.who[move.thread]].place = move.to;
+}
+
+void JuggleTeam::juggle(double real_s) {
+  limit_leads();
+  Seats seats = seats_of(members_, places_);
+  std::vector<std::vector<double>> gained_s(places_.size());
+  std::vector<double> ready_s(places_.size(), 0);
+  for (const std::size_t i : seats.who) {
+    const JuggleMember& member = members_[i];
+    const double run_s = member.last.run_s - member.run_at_point_s;
+    gained_s[*member.place].push_back(run_s);
+    // The place was busy as long as its longest ready thread was on it or waited for it.
+    double& busy_s = ready_s[*member.place];
+    busy_s = std::max(busy_s, run_s + member.last.wait_s - member.wait_at_point_s);
+  }
+  for (PlaceId p = 0; p < places_.size(); ++p)
+    seats.speed[p] =
+        places_[p].speed * measured_speed(gained_s[p], real_s, std::max(0.0, real_s - ready_s[p]));
+  seats.speed = without_noise(seats.speed, kSpeedTolerance);
+  for (const Swap& swap : juggle_swaps(seats.view(), kMarginShare * period_s_))
+    std::swap(members_[seats.who[swap.behind]].place, members_[seats.who[swap.ahead]].place);
+}
+
+/// From here on the next period is measured.
+void JuggleTeam::start_point(double now_s) {
+  point_s_ = now_s;
+  for (JuggleMember& member : members_) {
+    member.run_at_point_s = member.last.run_s;
+    member.wait_at_point_s = member.last.wait_s;
+  }
+}
+
+void JuggleTeam::limit_leads() {
+  const double average_s = average_progress(members_);
+  const double limit_s = kLongestLeadPeriods * period_s_;
+  for (JuggleMember& member : members_)
+    member.progress_s = std::clamp(member.progress_s, average_s - limit_s, average_s + limit_s);
+}
+
+}  // namespace poise
