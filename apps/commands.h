@@ -17,5 +17,6 @@ void add_convert(CLI::App& app);
 void add_strategies(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_theory(CLI::App& app);
+void add_juggle(CLI::App& app);
 
 }  // namespace poise::apps

@@ -1,0 +1,123 @@
+// `poise juggle`: runs a program while its threads are kept in balance.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/command_line.h"
+#include "apps/commands.h"
+#include "runtimes/juggle/balancer.h"
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> command;
+  std::optional<std::uint64_t> threads, skip_thread, attach;
+  std::string period = "100ms", cpus, policy = "auto", numa = "across";
+  double jitter = 0.1;
+  std::uint64_t seed = 0;
+};
+
+double period_s(const std::string& text) {
+  const auto duration_s = parse_duration_s(text);
+  if (!duration_s || *duration_s < 1e-3 || *duration_s > 3600)
+    fail("--period {}: not a period; say it like 100ms or 1s, from 1ms to an hour", text);
+  return *duration_s;
+}
+
+std::uint32_t small_count(const char* flag, std::uint64_t count) {
+  if (count > 1'000'000) fail("{} {}: a program has at most a million threads", flag, count);
+  return static_cast<std::uint32_t>(count);
+}
+
+juggle::Options options_from(const Options& options) {
+  juggle::Options result;
+  result.settings.policy = juggle_policy_named(options.policy);
+  result.settings.period_s = period_s(options.period);
+  if (options.threads)
+    result.settings.expected_threads = small_count("--threads", *options.threads);
+  if (options.skip_thread) result.skip_thread = small_count("--skip-thread", *options.skip_thread);
+  if (!options.cpus.empty()) result.cpus = juggle::parse_cpu_list(options.cpus);
+  if (options.numa != "across" && options.numa != "within")
+    fail("--numa {}: within or across", options.numa);
+  result.stays_in_domain = options.numa == "within";
+  if (!(options.jitter >= 0 && options.jitter < 1))
+    fail("--jitter {}: a share from 0 to below 1", options.jitter);
+  result.jitter = options.jitter;
+  result.seed = options.seed;
+  result.on_note = [](std::string_view note) { fmt::print(stderr, "poise juggle: {}\n", note); };
+  return result;
+}
+
+void run(const Options& options) {
+  const juggle::Options settings = options_from(options);
+  if (options.attach.has_value() == !options.command.empty())
+    fail("give a command to run, or --attach PID; try poise juggle -- COMMAND");
+  if (options.attach && *options.attach > 1 << 30)
+    fail("--attach {}: no such process", *options.attach);
+  const juggle::Outcome outcome =
+      options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
+                     : juggle::run_balanced(options.command, settings);
+  if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
+  juggle::end_like(outcome.ending);
+}
+
+}  // namespace
+
+void add_juggle(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("juggle", "Run a program while its threads are kept in balance");
+  command
+      ->add_option("command", options->command, "The program to run, after --, and its arguments")
+      ->type_name("COMMAND")
+      ->option_text("COMMAND...");
+  add_count(*command, "--threads", "N", options->threads,
+            "Threads to expect: nothing moves before they are there");
+  command->add_option("--period", options->period, "Between two balancing points: 100ms, 20ms")
+      ->type_name("TIME")
+      ->envname("POISE_JUGGLE_PERIOD")
+      ->capture_default_str();
+  command->add_option("--cpus", options->cpus, "Cpus to use: 0-3,8 (default: all that are allowed)")
+      ->type_name("LIST")
+      ->envname("POISE_JUGGLE_CPUS");
+  add_count(*command, "--skip-thread", "K", options->skip_thread,
+            "A thread of each process that does not count, from 0: one that only starts others");
+  command
+      ->add_option(
+          "--policy", options->policy,
+          "auto (balance where it helps), proactive (every period), reactive (when threads "
+          "block), hybrid (both) or off")
+      ->type_name("POLICY")
+      ->envname("POISE_JUGGLE_POLICY")
+      ->capture_default_str();
+  command
+      ->add_option("--numa", options->numa,
+                   "Whether threads stay within their memory domain or move across")
+      ->type_name("within|across")
+      ->envname("POISE_JUGGLE_NUMA")
+      ->capture_default_str();
+  command
+      ->add_option("--jitter", options->jitter,
+                   "Share by which each period varies at random, below 1")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  add_count(*command, "--seed", "N", options->seed, "Seed of that");
+  add_count(*command, "--attach", "PID", options->attach,
+            "Balance a process that runs, until it ends or this command is interrupted");
+  command->footer(
+      "The command's exit status is passed through; 127: not found, 126: not executable.\n"
+      "Example: poise juggle -- env OMP_NUM_THREADS=3 ./program");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps

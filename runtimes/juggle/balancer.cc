@@ -1,0 +1,423 @@
+#include "runtimes/juggle/balancer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+#include <map>
+#include <poll.h>
+#include <set>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtimes/juggle/guard.h"
+#include "runtimes/juggle/threads.h"
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise::juggle {
+
+namespace {
+
+constexpr double kLookEveryS = 1;  // for new processes; new threads are seen at once
+constexpr double kStartS = 1;      // the program binds its threads in its first moments
+constexpr std::size_t kMaxStays = 1'000'000;
+
+[[noreturn]] void fail_at(const char* step) {
+  throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
+}
+
+double clock_s(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+bool same_set(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b) != 0; }
+
+/// What the balancer knows of a thread beside its times.
+struct Kept {
+  cpu_set_t own = {};                // its affinity, as the program wants it
+  std::optional<CpuId> cpu = {};     // where the balancer keeps it
+  std::optional<CpuId> before = {};  // where it did before: children may still have inherited that
+  double since_s = 0;                // on cpu
+};
+
+class Balancer {
+ public:
+  Balancer(const Options& options, Guard& guard, const Program& program);
+  void round();
+  double next_s();
+  Tally finish();
+
+ private:
+  void refresh_cpus();
+  std::vector<JugglePlace> places() const;
+  void look();
+  void meet(std::uint64_t key);
+  cpu_set_t own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const;
+  void refresh_own_affinities();
+  void respect_own_choices();
+  std::vector<ThreadReading> read() const;
+  void carry_out(const JuggleOrder& order);
+  void release(std::uint64_t key);
+  void forget(std::uint64_t key);
+  void end_stay(std::uint64_t key, Kept& kept);
+  void count_round(double cpu_s, double real_s);
+  void tell_threads();
+  void note_once(const std::string& text);
+  double now_s() const { return clock_s(CLOCK_MONOTONIC) - start_s_; }
+
+  const Options& options_;
+  Guard& guard_;
+  ThreadFinder finder_;
+  Random random_;
+  double start_s_ = clock_s(CLOCK_MONOTONIC);
+  double looked_s_ = -kLookEveryS, round_s_ = 0;
+  Cpus cpus_;
+  JuggleTeam team_;
+  std::map<std::uint64_t, Kept> kept_;
+  std::map<std::uint64_t, ThreadTally> past_;
+  std::set<std::string> notes_;
+  Tally tally_;
+};
+
+Cpus usable_cpus(const Options& options) {
+  const Cpus allowed = allowed_cpus();
+  const Cpus cpus = options.cpus.empty() ? allowed : common_cpus(options.cpus, allowed);
+  return cpus.empty() ? allowed : cpus;
+}
+
+std::vector<JugglePlace> places_of(const Cpus& cpus, bool stays_in_domain) {
+  const auto domains = domains_of(cpus);
+  const auto speeds = speeds_of(cpus);
+  std::vector<JugglePlace> places;
+  for (std::size_t i = 0; i < cpus.size(); ++i)
+    places.push_back({stays_in_domain ? domains[i] : 0, speeds[i]});
+  return places;
+}
+
+Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
+    : options_(options),
+      guard_(guard),
+      finder_(program.pid(), program.is_child(), guard.pid(), kMaxThreads),
+      random_(options.seed),
+      cpus_(usable_cpus(options)),
+      team_(options.settings, places_of(cpus_, options.stays_in_domain)) {}
+
+void Balancer::note_once(const std::string& text) {
+  if (options_.on_note && notes_.insert(text).second) options_.on_note(text);
+}
+
+/// Cpus come and go: with the cgroup's cpuset and with hotplug.
+void Balancer::refresh_cpus() {
+  Cpus cpus = usable_cpus(options_);
+  if (cpus == cpus_) return;
+  cpus_ = std::move(cpus);
+  for (auto& [key, kept] : kept_) {
+    end_stay(key, kept);
+    kept.before = kept.cpu = std::nullopt;
+  }
+  team_.set_places(places_of(cpus_, options_.stays_in_domain));
+}
+
+void Balancer::look() {
+  const Changes changes = finder_.look();
+  for (const std::uint64_t key : changes.died) forget(key);
+  for (const std::uint64_t key : changes.born) meet(key);
+  if (finder_.is_full())
+    note_once(fmt::format("more than {} threads: the rest is left alone", kMaxThreads));
+  looked_s_ = now_s();
+}
+
+/// A thread born to one that the balancer keeps on a cpu has inherited that cpu: it gets what its
+/// parent would have had.
+cpu_set_t Balancer::own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const {
+  const Cpus cpus = cpus_in(seen);
+  if (cpus.size() != 1) return seen;
+  const Kept* parent = nullptr;
+  for (const auto& [key, kept] : kept_) {
+    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
+    const auto found = finder_.threads().find(key);
+    const bool is_kin = found != finder_.threads().end() && found->second.process == thread.process;
+    if (parent == nullptr || is_kin) parent = &kept;
+    if (is_kin) break;
+  }
+  return parent == nullptr ? seen : parent->own;
+}
+
+void Balancer::meet(std::uint64_t key) {
+  const FoundThread& thread = finder_.threads().at(key);
+  cpu_set_t seen;
+  if (!get_affinity(thread.id, seen)) return;
+  const cpu_set_t own = own_affinity_of(thread, seen);
+  if (!same_set(own, seen)) set_affinity(thread.id, own);
+  kept_[key].own = own;
+}
+
+/// What the program wants for the threads that the balancer does not keep.
+void Balancer::refresh_own_affinities() {
+  for (auto& [key, kept] : kept_) {
+    const auto thread = finder_.threads().find(key);
+    cpu_set_t seen;
+    if (kept.cpu || thread == finder_.threads().end()) continue;
+    if (get_affinity(thread->second.id, seen)) kept.own = seen;
+  }
+}
+
+/// A thread that is not where the balancer put it was moved by the program, or its user, on
+/// purpose, unless it may now use every cpu: then the kernel gave it other cpus.
+void Balancer::respect_own_choices() {
+  for (auto& [key, kept] : kept_) {
+    const auto thread = finder_.threads().find(key);
+    cpu_set_t seen;
+    if (!kept.cpu || thread == finder_.threads().end() || !get_affinity(thread->second.id, seen))
+      continue;
+    if (same_set(seen, set_of({*kept.cpu}))) continue;
+    if (common_cpus(cpus_in(seen), cpus_) == cpus_) {
+      set_affinity(thread->second.id, set_of({*kept.cpu}));
+      continue;
+    }
+    if (usable_cpus(options_) != cpus_) return;  // the kernel is at it: next round knows
+    note_once(fmt::format("the program sets affinities of its own: such threads are left alone"));
+    ++tally_.own_choices;
+    end_stay(key, kept);
+    kept.cpu.reset();
+    kept.own = seen;
+    guard_.drop(key);
+    team_.leave_alone(key);
+  }
+}
+
+std::vector<ThreadReading> Balancer::read() const {
+  std::vector<ThreadReading> readings;
+  for (const auto& [key, thread] : finder_.threads()) {
+    const auto kept = kept_.find(key);
+    if (thread.rank_in_process == options_.skip_thread || kept == kept_.end()) continue;
+    const auto time = read_time(thread);
+    if (!time) continue;
+    ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
+    PlaceId place = 0;
+    std::size_t num_own = 0;
+    for (PlaceId p = 0; p < cpus_.size(); ++p) {
+      if (!CPU_ISSET(cpus_[p], &kept->second.own)) continue;
+      ++num_own;
+      place = p;
+    }
+    reading.is_bound = num_own < cpus_.size();
+    if (num_own == 1 && reading.is_bound) reading.own_place = place;
+    readings.push_back(reading);
+  }
+  return readings;
+}
+
+void Balancer::carry_out(const JuggleOrder& order) {
+  const auto thread = finder_.threads().find(order.key);
+  const auto kept = kept_.find(order.key);
+  if (thread == finder_.threads().end() || kept == kept_.end()) return;
+  if (!order.place) {
+    release(order.key);
+    return;
+  }
+  const FoundThread& found = thread->second;
+  if (!guard_.keeps(order.key) &&
+      !guard_.keep(order.key, {found.process, found.id, found.start_time, kept->second.own}))
+    return;
+  const CpuId cpu = cpus_[*order.place];
+  if (set_affinity(found.id, set_of({cpu}))) {
+    end_stay(order.key, kept->second);
+    kept->second.before = std::exchange(kept->second.cpu, cpu);
+    kept->second.since_s = now_s();
+    ++tally_.migrations;
+    return;
+  }
+  if (errno == ESRCH) return;
+  ++tally_.refusals;
+  if (errno == EPERM) team_.leave_alone(order.key);
+}
+
+void Balancer::release(std::uint64_t key) {
+  const auto kept = kept_.find(key);
+  if (const OwnAffinity* own = guard_.kept(key)) give_back(*own);
+  guard_.drop(key);
+  if (kept == kept_.end()) return;
+  end_stay(key, kept->second);
+  kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
+}
+
+void Balancer::forget(std::uint64_t key) {
+  guard_.drop(key);
+  const auto kept = kept_.find(key);
+  if (kept == kept_.end()) return;
+  end_stay(key, kept->second);
+  kept_.erase(kept);
+}
+
+void Balancer::end_stay(std::uint64_t key, Kept& kept) {
+  if (!options_.wants_stays || !kept.cpu || tally_.stays.size() >= kMaxStays) return;
+  const auto past = past_.find(key);
+  if (past == past_.end()) return;
+  tally_.stays.push_back({past->second.process, past->second.id, *kept.cpu, kept.since_s, now_s()});
+}
+
+void Balancer::round() {
+  const double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  const double real_s = now_s() - std::exchange(round_s_, now_s());
+  refresh_cpus();
+  if (now_s() - looked_s_ >= kLookEveryS || finder_.has_changed()) {
+    look();
+    refresh_own_affinities();
+  } else if (now_s() < kStartS) {
+    refresh_own_affinities();
+  }
+  respect_own_choices();
+  for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
+  tell_threads();
+  count_round(clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s, real_s);
+  if (options_.on_round) options_.on_round(tally_);
+}
+
+void Balancer::tell_threads() {
+  double average_s = 0;
+  for (const JuggleMember& member : team_.members())
+    if (member.takes_part) average_s += member.progress_s / team_.num_taking_part();
+  for (const JuggleMember& member : team_.members()) {
+    const auto found = finder_.threads().find(member.last.key);
+    if (!member.takes_part || found == finder_.threads().end()) continue;
+    ThreadTally& tally = past_[member.last.key];
+    if (!tally.took_part) tally.part_since_s = round_s_;
+    tally = {.key = member.last.key,
+             .process = found->second.process,
+             .id = found->second.id,
+             .took_part = true,
+             .takes_part = true,
+             .cpu = member.place ? static_cast<int>(cpus_[*member.place]) : -1,
+             .part_since_s = tally.part_since_s,
+             .seen_s = round_s_,
+             .run_s = member.last.run_s - member.run_before_s,
+             .lag_s = average_s - member.progress_s,
+             .migrations = member.migrations};
+  }
+}
+
+void Balancer::count_round(double cpu_s, double real_s) {
+  tally_.least_round_s = tally_.rounds == 0 ? cpu_s : std::min(tally_.least_round_s, cpu_s);
+  tally_.rounds_cpu_s += cpu_s;
+  ++tally_.rounds;
+  tally_.elapsed_s = now_s();
+  if (tally_.is_balancing) tally_.balancing_s += real_s;
+  tally_.is_balancing = team_.is_balancing();
+  tally_.period_s = team_.period_s();
+  tally_.most_threads = std::max(tally_.most_threads, team_.num_taking_part());
+}
+
+double Balancer::next_s() {
+  return team_.next_s() * random_.uniform(1 - options_.jitter, 1 + options_.jitter);
+}
+
+Tally Balancer::finish() {
+  for (auto& [key, kept] : kept_) end_stay(key, kept);
+  guard_.give_all_back();
+  tally_.elapsed_s = now_s();
+  tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  tally_.cpus = cpus_;
+  for (const auto& [key, thread] : past_) {
+    tally_.threads.push_back(thread);
+    tally_.program_run_s += thread.run_s;
+  }
+  return std::move(tally_);
+}
+
+void arm(int timer, double wait_s) {
+  const double whole_s = std::floor(wait_s);
+  itimerspec time{};
+  time.it_value.tv_sec = static_cast<time_t>(whole_s);
+  time.it_value.tv_nsec = std::max(1L, static_cast<long>((wait_s - whole_s) * 1e9));
+  ::timerfd_settime(timer, 0, &time, nullptr);
+}
+
+/// Hands signals on; true when an attached balancer is told to leave.
+bool take_signals(int signals, const Program& program) {
+  signalfd_siginfo info;
+  bool leaves = false;
+  while (::read(signals, &info, sizeof info) == sizeof info) {
+    const auto signal = static_cast<int>(info.ssi_signo);
+    if (program.is_child()) {
+      program.hand_on(signal, info.ssi_code);
+    } else {
+      leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    }
+    if (signal == SIGTSTP) ::raise(SIGSTOP);  // job control: the shell waits for this process
+  }
+  return leaves;
+}
+
+Outcome balance(Program& program, Guard& guard, const Descriptor& signals, const Options& options) {
+  const Descriptor timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer) fail_at("make a timer");
+  if (auto ending = program.ended()) return {*ending, {}};
+  Balancer balancer(options, guard, program);
+  arm(timer.get(), 0);
+  for (;;) {
+    pollfd ends[] = {
+        {program.pidfd(), POLLIN, 0}, {signals.get(), POLLIN, 0}, {timer.get(), POLLIN, 0}};
+    if (::poll(ends, 3, -1) < 0 && errno != EINTR) fail_at("wait");
+    if (ends[1].revents != 0 && take_signals(signals.get(), program))
+      return {{}, balancer.finish()};
+    if (auto ending = program.ended()) return {*ending, balancer.finish()};
+    std::uint64_t times;
+    if (::read(timer.get(), &times, sizeof times) != sizeof times) continue;
+    balancer.round();
+    arm(timer.get(), balancer.next_s());
+  }
+}
+
+/// Signals come through a descriptor while this lives.
+struct Signals {
+  Signals() {
+    const sigset_t set = forwarded_signals();
+    if (::sigprocmask(SIG_BLOCK, &set, &before) != 0) fail_at("block signals");
+    descriptor = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!descriptor) fail_at("watch signals");
+  }
+  ~Signals() { ::sigprocmask(SIG_SETMASK, &before, nullptr); }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  sigset_t before = {};
+  Descriptor descriptor;
+};
+
+void check(const Options& options) {
+  if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
+  fail("cpus {}: none of them may be used here; allowed are {}", cpu_list_text(options.cpus),
+       cpu_list_text(allowed_cpus()));
+}
+
+}  // namespace
+
+Outcome run_balanced(const std::vector<std::string>& command, const Options& options) {
+  check(options);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children whose parents died stay in sight
+  const Signals signals;
+  Guard guard;
+  Program program = Program::start(command, signals.before);
+  return balance(program, guard, signals.descriptor, options);
+}
+
+Outcome attach_balanced(pid_t pid, const Options& options) {
+  check(options);
+  const Signals signals;
+  Program program = Program::attach(pid);
+  Guard guard;
+  return balance(program, guard, signals.descriptor, options);
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,135 @@
+#include "runtimes/juggle/cpus.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise::juggle {
+
+namespace {
+
+constexpr CpuId kNoCpu = CPU_SETSIZE;
+
+CpuId cpu_in(std::string_view text) {
+  const auto number = parse_unsigned(text);
+  return number && *number < kNoCpu ? static_cast<CpuId>(*number) : kNoCpu;
+}
+
+/// The first line of a file of the kernel; empty when there is none.
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
+
+Cpus parse_cpu_list(std::string_view text) {
+  Cpus cpus;
+  for (const std::string_view piece : split(text, ',')) {
+    const auto ends = split(piece, '-');
+    const CpuId first = ends.empty() ? kNoCpu : cpu_in(ends.front());
+    const CpuId last = ends.empty() ? kNoCpu : cpu_in(ends.back());
+    if (ends.size() > 2 || first == kNoCpu || last == kNoCpu || first > last)
+      fail("cpus \"{}\": \"{}\" is no cpu and no range; say them like 0-3,8 (below {})", text,
+           piece, CPU_SETSIZE);
+    for (CpuId cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+  }
+  if (cpus.empty()) fail("no cpus; say them like 0-3,8");
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+std::string cpu_list_text(const Cpus& cpus) {
+  std::string text;
+  for (std::size_t first = 0, end = 0; first < cpus.size(); first = end) {
+    for (end = first + 1; end < cpus.size() && cpus[end] == cpus[end - 1] + 1;) ++end;
+    if (!text.empty()) text += ',';
+    text += fmt::format("{}", cpus[first]);
+    if (end - first > 1) text += fmt::format("-{}", cpus[end - 1]);
+  }
+  return text;
+}
+
+Cpus cpus_in(const cpu_set_t& set) {
+  Cpus cpus;
+  for (CpuId cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+cpu_set_t set_of(const Cpus& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const CpuId cpu : cpus) CPU_SET(cpu, &set);
+  return set;
+}
+
+Cpus common_cpus(const Cpus& a, const Cpus& b) {
+  Cpus both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+bool get_affinity(pid_t thread, cpu_set_t& set) {
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(thread, sizeof set, &set) == 0;
+}
+
+bool set_affinity(pid_t thread, const cpu_set_t& set) {
+  return ::sched_setaffinity(thread, sizeof set, &set) == 0;
+}
+
+Cpus allowed_cpus() {
+  cpu_set_t set;
+  if (!get_affinity(0, set))
+    throw std::runtime_error(fmt::format("cannot ask for the cpus: {}", std::strerror(errno)));
+  return cpus_in(set);
+}
+
+std::vector<DomainId> domains_of(const Cpus& cpus) {
+  namespace fs = std::filesystem;
+  std::map<CpuId, unsigned long long> node_of;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", none)) {
+    const std::string name = entry.path().filename();
+    const auto node = name.starts_with("node") ? parse_unsigned(name.substr(4)) : std::nullopt;
+    const std::string list = node ? first_line(entry.path() / "cpulist") : "";
+    if (list.empty()) continue;  // a node of memory alone
+    for (const CpuId cpu : parse_cpu_list(list)) node_of[cpu] = *node;
+  }
+  std::map<unsigned long long, DomainId> domain_of_node;
+  std::vector<DomainId> domains;
+  for (const CpuId cpu : cpus) {
+    const auto node = node_of.find(cpu);
+    const auto next = static_cast<DomainId>(domain_of_node.size());
+    domains.push_back(
+        domain_of_node.emplace(node == node_of.end() ? 0 : node->second, next).first->second);
+  }
+  return domains;
+}
+
+std::vector<double> speeds_of(const Cpus& cpus) {
+  std::vector<double> speeds;
+  for (const CpuId cpu : cpus) {
+    const auto capacity =
+        parse_number(first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpu_capacity", cpu)));
+    if (!capacity || *capacity <= 0) return std::vector<double>(cpus.size(), 1.0);
+    speeds.push_back(*capacity);
+  }
+  const double fastest = speeds.empty() ? 1 : *std::max_element(speeds.begin(), speeds.end());
+  for (double& speed : speeds) speed /= fastest;
+  return speeds;
+}
+
+}  // namespace poise::juggle

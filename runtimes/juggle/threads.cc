@@ -1,0 +1,186 @@
+#include "runtimes/juggle/threads.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "poise/base/text.h"
+
+namespace poise::juggle {
+
+namespace {
+
+/// The whole of a short file of /proc; nothing when it or its thread is gone.
+std::optional<std::string> read_short(int folder, const char* path) {
+  const Descriptor file(::openat(folder, path, O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t count; (count = ::read(file.get(), buffer.data(), buffer.size())) != 0;) {
+    if (count < 0) return {};
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+std::vector<pid_t> numbers_in_folder(int folder) {
+  std::vector<pid_t> numbers;
+  DIR* stream = ::fdopendir(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (stream == nullptr) return numbers;
+  while (const dirent* entry = ::readdir(stream))
+    if (const auto number = parse_unsigned(entry->d_name))
+      numbers.push_back(static_cast<pid_t>(*number));
+  ::closedir(stream);
+  return numbers;
+}
+
+void add_children(int task_folder, pid_t thread, std::vector<pid_t>& children) {
+  const auto text = read_short(task_folder, fmt::format("{}/children", thread).c_str());
+  if (!text) return;
+  const auto more = parse_children(*text);
+  children.insert(children.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+std::optional<CpuTime> parse_schedstat(std::string_view text) {
+  std::uint64_t run_ns = 0, wait_ns = 0;
+  const char* const end = text.data() + text.size();
+  const auto run = std::from_chars(text.data(), end, run_ns);
+  if (run.ec != std::errc{} || run.ptr == end || *run.ptr != ' ') return {};
+  if (std::from_chars(run.ptr + 1, end, wait_ns).ec != std::errc{}) return {};
+  return CpuTime{static_cast<double>(run_ns) * 1e-9, static_cast<double>(wait_ns) * 1e-9};
+}
+
+std::optional<std::uint64_t> parse_start_time(std::string_view stat) {
+  const std::size_t command_end = stat.rfind(')');
+  if (command_end == stat.npos || command_end + 2 > stat.size()) return {};
+  const auto fields = split(stat.substr(command_end + 2), ' ');
+  constexpr std::size_t kStartTime = 22 - 3;  // field 22 of the line; these begin with field 3
+  if (fields.size() <= kStartTime) return {};
+  return parse_unsigned(fields[kStartTime]);
+}
+
+std::vector<pid_t> parse_children(std::string_view text) {
+  std::vector<pid_t> children;
+  for (const std::string_view word : split(text, ' '))
+    if (const auto number = parse_unsigned(word)) children.push_back(static_cast<pid_t>(*number));
+  return children;
+}
+
+std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) {
+  const auto stat =
+      read_short(AT_FDCWD, fmt::format("/proc/{}/task/{}/stat", process, thread).c_str());
+  return stat ? parse_start_time(*stat) : std::nullopt;
+}
+
+std::optional<CpuTime> read_time(const FoundThread& thread) {
+  std::array<char, 96> buffer;
+  const ssize_t count = ::pread(thread.schedstat.get(), buffer.data(), buffer.size(), 0);
+  if (count <= 0) return {};
+  return parse_schedstat({buffer.data(), static_cast<std::size_t>(count)});
+}
+
+ThreadFinder::ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed,
+                           std::size_t max_threads)
+    : root_(root),
+      with_adopted_(with_adopted),
+      not_followed_(not_followed),
+      max_threads_(max_threads) {}
+
+Changes ThreadFinder::look() {
+  Changes changes;
+  std::set<pid_t> seen{::getpid(), not_followed_};
+  std::vector<pid_t> waiting{root_};
+  if (with_adopted_) {
+    const Descriptor task(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (const pid_t thread : numbers_in_folder(task.get()))
+      add_children(task.get(), thread, waiting);
+  }
+  while (!waiting.empty()) {
+    const pid_t process = waiting.back();
+    waiting.pop_back();
+    if (seen.insert(process).second) look_at(process, waiting, changes);
+  }
+  for (auto process = processes_.begin(); process != processes_.end();) {
+    if (seen.contains(process->first)) {
+      ++process;
+      continue;
+    }
+    for (const auto& [id, key] : process->second.key_of) {
+      changes.died.push_back(key);
+      threads_.erase(key);
+    }
+    process = processes_.erase(process);
+  }
+  return changes;
+}
+
+void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& changes) {
+  Descriptor task(
+      ::open(fmt::format("/proc/{}/task", id).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  const bool is_ours = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
+  Process& process = processes_[id];
+  std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
+  if (is_ours) {
+    process.num_links = status.st_nlink;
+    for (const pid_t thread : numbers_in_folder(task.get())) {
+      add_children(task.get(), thread, children);
+      if (const auto known = gone.find(thread); known != gone.end()) {
+        const auto found = threads_.find(known->second);
+        if (found != threads_.end() && read_time(found->second)) {
+          process.key_of.insert(gone.extract(known));
+          continue;
+        }
+      }
+      add_thread(id, thread, task.get(), process, changes);
+    }
+  }
+  process.task = std::move(task);
+  for (const auto& [thread, key] : gone) {
+    if (threads_.erase(key) > 0) changes.died.push_back(key);
+  }
+  if (process.key_of.empty()) processes_.erase(id);
+}
+
+void ThreadFinder::add_thread(pid_t process, pid_t id, int task_folder, Process& of,
+                              Changes& changes) {
+  is_full_ = threads_.size() >= max_threads_;
+  if (is_full_) return;
+  const auto start = start_time_of(process, id);
+  Descriptor schedstat(
+      ::openat(task_folder, fmt::format("{}/schedstat", id).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!start || !schedstat) return;
+  const std::uint64_t key = next_key_++;
+  of.key_of[id] = key;
+  threads_.emplace(key,
+                   FoundThread{key, process, id, *start, of.threads_seen++, std::move(schedstat)});
+  changes.born.push_back(key);
+}
+
+bool ThreadFinder::has_changed() const {
+  struct stat status {};
+  for (const auto& [id, process] : processes_)
+    if (::fstat(process.task.get(), &status) != 0 || status.st_nlink != process.num_links)
+      return true;
+  return false;
+}
+
+}  // namespace poise::juggle

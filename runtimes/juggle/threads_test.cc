@@ -1,0 +1,119 @@
+#include "runtimes/juggle/threads.h"
+
+#include <gmock/gmock.h>
+#include <memory>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace poise::juggle {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Threads, times_come_from_schedstat) {
+  const auto time = parse_schedstat("1500000000 250000000 42\n");
+  ASSERT_TRUE(time);
+  EXPECT_DOUBLE_EQ(time->run_s, 1.5);
+  EXPECT_DOUBLE_EQ(time->wait_s, 0.25);
+  for (const char* text : {"", "1", "1 ", "a b c", "-1 2 3", " 1 2"})
+    EXPECT_FALSE(parse_schedstat(text)) << text;
+}
+
+TEST(Threads, start_times_survive_any_command) {
+  const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
+  EXPECT_EQ(parse_start_time("12 (sh)" + rest), 987654u);
+  EXPECT_EQ(parse_start_time("12 (a) b ( 1 2)" + rest), 987654u);
+  for (const char* text : {"", "12 (sh", "12 (sh)", "12 (sh) S 1 2 3"})
+    EXPECT_FALSE(parse_start_time(text)) << text;
+}
+
+TEST(Threads, children_are_numbers) {
+  EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
+  EXPECT_THAT(parse_children(""), IsEmpty());
+}
+
+TEST(Threads, of_this_process_are_found_as_they_come_and_go) {
+  // The finder leaves out the process that runs it, so it looks from a child.
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ThreadFinder finder(parent, false, -1, 100);
+    const std::size_t before = finder.look().born.size();
+    ::_exit(before >= 1 && finder.threads().size() == before ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+/// A child that starts a grandchild and waits until its pipe is closed.
+struct Family {
+  Family() {
+    if (::pipe(ends) != 0) throw std::runtime_error("pipe");
+    child = ::fork();
+    if (child != 0) {
+      ::close(ends[0]);
+      return;
+    }
+    ::close(ends[1]);
+    if (::fork() == 0) wait_and_end();
+    wait_and_end();
+  }
+  [[noreturn]] void wait_and_end() {
+    char none;
+    ::_exit(::read(ends[0], &none, 1) == 0 ? 0 : 1);
+  }
+  void end() {
+    if (ends[1] >= 0) ::close(ends[1]);
+    ends[1] = -1;
+  }
+  ~Family() {
+    end();
+    ::waitpid(child, nullptr, 0);
+  }
+  int ends[2];
+  pid_t child;
+};
+
+TEST(Threads, of_children_of_children_are_found) {
+  Family family;
+  ThreadFinder finder(family.child, false, -1, 100);
+  for (int tries = 0; tries < 1000 && finder.threads().size() < 2; ++tries) {
+    finder.look();
+    ::usleep(5000);
+  }
+  ASSERT_THAT(finder.threads(), SizeIs(2));
+  EXPECT_THAT(finder.look().born, IsEmpty());
+  EXPECT_FALSE(finder.has_changed());
+  for (const auto& [key, thread] : finder.threads()) {
+    EXPECT_TRUE(read_time(thread));
+    EXPECT_EQ(start_time_of(thread.process, thread.id), thread.start_time);
+  }
+}
+
+TEST(Threads, that_are_dead_have_no_time) {
+  auto family = std::make_unique<Family>();
+  ThreadFinder finder(family->child, false, -1, 100);
+  const pid_t family_root = family->child;
+  finder.look();
+  ASSERT_FALSE(finder.threads().empty());
+  family.reset();  // waits for the child
+  for (const auto& [key, thread] : finder.threads())
+    EXPECT_TRUE(thread.process != family_root || !read_time(thread));
+  EXPECT_FALSE(finder.look().died.empty());
+  EXPECT_THAT(finder.threads(), IsEmpty());
+}
+
+TEST(Threads, beyond_the_bound_are_left_out) {
+  Family family;
+  ThreadFinder finder(family.child, false, -1, 0);
+  EXPECT_THAT(finder.look().born, IsEmpty());
+  EXPECT_TRUE(finder.is_full());
+}
+
+}  // namespace
+}  // namespace poise::juggle

@@ -1,0 +1,218 @@
+"""poise juggle as its users meet it: statuses, signals, and affinities that always come back."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from run_poise import POISE, CliTest
+
+CPUS = os.sched_getaffinity(0)
+WAIT_S = 20
+# Three children that compute until they are ended, each with its parent.
+BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
+QUICK = ("--policy", "proactive", "--period", "20ms")
+
+
+def children(pid):
+    try:
+        text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+def affinity(pid):
+    try:
+        return os.sched_getaffinity(pid)
+    except ProcessLookupError:
+        return None
+
+
+def eventually(condition):
+    end = time.monotonic() + WAIT_S
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def end_all(pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+class JuggleTest(CliTest):
+    def start(self, *arguments, **options):
+        process = subprocess.Popen([POISE, "juggle", *arguments], encoding="utf-8",
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   cwd=self.folder, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        process.kill()
+        process.communicate(timeout=WAIT_S)
+
+    def start_busy(self, *options):
+        """A balancer and its three busy grandchildren, each kept on a cpu."""
+        process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY)
+        workers = []
+
+        def are_there():
+            shells = [pid for pid in children(process.pid) if len(children(pid)) == 3]
+            workers[:] = children(shells[0]) if shells else []
+            return len(workers) == 3
+
+        self.assertTrue(eventually(are_there), "the program did not start")
+        shell = next(pid for pid in children(process.pid) if children(pid))
+        self.addCleanup(end_all, [*workers, shell])
+        self.assertTrue(eventually(lambda: all(len(affinity(pid) or ()) == 1 for pid in workers)),
+                        "the threads were not placed")
+        return process, shell, workers
+
+
+class Statuses(JuggleTest):
+    def status_of(self, *command):
+        return self.run_poise("juggle", "--", *command)
+
+    def test_the_exit_status_is_the_programs(self):
+        self.assertEqual(self.status_of("true").returncode, 0)
+        self.assertEqual(self.status_of("sh", "-c", "exit 7").returncode, 7)
+
+    def test_the_signal_that_ended_it_is_the_programs(self):
+        self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
+
+    def test_a_command_that_is_not_there_is_127(self):
+        done = self.status_of("no-such-command-here")
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn("no-such-command-here", done.stderr)
+
+    def test_a_command_that_cannot_be_run_is_126(self):
+        (self.folder / "text").write_text("no program")
+        self.assertEqual(self.status_of("./text").returncode, 126)
+
+    def test_the_streams_are_the_programs(self):
+        done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
+        self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
+
+    def test_arguments_after_the_dashes_are_the_programs(self):
+        self.assertEqual(self.status_of("echo", "--policy", "-x").stdout, "--policy -x\n")
+
+    def test_what_is_left_behind_by_the_program_does_not_hold_it(self):
+        done = self.run_poise("juggle", "--", "sh", "-c",
+                              "sleep 30 > /dev/null 2>&1 & echo $!; exit 3")
+        end_all([int(done.stdout)])
+        self.assertEqual(done.returncode, 3)
+
+    def test_bad_options_are_refused(self):
+        for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),
+                            (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "allowed"),
+                            (("--numa", "up"), "within"), (("--jitter", "1"), "--jitter")):
+            self.assert_refused("juggle", *words, "--", "true", says=says)
+        self.assert_refused("juggle", says="COMMAND")
+        self.assert_refused("juggle", "--attach", "999999999", says="no such process")
+        self.assert_refused("juggle", "--attach", "2" if os.geteuid() == 0 else "1",
+                            says="--attach")
+
+
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Affinities(JuggleTest):
+    def test_signals_reach_the_program(self):
+        process = self.start("--", "sh", "-c", "trap 'echo caught; exit 5' TERM; echo up;"
+                             " while :; do sleep 0.05; done")
+        self.assertEqual(process.stdout.readline(), "up\n")
+        process.terminate()
+        self.assertEqual(process.communicate(timeout=WAIT_S)[0], "caught\n")
+        self.assertEqual(process.returncode, 5)
+
+    def test_they_come_back_when_the_balancer_is_killed(self):
+        for _ in range(int(os.environ.get("POISE_KILLS", "3"))):
+            process, shell, workers = self.start_busy()
+            process.kill()
+            self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)),
+                            [affinity(pid) for pid in workers])
+            end_all([*workers, shell])
+            process.communicate(timeout=WAIT_S)
+
+    def test_no_cpu_has_two_threads_more_than_another(self):
+        two = sorted(CPUS)[:2]
+        _, _, workers = self.start_busy("--cpus", ",".join(map(str, two)))
+        for _ in range(20):
+            places = [affinity(pid) for pid in workers]
+            used = [sum(place == {cpu} for place in places) for cpu in two]
+            # A swap is two calls; in between a cpu may have all three.
+            self.assertEqual(sum(used), 3, places)
+            time.sleep(0.01)
+
+    def test_a_choice_of_the_programs_own_is_left_alone(self):
+        process, _, workers = self.start_busy()
+        chosen = {min(CPUS - affinity(workers[0]))}
+        os.sched_setaffinity(workers[0], chosen)
+        # It may be overtaken by an order under way, so the program insists.
+        self.assertTrue(eventually(lambda: self.insists(workers[0], chosen)))
+        end_all(workers)
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual(errors.count("affinities of its own"), 1, errors)
+
+    def insists(self, pid, chosen):
+        for _ in range(20):
+            if affinity(pid) != chosen:
+                os.sched_setaffinity(pid, chosen)
+                return False
+            time.sleep(0.01)
+        return True
+
+    def test_a_running_program_is_attached_to_and_left(self):
+        program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
+        self.addCleanup(program.wait, WAIT_S)
+        self.addCleanup(program.kill)
+        self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
+        workers = children(program.pid)
+        self.addCleanup(end_all, workers)
+        process = self.start(*QUICK, "--attach", str(program.pid))
+        self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
+
+    def test_a_stopped_program_goes_on(self):
+        process, shell, workers = self.start_busy()
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.2)
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+        end_all(workers)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+
+    def test_children_do_not_inherit_the_cpu_of_their_parent(self):
+        script = ("import os, subprocess, sys, time\n"
+                  "others = [subprocess.Popen(['sh', '-c', 'while :; do :; done']) for _ in 'ab']\n"
+                  "end = time.monotonic() + 10\n"
+                  "while len(os.sched_getaffinity(0)) > 1 and time.monotonic() < end: pass\n"
+                  "child = subprocess.Popen(['sleep', '20'])\n"
+                  "print(len(os.sched_getaffinity(0)), child.pid,\n"
+                  "      *(p.pid for p in others), flush=True)\n"
+                  "while child.poll() is None: pass\n"
+                  "for p in others: p.kill()\n")
+        process = self.start(*QUICK, "--", "python3", "-c", script)
+        placed, child, *others = map(int, process.stdout.readline().split())
+        self.addCleanup(end_all, [child, *others])
+        self.assertEqual(placed, 1)
+        self.assertTrue(eventually(lambda: affinity(child) == CPUS))
+        end_all([child])
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
