@@ -21,6 +21,7 @@ void Context::submit(With with, FunctionId function, std::vector<Item> items) {
 }
 
 void Context::wait(unsigned team) { runtime_->wait(team); }
+bool Context::yield() { return runtime_->yield(); }
 void Context::poll() { runtime_->progress(); }
 std::uint32_t Context::rank() const { return runtime_->exchange().rank(); }
 std::uint32_t Context::num_ranks() const { return runtime_->exchange().num_ranks(); }

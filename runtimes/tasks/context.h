@@ -100,6 +100,9 @@ class Context {
   /// Looks at messages. For long tasks, which may call it now and then.
   void poll();
 
+  /// Runs one task, if there is one, inside a wait or before it. Returns whether there was.
+  bool yield();
+
   std::uint32_t rank() const;
   std::uint32_t num_ranks() const;
   MPI_Comm communicator() const;  // a duplicate of the context's own

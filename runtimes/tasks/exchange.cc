@@ -51,14 +51,12 @@ std::vector<bool> ranks_of_this_node(MPI_Comm communicator) {
 
 }  // namespace
 
-Exchange::Exchange(MPI_Comm communicator, unsigned threads, const Knobs& settings,
-                   Workplace& workplace)
+Exchange::Exchange(MPI_Comm communicator, const Knobs& settings, Workplace& workplace)
     : settings_(settings),
       workplace_(workplace),
       post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"])),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
-      threads_(threads),
       wave_(rank_, num_ranks_),
       loads_(rank_, num_ranks_),
       random_(rank_ + 1),
@@ -75,8 +73,9 @@ Exchange::Exchange(MPI_Comm communicator, unsigned threads, const Knobs& setting
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) peers_[rank].near = near[rank];
 }
 
-void Exchange::step(double now_s, std::uint64_t wait, bool all_inside) {
+void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads) {
   now_s_ = now_s;
+  threads_ = threads;
   if (wait > wave_.wait()) {
     in_wait_ = true;
     ask_pause_s_ = next_ask_s_ = 0;

@@ -26,12 +26,12 @@ namespace poise::tasks {
 /// Not for several threads at once, and the only part that calls MPI.
 class Exchange {
  public:
-  Exchange(MPI_Comm communicator, unsigned threads, const Knobs& settings, Workplace& workplace);
+  Exchange(MPI_Comm communicator, const Knobs& settings, Workplace& workplace);
 
   /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
   /// enters it with the first call that names it); `all_inside`: no thread of the program can
   /// submit any more before it ends.
-  void step(double now_s, std::uint64_t wait, bool all_inside);
+  void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
 
   /// The last wait that has ended.
   std::uint64_t done_wait() const { return wave_.done() ? wave_.wait() : wave_.wait() - 1; }
@@ -98,7 +98,7 @@ class Exchange {
   Workplace& workplace_;
   Post post_;
   std::uint32_t rank_ = 0, num_ranks_ = 1;
-  const unsigned threads_;
+  unsigned threads_ = 1;  // that run tasks now
   Wave wave_;
   Loads loads_;
   Random random_;

@@ -107,7 +107,8 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
-  exchange_ = std::make_unique<Exchange>(communicator, options.threads, settings_, *workplace_);
+  exchange_ = std::make_unique<Exchange>(communicator, settings_, *workplace_);
+  own_threads_ = options.threads - 1;
   for (unsigned i = 1; i < options.threads; ++i)
     threads_.emplace_back([this] { work_in_background(); });
   if (wants_helper(settings_) && exchange_->num_ranks() > 1)
@@ -175,7 +176,7 @@ void Runtime::progress() {
     const std::unique_lock lock(exchange_mutex_, std::try_to_lock);
     if (!lock) return;
     const double now = clock_s();
-    exchange_->step(now, wait_.load(), all_inside_.load());
+    exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
     done_.store(exchange_->done_wait());
     finished = exchange_->take_finished();
     last_look_s_.store(now, std::memory_order_relaxed);
@@ -216,6 +217,14 @@ void Runtime::work(Until until) {
   context_here = before;
 }
 
+bool Runtime::yield() {
+  Context* const before = std::exchange(context_here, &owner_);
+  progress();
+  const bool ran = workplace_->run_one();
+  context_here = before;
+  return ran;
+}
+
 void Runtime::wait_for_children(Children& children) {
   work([&] { return children.open.load(std::memory_order_acquire) == 0; });
 }
@@ -227,6 +236,7 @@ std::uint64_t Runtime::enter(unsigned team) {
   if (inside_++ == 0) {
     entered_s_ = clock_s();
     said_missing_ = false;
+    team_ = team;
     wait_.fetch_add(1);
     wait_changed_.notify_all();
   }

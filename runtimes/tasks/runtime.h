@@ -24,6 +24,7 @@ class Runtime {
 
   void submit(With with, FunctionId function, std::vector<Item> items);
   void wait(unsigned team);
+  bool yield();
   void progress();
   std::string summary();
   Counters counters() const;
@@ -56,7 +57,8 @@ class Runtime {
   std::condition_variable wait_changed_;
   std::atomic<std::uint64_t> wait_{0},
       done_{0};  // the number of the latest, and of the latest that ended
-  unsigned inside_ = 0;
+  unsigned own_threads_ = 0, inside_ = 0;
+  std::atomic<unsigned> team_{1};  // threads of the program in the wait
   std::atomic<bool> all_inside_{false};
   bool closing_ = false, said_missing_ = false;
   double entered_s_ = 0;

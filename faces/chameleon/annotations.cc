@@ -1,0 +1,79 @@
+// Values under names, attached to tasks. Setting a name again keeps the first value.
+#include "faces/chameleon/task.h"
+
+namespace {
+
+template <typename T>
+int set(chameleon_annotations_t* annotations, const char* key, T value) {
+  annotations->values.try_emplace(key, std::move(value));
+  return 0;
+}
+
+template <typename T, typename Stored>
+int get(chameleon_annotations_t* annotations, const char* key, T* value) {
+  const auto found = annotations->values.find(key);
+  if (found == annotations->values.end()) return 0;
+  const auto* stored = std::get_if<Stored>(&found->second);
+  if (!stored) return 0;
+  *value = static_cast<T>(*stored);
+  return 1;
+}
+
+constexpr const char* kFortranKey = "num_cells";
+
+}  // namespace
+
+chameleon_annotations_t* chameleon_create_annotation_container(void) {
+  return new chameleon_annotations_t;
+}
+
+int chameleon_set_annotation_int(chameleon_annotations_t* ann, const char* key, int value) {
+  return set(ann, key, std::int64_t{value});
+}
+int chameleon_set_annotation_int64(chameleon_annotations_t* ann, const char* key, int64_t value) {
+  return set(ann, key, value);
+}
+int chameleon_set_annotation_double(chameleon_annotations_t* ann, const char* key, double value) {
+  return set(ann, key, value);
+}
+int chameleon_set_annotation_float(chameleon_annotations_t* ann, const char* key, float value) {
+  return set(ann, key, double{value});
+}
+int chameleon_set_annotation_string(chameleon_annotations_t* ann, const char* key,
+                                    const char* value) {
+  return set(ann, key, std::string(value));
+}
+
+int chameleon_get_annotation_int(chameleon_annotations_t* ann, const char* key, int* value) {
+  return get<int, std::int64_t>(ann, key, value);
+}
+int chameleon_get_annotation_int64(chameleon_annotations_t* ann, const char* key, int64_t* value) {
+  return get<int64_t, std::int64_t>(ann, key, value);
+}
+int chameleon_get_annotation_double(chameleon_annotations_t* ann, const char* key, double* value) {
+  return get<double, double>(ann, key, value);
+}
+int chameleon_get_annotation_float(chameleon_annotations_t* ann, const char* key, float* value) {
+  return get<float, double>(ann, key, value);
+}
+int chameleon_get_annotation_string(chameleon_annotations_t* ann, const char* key, char** value) {
+  const auto found = ann->values.find(key);
+  if (found == ann->values.end()) return 0;
+  auto* text = std::get_if<std::string>(&found->second);
+  if (!text) return 0;
+  *value = text->data();
+  return 1;
+}
+
+void* chameleon_create_annotation_container_fortran(void) {
+  return chameleon_create_annotation_container();
+}
+int chameleon_set_annotation_int_fortran(void* ann, int value) {
+  return chameleon_set_annotation_int(static_cast<chameleon_annotations_t*>(ann), kFortranKey,
+                                      value);
+}
+int chameleon_get_annotation_int_fortran(void* ann) {
+  int value = -1;
+  chameleon_get_annotation_int(static_cast<chameleon_annotations_t*>(ann), kFortranKey, &value);
+  return value;
+}

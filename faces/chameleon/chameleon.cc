@@ -1,0 +1,302 @@
+// CHAMELEON's functions in terms of Poise's tasks.
+#include <array>
+#include <atomic>
+#include <chameleon.h>
+#include <cstdarg>
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+#include <unordered_map>
+
+#include "faces/chameleon/image.h"
+#include "faces/chameleon/task.h"
+#include "faces/chameleon/tool.h"
+#include "runtimes/tasks/context.h"
+
+#include "poise/base/error.h"
+
+// Of whichever OpenMP the program uses; none: one thread.
+extern "C" int omp_get_num_threads(void) __attribute__((weak));
+
+namespace {
+
+namespace tasks = poise::tasks;
+namespace face = poise::chameleon;
+
+std::recursive_mutex mutex;  // of the following
+std::unique_ptr<tasks::Context> context;
+std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;  // until the wait's end
+int next_id = 0;
+bool started_mpi = false;
+
+std::atomic<int> num_leaving{0};
+thread_local int last_added = -1;
+
+// What travels with the arguments: where the code is, and the task as its own rank holds it.
+struct Travelling {
+  face::CodeAddress code;
+  std::uint32_t home;
+  int id;
+  cham_migratable_task_t* task;
+};
+
+struct Running {
+  cham_migratable_task_t* task = nullptr;
+  bool local = true;
+};
+thread_local Running running_here;
+
+constexpr std::size_t kMostArguments = 128;
+
+// Superfluous arguments do no harm in the calling conventions of Linux: the caller removes them.
+template <std::size_t... i>
+void call_with(void* code, const std::array<void*, kMostArguments>& arguments,
+               std::index_sequence<i...>) {
+  reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);
+}
+
+void call(void* code, const std::array<void*, kMostArguments>& arguments, std::size_t count) {
+  if (count <= 6) return call_with(code, arguments, std::make_index_sequence<6>());
+  if (count <= 20) return call_with(code, arguments, std::make_index_sequence<20>());
+  call_with(code, arguments, std::make_index_sequence<kMostArguments>());
+}
+
+void run(std::span<const tasks::Item> items) {
+  Travelling travelling;
+  std::memcpy(&travelling, items[0].data, sizeof travelling);
+  std::array<void*, kMostArguments> arguments{};
+  cham_migratable_task_t visitor;
+  const bool local = travelling.home == tasks::Context::current().rank();
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    arguments[i - 1] = items[i].data;
+    if (items[i].mode == tasks::Mode::literal)
+      std::memcpy(&arguments[i - 1], items[i].data, sizeof(void*));
+    if (!local) visitor.arguments.push_back({arguments[i - 1], items[i].bytes, 0});
+  }
+  void* const code = local ? travelling.task->entry : face::code_at(travelling.code);
+  visitor.id = travelling.id;
+  visitor.entry = code;
+  const Running now{local ? travelling.task : &visitor, local};
+  const Running before = std::exchange(running_here, now);
+  if (const auto us = face::ask_delay_us(now.task, next_id); us > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(us));
+  face::tell_scheduled(now.task, local, before.task ? cham_t_task_yield : cham_t_task_start,
+                       before.task, before.local);
+  try {
+    call(code, arguments, items.size() - 1);
+  } catch (...) {
+    running_here = before;
+    throw;
+  }
+  face::tell_scheduled(now.task, local, cham_t_task_end, before.task, before.local);
+  running_here = before;
+}
+
+const tasks::FunctionId kRun = tasks::register_function("chameleon", "any", run);
+
+int32_t complain(const char* text) {
+  std::fprintf(stderr, "chameleon: %s\n", text);
+  return CHAM_FAILURE;
+}
+
+tasks::Context& started() {
+  if (!context) poise::fail("the library is not initialised; call chameleon_init first");
+  return *context;
+}
+
+tasks::Mode mode_of(int type) {
+  if (type & CHAM_OMP_TGT_MAPTYPE_LITERAL) return tasks::Mode::literal;
+  const bool to = type & CHAM_OMP_TGT_MAPTYPE_TO, from = type & CHAM_OMP_TGT_MAPTYPE_FROM;
+  if (from) return to ? tasks::Mode::inout : tasks::Mode::out;
+  return tasks::Mode::in;
+}
+
+cham_migratable_task_t* find_task(int id) {
+  const std::lock_guard lock(mutex);
+  const auto found = live.find(id);
+  return found == live.end() ? nullptr : found->second.get();
+}
+
+void add(cham_migratable_task_t* task) {
+  tasks::Context& here = started();
+  Travelling travelling{face::address_of(task->entry), here.rank(), task->id, task};
+  std::vector<tasks::Item> items = {{&travelling, sizeof travelling, tasks::Mode::literal}};
+  for (auto& argument : task->arguments) {
+    const tasks::Mode mode = mode_of(argument.type);
+    if (mode == tasks::Mode::literal)
+      items.push_back({&argument.valptr, sizeof(void*), mode});
+    else
+      items.push_back({argument.valptr, argument.size, mode});
+  }
+  last_added = task->id;
+  face::tell_created(task);
+  tasks::With with;
+  with.on_finish = [task] {
+    for (const auto& done : task->on_finish) done.function(done.argument);
+    const std::lock_guard lock(mutex);
+    task->finished = true;
+  };
+  here.submit(std::move(with), kRun, std::move(items));
+}
+
+// All threads of the team leave together, as from OpenMP's barrier; the last one forgets the tasks.
+void leave_together(int team) {
+  const int round = num_leaving.load() / team;
+  if (num_leaving.fetch_add(1) + 1 == (round + 1) * team) {
+    const std::lock_guard lock(mutex);
+    std::erase_if(live, [](const auto& entry) { return entry.second->finished; });
+    num_leaving.store(0);
+    return;
+  }
+  while (num_leaving.load() / team == round && num_leaving.load() != 0) sched_yield();
+}
+
+}  // namespace
+
+int32_t chameleon_init(void) {
+  const std::lock_guard lock(mutex);
+  if (context) return CHAM_SUCCESS;
+  try {
+    int up = 0, level = 0;
+    MPI_Initialized(&up);
+    if (!up) {
+      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+      started_mpi = true;
+    }
+    face::tool_finds_tasks_by(find_task);
+    context = std::make_unique<tasks::Context>(MPI_COMM_WORLD);
+    face::start_tool(static_cast<int>(context->rank()), static_cast<int>(context->num_ranks()));
+    return CHAM_SUCCESS;
+  } catch (const std::exception& exception) {
+    return complain(exception.what());
+  }
+}
+
+int32_t chameleon_thread_init(void) {
+  const int32_t result = chameleon_init();
+  if (result == CHAM_SUCCESS) face::tell_thread(cham_t_callback_thread_init);
+  return result;
+}
+
+int32_t chameleon_post_init_serial(void) {
+  face::tell_thread(cham_t_callback_post_init_serial);
+  return CHAM_SUCCESS;
+}
+
+int32_t chameleon_thread_finalize(void) {
+  face::tell_thread(cham_t_callback_thread_finalize);
+  return CHAM_SUCCESS;
+}
+
+int32_t chameleon_finalize(void) {
+  std::unique_ptr<tasks::Context> ending;
+  {
+    const std::lock_guard lock(mutex);
+    if (!context) return complain("chameleon_finalize without chameleon_init");
+    ending = std::move(context);
+  }
+  ending.reset();
+  face::end_tool();
+  const std::lock_guard lock(mutex);
+  live.clear();
+  return CHAM_SUCCESS;
+}
+
+int32_t chameleon_distributed_taskwait(int) {
+  const int team = omp_get_num_threads ? omp_get_num_threads() : 1;
+  int32_t result = CHAM_SUCCESS;
+  face::tell_sync(cham_t_sync_region_start);
+  try {
+    started().wait(static_cast<unsigned>(team));
+  } catch (const std::exception& exception) {
+    result = complain(exception.what());
+    if (!context) return result;
+  }
+  if (!running_here.task) leave_together(team);
+  face::tell_sync(cham_t_sync_region_end);
+  return result;
+}
+
+int32_t chameleon_taskyield(void) {
+  if (!context || !context->yield()) return CHAM_FAILURE;
+  return CHAM_LOCAL_TASK_SUCCESS;
+}
+
+int32_t chameleon_wake_up_comm_threads(void) { return CHAM_SUCCESS; }
+int32_t chameleon_determine_base_addresses(void*) { return CHAM_SUCCESS; }
+int32_t chameleon_set_image_base_address(int, intptr_t) { return CHAM_SUCCESS; }
+void chameleon_set_proc_cpuset(cpu_set_t) {}
+void chameleon_set_tracing_enabled(int) {}
+
+void chameleon_print(int print_prefix, const char* prefix, int rank, ...) {
+  va_list arguments;
+  va_start(arguments, rank);
+  const char* format = va_arg(arguments, const char*);
+  if (print_prefix) std::fprintf(stderr, "%s R#%d: ", prefix, rank);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+}
+
+cham_migratable_task_t* chameleon_create_task(void* entry_point, int num_args,
+                                              chameleon_map_data_entry_t* args) {
+  if (num_args < 0 || static_cast<std::size_t>(num_args) > kMostArguments) {
+    complain("a task takes 128 arguments at most");
+    return nullptr;
+  }
+  auto task = std::make_unique<cham_migratable_task_t>();
+  task->entry = entry_point;
+  task->arguments.assign(args, args + num_args);
+  const std::lock_guard lock(mutex);
+  task->id = next_id = next_id == INT32_MAX ? 1 : next_id + 1;
+  return (live[task->id] = std::move(task)).get();
+}
+
+int32_t chameleon_add_task(cham_migratable_task_t* task) {
+  if (!task) return complain("chameleon_add_task was given no task");
+  try {
+    add(task);
+    return CHAM_SUCCESS;
+  } catch (const std::exception& exception) {
+    return complain(exception.what());
+  }
+}
+
+void chameleon_set_callback_task_finish(cham_migratable_task_t* task,
+                                        chameleon_external_callback_t func_ptr, void* func_param) {
+  task->on_finish.push_back({func_ptr, func_param});
+}
+
+TYPE_TASK_ID chameleon_get_task_id(cham_migratable_task_t* task) { return task->id; }
+TYPE_TASK_ID chameleon_get_last_local_task_id_added(void) { return last_added; }
+
+int32_t chameleon_local_task_has_finished(TYPE_TASK_ID task_id) {
+  const std::lock_guard lock(mutex);
+  const auto found = live.find(task_id);
+  if (found == live.end()) return task_id > 0 && task_id <= next_id;  // forgotten since
+  return found->second->finished;
+}
+
+void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_ranks, int* ranks) {
+  task->replication_ranks.assign(ranks, ranks + num_ranks);
+}
+
+void* chameleon_create_task_fortran(void* entry_point, int num_args, void* args) {
+  return chameleon_create_task(entry_point, num_args,
+                               static_cast<chameleon_map_data_entry_t*>(args));
+}
+int32_t chameleon_add_task_fortran(void* task) {
+  return chameleon_add_task(static_cast<cham_migratable_task_t*>(task));
+}
+
+chameleon_annotations_t* chameleon_get_task_annotations(TYPE_TASK_ID task_id) {
+  cham_migratable_task_t* task = find_task(task_id);
+  return task ? task->annotations.get() : nullptr;
+}
+chameleon_annotations_t* chameleon_get_task_annotations_opaque(cham_migratable_task_t* task) {
+  return task->annotations.get();
+}
+void chameleon_set_task_annotations(cham_migratable_task_t* task, chameleon_annotations_t* ann) {
+  task->annotations.reset(ann);
+}

@@ -1,0 +1,69 @@
+! The Fortran module of the CHAMELEON library, served by Poise's tasks.
+module chameleon_lib
+  use, intrinsic :: iso_c_binding
+  implicit none
+
+  type, bind(c) :: map_entry
+    type(c_ptr) :: valptr
+    integer(c_size_t) :: size
+    integer(c_int) :: type
+  end type map_entry
+
+  interface
+    integer(c_int) function chameleon_init() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function chameleon_thread_init() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function chameleon_finalize() bind(c)
+      import :: c_int
+    end function
+    integer(c_int) function chameleon_determine_base_addresses(func) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(in) :: func
+    end function
+    type(c_ptr) function chameleon_create_task_fortran(entry, nargs, args) bind(c)
+      import :: c_ptr, c_funptr, c_int
+      type(c_funptr), value :: entry
+      integer(c_int), value :: nargs
+      type(c_ptr), value :: args
+    end function
+    integer(c_int) function chameleon_add_task_fortran(task) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: task
+    end function
+    integer(c_int) function chameleon_set_callback_task_finish(task, func_ptr, func_param) bind(c)
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: task
+      type(c_funptr), value :: func_ptr
+      type(c_ptr), value :: func_param
+    end function
+    integer(c_int) function chameleon_distributed_taskwait(nowait) bind(c)
+      import :: c_int
+      integer(c_int), value :: nowait
+    end function
+    type(c_ptr) function chameleon_create_annotation_container_fortran() bind(c)
+      import :: c_ptr
+    end function
+    integer(c_int) function chameleon_set_annotation_int_fortran(ann, value) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: ann
+      integer(c_int), value :: value
+    end function
+    integer(c_int) function chameleon_get_annotation_int_fortran(ann) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: ann
+    end function
+  end interface
+
+contains
+
+  type(c_ptr) function chameleon_create_task(entry, nargs, args)
+    type(c_funptr), intent(in) :: entry
+    integer(c_int), intent(in) :: nargs
+    type(map_entry), pointer, dimension(:), intent(in) :: args
+    chameleon_create_task = chameleon_create_task_fortran(entry, nargs, c_loc(args(1)))
+  end function
+
+end module chameleon_lib

@@ -1,0 +1,89 @@
+#include "faces/chameleon/image.h"
+
+#include <cstring>
+#include <elf.h>
+#include <link.h>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "poise/base/error.h"
+
+namespace poise::chameleon {
+
+namespace {
+
+struct Image {
+  std::uint64_t key = 0, base = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> segments;
+};
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+std::optional<std::uint64_t> hash_of_build_id(const char* notes, std::size_t bytes) {
+  std::size_t at = 0;
+  while (at + sizeof(ElfW(Nhdr)) <= bytes) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, notes + at, sizeof note);
+    const std::size_t name = at + sizeof note, text = name + (note.n_namesz + 3) / 4 * 4;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && text + note.n_descsz <= bytes)
+      return hash_of({notes + text, note.n_descsz});
+    at = text + (note.n_descsz + 3) / 4 * 4;
+  }
+  return std::nullopt;
+}
+
+int add_image(dl_phdr_info* info, std::size_t, void* images) {
+  Image image;
+  image.base = info->dlpi_addr;
+  const std::string_view path = info->dlpi_name;
+  image.key = hash_of(path.substr(path.rfind('/') + 1));
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const std::uint64_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD) image.segments.emplace_back(begin, begin + header.p_memsz);
+    if (header.p_type != PT_NOTE) continue;
+    if (const auto id = hash_of_build_id(reinterpret_cast<const char*>(begin), header.p_memsz))
+      image.key = *id;
+  }
+  static_cast<std::vector<Image>*>(images)->push_back(std::move(image));
+  return 0;
+}
+
+std::vector<Image> loaded_images() {
+  std::vector<Image> images;
+  dl_iterate_phdr(add_image, &images);
+  return images;
+}
+
+}  // namespace
+
+CodeAddress address_of(void* code) {
+  const auto address = reinterpret_cast<std::uint64_t>(code);
+  thread_local std::vector<Image> images;  // asked again only for what it does not know
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (const Image& image : images)
+      for (const auto& [begin, end] : image.segments)
+        if (begin <= address && address < end) return {image.key, address - image.base};
+    images = loaded_images();
+  }
+  fail("{} is no address of a function", code);
+}
+
+void* code_at(const CodeAddress& address) {
+  thread_local std::vector<Image> images;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    for (const Image& image : images)
+      if (image.key == address.image) return reinterpret_cast<void*>(image.base + address.offset);
+    images = loaded_images();
+  }
+  fail(
+      "a task's code is in a program or library that this rank has not loaded; run the same build "
+      "on all ranks");
+}
+
+}  // namespace poise::chameleon

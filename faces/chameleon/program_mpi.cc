@@ -1,0 +1,191 @@
+// A program as they are written for CHAMELEON: an OpenMP team creates tasks, waits, and reads
+// annotations back; with a tool inside the executable. Prints what went wrong and exits 1, or "all
+// is right".
+#include <atomic>
+#include <chameleon.h>
+#include <chameleon_pre_init.h>
+#include <chameleon_tools.h>
+#include <cstdio>
+#include <mpi.h>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+std::atomic<int> wrong{0}, callbacks{0}, created{0}, begun{0}, ended{0}, synced{0};
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+}
+
+// Integers travel in pointer-sized slots, of which only the lower half may be set.
+void multiply(double* a, double* b, double* c, int n, int times) {
+  for (int i = 0; i < n * n; ++i) c[i] = 0;
+  for (int t = 0; t < times; ++t)
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < n; ++k)
+        for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j] / times;
+}
+
+void nothing() {}
+void null_pointer(double* x, double* y) {
+  if (x || !y) throw std::runtime_error("null did not stay null");
+}
+void fails(int) { throw std::runtime_error("on purpose"); }
+void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
+void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
+          char* sum) {
+  *sum = static_cast<char>(*a0 + *a1 + *a2 + *a3 + *a4 + *a5 + *a6 + *a7);
+}
+
+cham_migratable_task_t* make(void* code, std::vector<chameleon_map_data_entry_t> arguments) {
+  return chameleon_create_task(code, static_cast<int>(arguments.size()), arguments.data());
+}
+
+constexpr int kTo = CHAM_OMP_TGT_MAPTYPE_TO, kFrom = CHAM_OMP_TGT_MAPTYPE_FROM;
+constexpr int kLiteral = CHAM_OMP_TGT_MAPTYPE_LITERAL;
+
+void add_product(double* a, double* b, double* c, int n, int index) {
+  const std::size_t bytes = sizeof(double) * static_cast<std::size_t>(n * n);
+  void* const size = reinterpret_cast<void*>(0x7777777700000000 + n);  // the upper half is garbage
+  auto* task =
+      make(reinterpret_cast<void*>(multiply),
+           {chameleon_map_data_entry_create(a, bytes, kTo),
+            chameleon_map_data_entry_create(b, bytes, kTo),
+            chameleon_map_data_entry_create(c, bytes, kFrom),
+            chameleon_map_data_entry_create(size, sizeof(void*), kTo | kLiteral),
+            chameleon_map_data_entry_create(reinterpret_cast<void*>(2), sizeof(void*), kLiteral)});
+  chameleon_annotations_t* annotations = chameleon_create_annotation_container();
+  chameleon_set_annotation_int(annotations, "index", index);
+  chameleon_set_annotation_int(annotations, "index", -1);  // the first value stays
+  chameleon_set_annotation_string(annotations, "name", "product");
+  chameleon_set_task_annotations(task, annotations);
+  chameleon_set_callback_task_finish(task, finished, &callbacks);
+  const int id = chameleon_get_task_id(task);
+  check(chameleon_add_task(task) == CHAM_SUCCESS, "a task is added");
+  check(chameleon_get_last_local_task_id_added() == id, "the last task added is known");
+  int back = 0;
+  double none = 0;
+  char* name = nullptr;
+  chameleon_annotations_t* there = chameleon_get_task_annotations(id);
+  check(there && chameleon_get_annotation_int(there, "index", &back) && back == index,
+        "annotations");
+  check(there && chameleon_get_annotation_string(there, "name", &name) && name[0] == 'p',
+        "strings");
+  check(there && !chameleon_get_annotation_double(there, "none", &none), "unknown annotations");
+}
+
+void products(int num_tasks, int n) {
+  const auto size = static_cast<std::size_t>(n * n);
+  std::vector<std::vector<double>> a(static_cast<std::size_t>(num_tasks)), b(a), c(a);
+  for (int iteration = 0; iteration < 2; ++iteration) {
+    for (std::size_t t = 0; t < a.size(); ++t)
+      a[t].assign(size, 1), b[t].assign(size, 2), c[t].assign(size, -1);
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp for nowait
+      for (int t = 0; t < num_tasks; ++t) {
+        const auto i = static_cast<std::size_t>(t);
+        add_product(a[i].data(), b[i].data(), c[i].data(), n, t);
+      }
+      check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
+    }
+    for (const auto& matrix : c)
+      for (const double value : matrix) check(value == 2.0 * n, "a product is right");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  check(callbacks == 2 * num_tasks, "each task is called back once");
+}
+
+void corners(int rank) {
+  for (int t = 0; t < 50 && rank == 0; ++t) {
+    double value = 0;
+    chameleon_add_task(make(reinterpret_cast<void*>(nothing), {}));
+    chameleon_add_task(make(reinterpret_cast<void*>(null_pointer),
+                            {chameleon_map_data_entry_create(nullptr, 8, kTo),
+                             chameleon_map_data_entry_create(&value, 0, kTo | kFrom)}));
+    chameleon_taskyield();
+  }
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "no arguments and null arguments");
+  char numbers[9] = {1, 2, 3, 4, 5, 6, 7, 8, 0};
+  std::vector<chameleon_map_data_entry_t> arguments;
+  for (int i = 0; i < 9; ++i)
+    arguments.push_back(chameleon_map_data_entry_create(&numbers[i], 1, i < 8 ? kTo : kFrom));
+  auto* task = make(reinterpret_cast<void*>(many), arguments);
+  const int id = chameleon_get_task_id(task);
+  chameleon_add_task(task);
+  check(!chameleon_local_task_has_finished(id), "a task has not finished before the wait");
+  chameleon_distributed_taskwait(0);
+  check(chameleon_local_task_has_finished(id), "a task has finished after the wait");
+  check(numbers[8] == 36, "nine arguments");
+  if (rank == 0) chameleon_add_task(make(reinterpret_cast<void*>(fails), {{nullptr, 8, kLiteral}}));
+  check(chameleon_distributed_taskwait(0) == (rank == 0 ? CHAM_FAILURE : CHAM_SUCCESS),
+        "an exception comes home");
+}
+
+cham_t_function_lookup_t look_up;
+
+int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
+  look_up = lookup;
+  const auto set = reinterpret_cast<cham_t_set_callback_t>(lookup("cham_t_set_callback"));
+  const auto on = [&](cham_t_callback_types_t which, auto function) {
+    return set(which, reinterpret_cast<cham_t_callback_t>(function));
+  };
+  cham_t_callback_task_create_t create = [](cham_migratable_task_t*, cham_t_data_t*, const void*) {
+    ++created;
+  };
+  cham_t_callback_task_schedule_t schedule =
+      [](cham_migratable_task_t*, cham_t_task_flag_t, cham_t_data_t*,
+         cham_t_task_schedule_type_t what, cham_migratable_task_t*, cham_t_task_flag_t,
+         cham_t_data_t*) { ++(what == cham_t_task_end ? ended : begun); };
+  cham_t_callback_sync_region_t sync = [](cham_t_sync_region_type_t, cham_t_sync_region_status_t,
+                                          cham_t_data_t*, const void*) { ++synced; };
+  check(on(cham_t_callback_task_create, create) == cham_t_set_always, "a callback is taken");
+  on(cham_t_callback_task_schedule, schedule);
+  on(cham_t_callback_sync_region, sync);
+  return 1;
+}
+
+}  // namespace
+
+extern "C" cham_t_start_tool_result_t* cham_t_start_tool(unsigned version) {
+  static cham_t_start_tool_result_t result = {initialize, nullptr, {0}};
+  return version == CHAMELEON_VERSION ? &result : nullptr;
+}
+
+int main(int argc, char** argv) {
+  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "no wait before the start");
+  check(chameleon_finalize() == CHAM_FAILURE, "no end before the start");
+  int level = 0, rank = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int round = 0; round < 2; ++round) {
+    chameleon_pre_init();
+#pragma omp parallel num_threads(2)
+    check(chameleon_thread_init() == CHAM_SUCCESS, "the start");
+    chameleon_determine_base_addresses(reinterpret_cast<void*>(nothing));
+    chameleon_post_init_serial();
+    callbacks = 0;
+    products(rank == 0 ? 120 : 0, 20);
+    corners(rank);
+    const auto info = reinterpret_cast<cham_t_get_rank_info_t>(look_up("cham_t_get_rank_info"))();
+    check(info->comm_rank == rank, "the tool knows the rank");
+    check(look_up("cham_t_no_such_thing") == nullptr, "unknown names are not found");
+#pragma omp parallel num_threads(2)
+    chameleon_thread_finalize();
+    check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  }
+  int sums[4] = {wrong, created, begun, ended + 2};  // the task that throws does not end, twice
+  MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == 0) {
+    check(sums[1] == 2 * (240 + 100 + size + 1), "the tool saw every task created");
+    check(sums[2] == sums[1] && sums[3] - 2 * size + 2 == sums[1], "and every task run");
+    std::puts(sums[0] + wrong ? "something is WRONG" : "all is right");
+  }
+  MPI_Finalize();
+  return sums[0] || wrong ? 1 : 0;
+}

@@ -1,0 +1,32 @@
+// A task as CHAMELEON's programs and tools hold it.
+#pragma once
+
+#include <chameleon.h>
+#include <chameleon_tools.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+struct chameleon_annotations_t {
+  using Value = std::variant<std::int64_t, double, std::string>;
+  std::map<std::string, Value> values;
+};
+
+struct cham_migratable_task_t {
+  int id = 0;
+  void* entry = nullptr;
+  std::vector<chameleon_map_data_entry_t> arguments;
+  std::unique_ptr<chameleon_annotations_t> annotations;
+  std::vector<int> replication_ranks;  // recorded only, as by the original in its default mode
+  struct OnFinish {
+    chameleon_external_callback_t function;
+    void* argument;
+  };
+  std::vector<OnFinish> on_finish;
+  bool finished = false;
+  cham_t_data_t tool_data{};
+  std::vector<std::int64_t> sizes, types;  // what tools ask for
+  std::vector<void*> pointers;
+};

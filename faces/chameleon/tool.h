@@ -1,0 +1,26 @@
+// A tool that watches CHAMELEON's tasks: found, started, told, ended.
+#pragma once
+
+#include <cstdint>
+
+#include "faces/chameleon/task.h"
+
+namespace poise::chameleon {
+
+/// Looks for cham_t_start_tool in the program and what it loaded, then in CHAMELEON_TOOL_LIBRARIES.
+void start_tool(int rank, int num_ranks);
+void end_tool();
+
+/// Finds a task by its id for the tool; null if it is not there any more.
+using FindTask = cham_migratable_task_t* (*)(int id);
+void tool_finds_tasks_by(FindTask find);
+
+void tell_thread(cham_t_callback_types_t which);
+void tell_created(cham_migratable_task_t* task);
+void tell_scheduled(cham_migratable_task_t* task, bool local, cham_t_task_schedule_type_t what,
+                    cham_migratable_task_t* prior, bool prior_local);
+void tell_sync(cham_t_sync_region_status_t status);
+/// Microseconds that the tool wants a task to be held up.
+std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created);
+
+}  // namespace poise::chameleon
