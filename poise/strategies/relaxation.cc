@@ -148,26 +148,39 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
   }
 }
 
+/// The tasks at p by load, as gather_swaps asks for them; kept until a task moves.
+const std::vector<std::pair<double, TaskId>>& Relaxation::tasks_by_load(PlaceId p) {
+  auto [found, is_new] = by_load_.try_emplace(p);
+  auto& tasks = found->second;
+  if (is_new) {
+    for (const TaskId t : tasks_at_[p]) tasks.push_back({workload_.tasks[t].load_s, t});
+    std::sort(tasks.begin(), tasks.end());
+  }
+  return tasks;
+}
+
 /// Exchanges that would even out p and another place: partners whose load differs by about half of
 /// what their places differ by.
 void Relaxation::gather_swaps(PlaceId p, double limit) {
+  by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
     Step best{limit, kNobody, kNobody, p};
     for (const PlaceId to : destinations_) {
-      const double wanted_s =
-          workload_.tasks[t].load_s - (times_.busy_s(p) - times_.busy_s(to)) / 2;
-      TaskId nearest = kNobody;
-      for (const TaskId u : tasks_at_[to]) {
-        const auto distance = [&](TaskId v) {
-          return std::abs(workload_.tasks[v].load_s - wanted_s);
-        };
-        if (nearest == kNobody || distance(u) < distance(nearest)) nearest = u;
-      }
-      if (nearest == kNobody) continue;
-      times_.try_swap(t, nearest);
+      const double half_s = (times_.busy_s(p) - times_.busy_s(to)) / 2;
+      const auto& partners = tasks_by_load(to);
+      if (half_s <= 0 || partners.empty()) continue;
+      const double wanted_s = workload_.tasks[t].load_s - half_s;
+      auto nearest =
+          std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
+      if (nearest == partners.end() ||
+          (nearest != partners.begin() &&
+           wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
+        --nearest;
+      if (std::abs(nearest->first - wanted_s) >= half_s) continue;
+      times_.try_swap(t, nearest->second);
       const double change = change_of_trial();
-      if (change < best.change) best = {change, t, nearest, to};
+      if (change < best.change) best = {change, t, nearest->second, to};
     }
     if (best.task != kNobody) steps_.push_back(best);
   }
@@ -226,7 +239,8 @@ void Relaxation::run(const Stage& stage) {
     potential_of_[p] = potential(times_.busy_s(p));
     open(p);
   }
-  while (!queue_.empty()) {
+  double visits = stage.visits * machine_.num_places();
+  while (!queue_.empty() && visits > 0) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     const bool is_outdated = !is_open_[p] || busy_s != times_.busy_s(p);
@@ -236,6 +250,7 @@ void Relaxation::run(const Stage& stage) {
       if (busy_s < stage.floor * peak_s) break;
     }
     is_open_[p] = false;
+    --visits;
     if (relax(p, stage)) open(p);
   }
   queue_ = {};
@@ -246,7 +261,7 @@ void Relaxation::send_home() {
   for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
     if (times_.place_of(t) == home_.of(t)) continue;
     const BusyTimes::Effect effect = times_.try_move(t, home_.of(t));
-    if (effect.peak_s <= peak_s && effect.traffic_s <= 0) relocate(t, home_.of(t));
+    if (effect.peak_s <= peak_s) relocate(t, home_.of(t));
   }
 }
 

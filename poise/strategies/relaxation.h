@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <queue>
 #include <span>
 #include <utility>
@@ -29,6 +30,7 @@ class Relaxation {
     double floor;       // only places busier than this part of the busiest hand on
     double least_gain;  // a step gains this part of its place's potential, at least
     bool swaps;         // exchanges are tried where no move helps
+    double visits;      // steps end after so many visits to a place, on average
   };
 
   /// Steps until none gains.
@@ -56,6 +58,7 @@ class Relaxation {
   void gather_places_near(PlaceId p);
   void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
+  const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
   void gather_swaps(PlaceId p, double limit);
   bool relax(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
@@ -75,6 +78,7 @@ class Relaxation {
   std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
   std::vector<PlaceId> destinations_, near_;
   std::vector<std::pair<TaskId, double>> pulls_;  // who sends to the place, seconds
+  std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;
   std::vector<bool> is_open_;
