@@ -38,6 +38,8 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations, do
       totals.load_s > 0 ? totals.busiest_s * objects.num_ranks() / totals.load_s : 1,
       totals.efficiency, totals.migrations, totals.migrated_bytes, totals.migration_s,
       totals.decision_s);
+  fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}\n",
+             totals.phase_imbalance, totals.phase_efficiency);
   fmt::print("checksum {:.17g}\n", checksum);
   std::fflush(stdout);
 }

@@ -265,8 +265,9 @@ std::vector<std::pair<ObjectId, Hosted*>> Engine::own_objects() const {
 }
 
 Totals Engine::totals() {
-  double sums[] = {load_s_, total_idle_s_, static_cast<double>(num_threads_)};
-  double most[] = {wall_s_, load_s_, sum_.decision_s, sum_.migration_s};
+  double sums[] = {load_s_, total_idle_s_, static_cast<double>(num_threads_), phase_load_s_};
+  double most[] = {wall_s_,          load_s_,       sum_.decision_s,
+                   sum_.migration_s, phase_load_s_, phase_wall_s_};
   to_sum(comm_, sums);
   to_largest(comm_, most);
   return {.steps = num_steps_,
@@ -278,7 +279,9 @@ Totals Engine::totals() {
           .migrations = sum_.migrations,
           .migrated_bytes = sum_.migrated_bytes,
           .decision_s = most[2],
-          .migration_s = most[3]};
+          .migration_s = most[3],
+          .phase_efficiency = most[5] > 0 ? sums[3] / (most[5] * sums[2]) : 1,
+          .phase_imbalance = sums[3] > 0 ? most[4] * world_.num_ranks / sums[3] : 1};
 }
 
 void Engine::guard(ObjectId id, const std::function<void()>& work) {

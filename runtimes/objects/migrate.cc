@@ -153,8 +153,8 @@ void Engine::pack(Slot& slot, Buffer& buffer) {
 }
 
 void Engine::unpack(Parcel parcel, std::vector<Slot>& arrived) {
-  held_.push_back(std::move(parcel));
-  auto bytes = held_.back().content();
+  auto bytes = parcel.content();
+  bool has_mail = false;
   while (!bytes.empty()) {
     Crate crate{};
     std::memcpy(&crate, bytes.data(), sizeof crate);
@@ -164,12 +164,14 @@ void Engine::unpack(Parcel parcel, std::vector<Slot>& arrived) {
     guard(slot.id, [&] { slot.object = making_.restored(bytes.first(crate.object_bytes)); });
     const std::size_t mail_at = (crate.object_bytes + kAlignment - 1) / kAlignment * kAlignment;
     auto letters = bytes.subspan(mail_at, crate.mail_bytes);
+    has_mail = has_mail || !letters.empty();
     while (!letters.empty()) {
       const Letter letter = next_letter(letters);
       slot.inbox.emplace_back(letter.from, letter.payload);
     }
     bytes = bytes.subspan(mail_at + crate.mail_bytes);
   }
+  if (has_mail) held_.push_back(std::move(parcel));
 }
 
 /// Every rank knows who comes and who goes, so nobody is asked. Objects travel in parcels that are
