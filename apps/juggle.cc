@@ -1,18 +1,24 @@
 // `poise juggle`: runs a program while its threads are kept in balance.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "apps/command_line.h"
 #include "apps/commands.h"
+#include "apps/output.h"
 #include "runtimes/juggle/balancer.h"
+#include "runtimes/juggle/report.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/base/text.h"
 
 namespace poise::apps {
@@ -25,6 +31,28 @@ struct Options {
   std::string period = "100ms", cpus, policy = "auto", numa = "across";
   double jitter = 0.1;
   std::uint64_t seed = 0;
+  bool summary = false, live = false;
+  std::string json, trace;
+};
+
+constexpr double kLiveEveryS = 0.2;
+constexpr std::size_t kLiveThreads = 20;
+
+/// Redraws a picture in place on stderr, for the program has stdout.
+class Picture {
+ public:
+  void show(const juggle::Tally& tally) {
+    if (tally.elapsed_s < next_s_) return;
+    next_s_ = tally.elapsed_s + kLiveEveryS;
+    const std::string text = juggle::live_text(tally, kLiveThreads);
+    if (num_lines_ > 0) fmt::print(stderr, "\033[{}A\033[J", num_lines_);
+    fmt::print(stderr, "{}", text);
+    num_lines_ = std::count(text.begin(), text.end(), '\n');
+  }
+
+ private:
+  double next_s_ = 0;
+  std::ptrdiff_t num_lines_ = 0;
 };
 
 double period_s(const std::string& text) {
@@ -54,6 +82,13 @@ juggle::Options options_from(const Options& options) {
     fail("--jitter {}: a share from 0 to below 1", options.jitter);
   result.jitter = options.jitter;
   result.seed = options.seed;
+  result.wants_stays = !options.trace.empty();
+  for (const std::string& path : {options.json, options.trace})
+    if (!path.empty()) check_writable(path);
+  if (options.live && ::isatty(STDERR_FILENO) != 0)
+    result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
+      picture.show(tally);
+    };
   result.on_note = [](std::string_view note) { fmt::print(stderr, "poise juggle: {}\n", note); };
   return result;
 }
@@ -67,8 +102,23 @@ void run(const Options& options) {
   const juggle::Outcome outcome =
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);
+  if (options.summary) fmt::print(stderr, "{}", juggle::summary_text(outcome.tally));
+  if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
+  if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
   juggle::end_like(outcome.ending);
+}
+
+void add_reports(CLI::App& command, Options& options) {
+  command.add_flag("--summary", options.summary,
+                   "Say at the end, on stderr, what was done and what it cost");
+  command.add_flag("--live", options.live,
+                   "Show the threads while they run, on stderr when it is a terminal");
+  command.add_option("--json", options.json, "Write the summary as JSON")->type_name("FILE");
+  command
+      .add_option("--trace", options.trace,
+                  "Write where threads were kept, as a timeline for Perfetto")
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -114,6 +164,7 @@ void add_juggle(CLI::App& app) {
   add_count(*command, "--seed", "N", options->seed, "Seed of that");
   add_count(*command, "--attach", "PID", options->attach,
             "Balance a process that runs, until it ends or this command is interrupted");
+  add_reports(*command, *options);
   command->footer(
       "The command's exit status is passed through; 127: not found, 126: not executable.\n"
       "Example: poise juggle -- env OMP_NUM_THREADS=3 ./program");

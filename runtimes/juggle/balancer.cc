@@ -255,6 +255,7 @@ void Balancer::release(std::uint64_t key) {
 
 void Balancer::forget(std::uint64_t key) {
   guard_.drop(key);
+  if (const auto past = past_.find(key); past != past_.end()) past->second.takes_part = false;
   const auto kept = kept_.find(key);
   if (kept == kept_.end()) return;
   end_stay(key, kept->second);
@@ -282,7 +283,10 @@ void Balancer::round() {
   for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
   tell_threads();
   count_round(clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s, real_s);
-  if (options_.on_round) options_.on_round(tally_);
+  if (!options_.on_round) return;
+  tally_.threads.clear();
+  for (const auto& [key, thread] : past_) tally_.threads.push_back(thread);
+  options_.on_round(tally_);
 }
 
 void Balancer::tell_threads() {
@@ -291,6 +295,8 @@ void Balancer::tell_threads() {
     if (member.takes_part) average_s += member.progress_s / team_.num_taking_part();
   for (const JuggleMember& member : team_.members()) {
     const auto found = finder_.threads().find(member.last.key);
+    if (const auto past = past_.find(member.last.key); past != past_.end())
+      past->second.takes_part = member.takes_part;
     if (!member.takes_part || found == finder_.threads().end()) continue;
     ThreadTally& tally = past_[member.last.key];
     if (!tally.took_part) tally.part_since_s = round_s_;
@@ -329,6 +335,7 @@ Tally Balancer::finish() {
   tally_.elapsed_s = now_s();
   tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
   tally_.cpus = cpus_;
+  tally_.threads.clear();
   for (const auto& [key, thread] : past_) {
     tally_.threads.push_back(thread);
     tally_.program_run_s += thread.run_s;

@@ -1,6 +1,7 @@
 """poise juggle as its users meet it: statuses, signals, and affinities that always come back."""
 
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -193,6 +194,18 @@ class Affinities(JuggleTest):
         end_all(workers)
         process.communicate(timeout=WAIT_S)
         self.assertEqual(process.returncode, 0)
+
+    def test_reports_tell_of_every_thread(self):
+        process, _, workers = self.start_busy("--summary", "--json", "s.json", "--trace", "t.json")
+        end_all(workers)
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertIn("3 threads on cpus", errors)
+        summary = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual({thread["thread"] for thread in summary["threads"]}, set(workers))
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        stays = [event for event in events if event["ph"] == "X"]
+        self.assertEqual({stay["tid"] for stay in stays}, set(workers))
+        self.assertTrue(all(stay["pid"] in CPUS and stay["dur"] >= 0 for stay in stays))
 
     def test_children_do_not_inherit_the_cpu_of_their_parent(self):
         script = ("import os, subprocess, sys, time\n"

@@ -1,0 +1,113 @@
+#include "runtimes/juggle/report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace poise::juggle {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The share of the time that a thread ran since it takes part.
+double share(const ThreadTally& thread) {
+  const double since_s = thread.seen_s - thread.part_since_s;
+  return since_s > 0 ? thread.run_s / since_s : 0;
+}
+
+double per(double value, double over) { return over > 0 ? value / over : 0; }
+
+}  // namespace
+
+double fair_share(const Tally& tally) {
+  const double cpus = static_cast<double>(tally.cpus.size());
+  return tally.most_threads == 0 ? 0 : std::min(1.0, cpus / tally.most_threads);
+}
+
+std::string summary_text(const Tally& tally) {
+  double least = 1, most = 0;
+  for (const ThreadTally& thread : tally.threads) {
+    least = std::min(least, share(thread));
+    most = std::max(most, share(thread));
+  }
+  if (tally.threads.empty()) least = 0;
+  std::string text =
+      fmt::format("{:.2f} s, of them {:.2f} s balancing; {} threads on cpus {}\n", tally.elapsed_s,
+                  tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
+  text += fmt::format("each thread ran {:.1f}% to {:.1f}% of the time; fair is {:.1f}%\n",
+                      100 * least, 100 * most, 100 * fair_share(tally));
+  text +=
+      fmt::format("{} migrations, {:.1f} a second; {} refused, {} threads left to the program\n",
+                  tally.migrations, per(static_cast<double>(tally.migrations), tally.elapsed_s),
+                  tally.refusals, tally.own_choices);
+  text += fmt::format(
+      "{} balancing points of {:.0f} us cpu time each (least {:.0f}); {:.2f}% of a cpu in all\n",
+      tally.rounds, 1e6 * per(tally.rounds_cpu_s, static_cast<double>(tally.rounds)),
+      1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));
+  return text;
+}
+
+std::string summary_json(const Tally& tally) {
+  Json threads = Json::array();
+  for (const ThreadTally& thread : tally.threads)
+    threads.push_back({{"process", thread.process},
+                       {"thread", thread.id},
+                       {"run_s", thread.run_s},
+                       {"share", share(thread)},
+                       {"lag_s", thread.lag_s},
+                       {"migrations", thread.migrations}});
+  return Json{{"elapsed_s", tally.elapsed_s},
+              {"balancing_s", tally.balancing_s},
+              {"cpus", tally.cpus},
+              {"num_threads", tally.most_threads},
+              {"fair_share", fair_share(tally)},
+              {"program_run_s", tally.program_run_s},
+              {"period_s", tally.period_s},
+              {"migrations", tally.migrations},
+              {"refusals", tally.refusals},
+              {"own_choices", tally.own_choices},
+              {"balancing_points", tally.rounds},
+              {"balancing_point_s", per(tally.rounds_cpu_s, static_cast<double>(tally.rounds))},
+              {"least_balancing_point_s", tally.least_round_s},
+              {"balancer_cpu_s", tally.own_cpu_s},
+              {"threads", threads}}
+             .dump(2) +
+         "\n";
+}
+
+std::string trace_json(const Tally& tally) {
+  Json events = Json::array();
+  for (const CpuId cpu : tally.cpus)
+    events.push_back({{"ph", "M"},
+                      {"name", "process_name"},
+                      {"pid", cpu},
+                      {"args", {{"name", fmt::format("cpu {}", cpu)}}}});
+  for (const Stay& stay : tally.stays)
+    events.push_back({{"ph", "X"},
+                      {"name", fmt::format("thread {}", stay.id)},
+                      {"pid", stay.cpu},
+                      {"tid", stay.id},
+                      {"ts", 1e6 * stay.from_s},
+                      {"dur", 1e6 * (stay.to_s - stay.from_s)}});
+  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
+std::string live_text(const Tally& tally, std::size_t max_threads) {
+  std::string text = fmt::format(
+      "{:.1f} s, {}, a period of {:.0f} ms, {} migrations\n{:>10} {:>6} {:>9} {:>4} {:>10}\n",
+      tally.elapsed_s, tally.is_balancing ? "balancing" : "watching", 1e3 * tally.period_s,
+      tally.migrations, "thread", "share", "behind", "cpu", "migrations");
+  std::size_t shown = 0;
+  for (const ThreadTally& thread : tally.threads) {
+    if (!thread.takes_part) continue;
+    if (shown++ == max_threads) break;
+    fmt::format_to(std::back_inserter(text), "{:>10} {:>5.1f}% {:>6.0f} ms {:>4} {:>10}\n",
+                   thread.id, 100 * share(thread), 1e3 * thread.lag_s,
+                   thread.cpu < 0 ? "-" : fmt::format("{}", thread.cpu), thread.migrations);
+  }
+  return text;
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,76 @@
+#include "runtimes/juggle/report.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace poise::juggle {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Tally tally() {
+  Tally tally;
+  tally.elapsed_s = 10;
+  tally.balancing_s = 9;
+  tally.own_cpu_s = 0.01;
+  tally.rounds = 100;
+  tally.rounds_cpu_s = 0.005;
+  tally.least_round_s = 0.00004;
+  tally.migrations = 40;
+  tally.cpus = {0, 1};
+  tally.most_threads = 3;
+  for (const pid_t id : {11, 12, 13}) {
+    ThreadTally thread;
+    thread.process = 10;
+    thread.id = id;
+    thread.takes_part = true;
+    thread.cpu = id % 2;
+    thread.seen_s = 10;
+    thread.run_s = id == 11 ? 7 : 6.5;
+    tally.threads.push_back(thread);
+  }
+  tally.stays = {{10, 11, 1, 0.5, 1.5}};
+  return tally;
+}
+
+TEST(Report, summary_tells_shares_and_costs) {
+  const std::string text = summary_text(tally());
+  EXPECT_THAT(text, HasSubstr("3 threads on cpus 0-1"));
+  EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
+  EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 a second"));
+  EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (least 40); 0.10%"));
+}
+
+TEST(Report, of_nothing_has_no_nonsense) {
+  for (const std::string& text : {summary_text({}), summary_json({}), live_text({}, 5)}) {
+    EXPECT_THAT(text, Not(HasSubstr("nan")));
+    EXPECT_THAT(text, Not(HasSubstr("inf")));
+  }
+}
+
+TEST(Report, json_holds_every_thread) {
+  const auto json = nlohmann::json::parse(summary_json(tally()));
+  EXPECT_EQ(json["threads"].size(), 3u);
+  EXPECT_DOUBLE_EQ(json["threads"][0]["share"], 0.7);
+  EXPECT_DOUBLE_EQ(json["fair_share"], 2.0 / 3);
+  EXPECT_DOUBLE_EQ(json["balancing_point_s"], 5e-5);
+}
+
+TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay) {
+  const auto events = nlohmann::json::parse(trace_json(tally()))["traceEvents"];
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0]["args"]["name"], "cpu 0");
+  EXPECT_EQ(events[2]["pid"], 1);
+  EXPECT_EQ(events[2]["tid"], 11);
+  EXPECT_DOUBLE_EQ(events[2]["dur"], 1e6);
+}
+
+TEST(Report, live_picture_is_cut_to_the_screen) {
+  const std::string text = live_text(tally(), 2);
+  EXPECT_THAT(text, HasSubstr("12"));
+  EXPECT_THAT(text, Not(HasSubstr("13")));
+}
+
+}  // namespace
+}  // namespace poise::juggle
