@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "runtimes/juggle/guard.h"
+#include "runtimes/juggle/quota.h"
 #include "runtimes/juggle/threads.h"
 
 #include "poise/base/error.h"
@@ -111,7 +112,14 @@ Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
       finder_(program.pid(), program.is_child(), guard.pid(), kMaxThreads),
       random_(options.seed),
       cpus_(usable_cpus(options)),
-      team_(options.settings, places_of(cpus_, options.stays_in_domain)) {}
+      team_(options.settings, places_of(cpus_, options.stays_in_domain)) {
+  const auto quota = quota_cpus();
+  if (quota && *quota < static_cast<double>(cpus_.size()))
+    note_once(
+        fmt::format("a quota (cpu.max) allows {:.3g} cpus of {}: threads will be throttled "
+                    "wherever they run",
+                    *quota, cpus_.size()));
+}
 
 void Balancer::note_once(const std::string& text) {
   if (options_.on_note && notes_.insert(text).second) options_.on_note(text);
