@@ -100,6 +100,7 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
       how.cost = with->cost;
       how.priority = with->priority;
       how.pinned = with->pinned != 0;
+      how.ordered = with->ordered != 0;
       if (with->on_finish)
         how.on_finish = [f = with->on_finish, argument = with->argument] { f(argument); };
     }

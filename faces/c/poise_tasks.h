@@ -51,6 +51,7 @@ typedef struct poise_with {
   double cost;                       /* relative to other tasks of the function; 1 is usual */
   int32_t priority;                  /* higher first; 0 is usual */
   int pinned;                        /* runs on this rank */
+  int ordered;                       /* after earlier ordered tasks that touch the same data */
   void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
   void* argument;
 } poise_with;

@@ -51,7 +51,7 @@ static int compute(int n, int num_tasks, poise_function function) {
                                 {product + size, size * sizeof(double), POISE_IN},
                                 {product + 2 * size, size * sizeof(double), POISE_OUT},
                                 {&n, sizeof n, POISE_LITERAL}};
-    const poise_with with = {1, 0, 0, count, &finished};
+    const poise_with with = {1, 0, 0, 0, count, &finished};
     check(poise_tasks_submit(context, function, items, 4, &with));
   }
   check(poise_tasks_wait(context));

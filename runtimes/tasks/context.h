@@ -41,7 +41,8 @@ struct Options {
 struct With {
   double cost = 1;  // relative to other tasks of the same function
   std::int32_t priority = 0;
-  bool pinned = false;                   // runs on this rank
+  bool pinned = false;   // runs on this rank
+  bool ordered = false;  // after earlier ordered tasks of this rank that touch the same data
   std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
 };
 

@@ -203,6 +203,31 @@ TEST(Context, calls_on_finish_once_and_before_the_wait_ends) {
   }
 }
 
+const auto kAffine = function(
+    "affine", [](std::span<std::uint64_t> x, std::span<const std::uint64_t> by, std::uint64_t add) {
+      for (auto& value : x) value = value * by[0] + add;
+    });
+
+TEST(Context, keeps_the_order_of_tasks_on_the_same_data_wherever_they_run) {
+  for (const unsigned threads : {1u, 3u}) {
+    Context context(MPI_COMM_WORLD, {threads, "poll_us=0"});
+    std::vector<std::vector<std::uint64_t>> rows(8, std::vector<std::uint64_t>(50, 1)),
+        expected(rows);
+    std::vector<std::uint64_t> factor = {3}, expected_factor(factor);
+    for (std::uint64_t step = 0; step < 30 && my_rank == 0; ++step) {
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        context.submit({.ordered = true}, kAffine, inout(rows[row]), in(factor), step);
+        for (auto& value : expected[row]) value = value * expected_factor[0] + step;
+      }
+      context.submit({.ordered = true}, kIncrement, inout(factor));
+      ++expected_factor[0];
+    }
+    context.wait();
+    EXPECT_EQ(rows, expected);
+    EXPECT_EQ(factor, expected_factor);
+  }
+}
+
 TEST(Context, exists_several_times_at_once) {
   Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
   MPI_Comm half;

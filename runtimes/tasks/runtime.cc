@@ -166,7 +166,7 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items) {
     }
   }
   task->items = std::move(items);
-  workplace_->submit(std::move(task));
+  workplace_->submit(std::move(task), with.ordered);
 }
 
 void Runtime::progress() {

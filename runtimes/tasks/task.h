@@ -18,6 +18,8 @@ struct Children {
   std::atomic<std::uint32_t> open{0};
 };
 
+struct Ordered;
+
 struct Task {
   std::uint32_t function = 0;  // position in the order all ranks agree on
   std::uint32_t home = 0;      // the rank that submitted it
@@ -30,9 +32,10 @@ struct Task {
   std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
   std::shared_ptr<Children> siblings;  // those this task is one of
   std::shared_ptr<Children> children;
-  std::function<void()> on_finish;  // at home only
-  double seconds = 0;               // that it ran
-  std::uint32_t ran_on = 0;         // the rank
+  std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
+  std::function<void()> on_finish;   // at home only
+  double seconds = 0;                // that it ran
+  std::uint32_t ran_on = 0;          // the rank
   bool failed = false;
   std::string error;  // of a failed task
 

@@ -28,7 +28,7 @@ Task* Workplace::current() const {
   return running_here.workplace == this ? running_here.task : nullptr;
 }
 
-void Workplace::submit(std::unique_ptr<Task> task) {
+void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   Task* const parent = current();
   if (parent) {
     if (!parent->children) parent->children = std::make_shared<Children>();
@@ -39,6 +39,8 @@ void Workplace::submit(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   ++created_;
   ++counters_.submitted;
+  if (in_order) task = order_.add(std::move(task));
+  if (!task) return;  // it has to wait
   queue_.push(std::move(task), parent != nullptr);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
@@ -96,6 +98,10 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   }
   if (ran_on != rank_) ++counters_.returned;
   if (task->siblings) task->siblings->open.fetch_sub(1, std::memory_order_release);
+  if (task->ordered) {
+    for (auto& next : order_.finish(*task->ordered)) queue_.push(std::move(next), false);
+    queued_.store(queue_.size(), std::memory_order_relaxed);
+  }
   ++finished_;
 }
 

@@ -10,6 +10,7 @@
 
 #include "runtimes/tasks/function.h"
 #include "runtimes/tasks/measured.h"
+#include "runtimes/tasks/order.h"
 #include "runtimes/tasks/queue.h"
 #include "runtimes/tasks/task.h"
 
@@ -31,7 +32,8 @@ class Workplace {
  public:
   Workplace(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  void submit(std::unique_ptr<Task> task);
+  /// `in_order`: after earlier such tasks that touch the same data.
+  void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs the next task. False when there is none.
   bool run_one();
@@ -79,6 +81,7 @@ class Workplace {
   TaskTimes times_;
   mutable std::mutex mutex_;  // of all below
   Queue queue_;
+  Order order_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
   std::size_t running_ = 0, borrowed_ = 0;

@@ -1,0 +1,67 @@
+! Dense matrix products as tasks, in Fortran: all on rank 0.
+module products
+  use poise_tasks
+  implicit none
+contains
+  subroutine multiply(data, bytes, num_items) bind(c)
+    type(c_ptr), intent(in) :: data(*)
+    integer(c_size_t), intent(in) :: bytes(*)
+    integer(c_int), value :: num_items
+    integer(c_int), pointer :: n
+    real(c_double), pointer :: a(:, :), b(:, :), c(:, :)
+    call c_f_pointer(data(4), n)
+    if (num_items /= 4 .or. bytes(3) /= 8_c_size_t * n * n) then
+      call poise_task_fail("wrong items")
+      return
+    end if
+    call c_f_pointer(data(1), a, [n, n])
+    call c_f_pointer(data(2), b, [n, n])
+    call c_f_pointer(data(3), c, [n, n])
+    c = matmul(a, b)
+  end subroutine
+  subroutine refuse(data, bytes, num_items) bind(c)
+    type(c_ptr), intent(in) :: data(*)
+    integer(c_size_t), intent(in) :: bytes(*)
+    integer(c_int), value :: num_items
+    if (num_items == 0 .or. .not. c_associated(data(1)) .or. bytes(1) == 8) call poise_task_fail("on purpose")
+  end subroutine
+end module
+
+program matmul_fortran
+  use mpi
+  use products
+  implicit none
+  integer, parameter :: num_tasks = 40
+  integer(c_int), target :: n = 30
+  integer :: level, ierror, rank, t, status
+  integer(c_int) :: id, refuse_id
+  type(c_ptr) :: context
+  type(poise_item) :: items(4)
+  real(c_double), allocatable, target :: a(:, :, :), b(:, :, :), c(:, :, :)
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  if (poise_tasks_register("multiply", c_funloc(multiply), id) /= poise_ok) error stop "register"
+  if (poise_tasks_register("refuse", c_funloc(refuse), refuse_id) /= poise_ok) error stop "register"
+  if (poise_tasks_create(MPI_COMM_WORLD, 2, context) /= poise_ok) error stop "create"
+  allocate (a(n, n, num_tasks), b(n, n, num_tasks), c(n, n, num_tasks))
+  a = 1
+  b = 2
+  c = -1
+  do t = 1, num_tasks
+    if (rank > 0) exit
+    items(1) = poise_item(c_loc(a(1, 1, t)), 8 * n * n, poise_in)
+    items(2) = poise_item(c_loc(b(1, 1, t)), 8 * n * n, poise_in)
+    items(3) = poise_item(c_loc(c(1, 1, t)), 8 * n * n, poise_out)
+    items(4) = poise_item(c_loc(n), 4, poise_literal)
+    status = poise_tasks_submit(context, id, items, poise_with(cost=2.0_c_double))
+    if (status /= poise_ok) error stop "submit"
+  end do
+  if (poise_tasks_wait(context) /= poise_ok) error stop "wait"
+  if (rank == 0 .and. any(abs(c - 2 * n) > 0)) error stop "products are WRONG"
+  status = poise_tasks_submit(context, refuse_id, items(1:0))
+  if (poise_tasks_wait(context) /= poise_failed) error stop "a failure went unnoticed"
+  if (index(poise_last_error(), "on purpose") == 0) error stop "the reason was lost"
+  if (poise_tasks_destroy(context) /= poise_ok) error stop "destroy"
+  if (rank == 0) print *, "all products are right"
+  call MPI_Finalize(ierror)
+end program
