@@ -340,6 +340,8 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
     [[maybe_unused]] const nlohmann::json nothing = nlohmann::json::parse(json, drop);
   } catch (const nlohmann::json::parse_error& syntax) {
     fail("{}: not JSON: wrong at byte {}", name, syntax.byte);
+  } catch (const nlohmann::json::exception&) {
+    fail("{}: not JSON: a number is out of range", name);
   }
   fail("{}: not JSON: {}", name, simdjson::error_message(error));
 }

@@ -226,6 +226,8 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
 TEST(VtRead, errors_outside_of_phases_name_the_file) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
               HasSubstr("data.0.json: not JSON: wrong at byte 21"));
+  EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
+              HasSubstr("data.0.json: not JSON: a number is out of range"));
   EXPECT_THAT(error_of({"[]"}), HasSubstr("data.0.json: "));
   EXPECT_THAT(error_of({"{}"}), HasSubstr("no \"phases\""));
   EXPECT_THAT(error_of({R"({"phases":7})"}), HasSubstr("\"phases\" is not an array"));
