@@ -328,9 +328,16 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
+  const DistanceTree::Group& group = tree_.level(level)[child];
+  // Most are found too far by a sum in any order, which is quick.
+  double messages = outside_.sum();
+  for (std::size_t b = first_branch; b < branches_.size(); ++b)
+    messages +=
+        tree_.weight(level, branches_[b].group, child) * static_cast<double>(branches_[b].count);
+  if (!holds(group, current_) && !could_hold_best(group, messages)) return;
   const std::size_t num_outside = outside_.size();
   add_siblings(level, child, first_branch);
-  consider(tree_.level(level)[child].first, tree_.level(level)[child].last, outside_.sum());
+  consider(group.first, group.last, outside_.sum());
   outside_.shrink_to(num_outside);
 }
 
