@@ -20,7 +20,7 @@ namespace poise {
 namespace {
 
 constexpr Relaxation::Stage kStages[] = {
-    {.exponent = 8, .floor = 0.5, .least_gain = 0.01, .swaps = false, .visits = 4},
+    {.exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4},
     {.exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4},
 };
 

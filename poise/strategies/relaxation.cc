@@ -13,6 +13,9 @@ constexpr TaskId kNobody = ~TaskId{0};
 /// A task that talks to hundreds looks only at those it talks to most.
 constexpr std::size_t kMaxArcs = 24;
 
+/// Keeps a decision for tens of thousands of places within seconds.
+constexpr double kMostVisits = 6'000;
+
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
   for (PlaceId p = 0; p < num_places; ++p) busy_s[p] = std::max(0.0, times.busy_s(p));
@@ -239,7 +242,7 @@ void Relaxation::run(const Stage& stage) {
     potential_of_[p] = potential(times_.busy_s(p));
     open(p);
   }
-  double visits = stage.visits * machine_.num_places();
+  double visits = std::min(stage.visits * machine_.num_places(), kMostVisits);
   while (!queue_.empty() && visits > 0) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
