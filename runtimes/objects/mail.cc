@@ -36,18 +36,25 @@ std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) & ~(kAli
 Outbox::Begun Outbox::begin(std::span<const ObjectId> to) {
   Buffer* first = &routes_.buffer_for(to[0]);
   others_.clear();
-  if (to.size() > 1) {
-    for (const ObjectId id : to) {
-      Buffer* buffer = &routes_.buffer_for(id);
-      auto known = std::find_if(others_.begin(), others_.end(),
-                                [&](const auto& other) { return other.first == buffer; });
-      if (known == others_.end()) known = others_.insert(known, {buffer, {}});
-      known->second.push_back(id);
-    }
+  const bool live_together = std::all_of(
+      to.begin(), to.end(), [&](ObjectId id) { return &routes_.buffer_for(id) == first; });
+  if (!live_together) {
+    group(to);
     to = others_.front().second;
   }
   const std::size_t at = open_letter(*first, from_, to);
   return {first, at, first->size()};
+}
+
+/// By the buffer they are reached through, that of the first first.
+void Outbox::group(std::span<const ObjectId> to) {
+  for (const ObjectId id : to) {
+    Buffer* buffer = &routes_.buffer_for(id);
+    auto known = std::find_if(others_.begin(), others_.end(),
+                              [&](const auto& other) { return other.first == buffer; });
+    if (known == others_.end()) known = others_.insert(known, {buffer, {}});
+    known->second.push_back(id);
+  }
 }
 
 void Outbox::end(const Begun& begun, std::span<const ObjectId> to) {

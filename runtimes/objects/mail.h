@@ -90,6 +90,7 @@ class Outbox {
     std::size_t at, payload_at;
   };
   Begun begin(std::span<const ObjectId> to);
+  void group(std::span<const ObjectId> to);
   void end(const Begun& begun, std::span<const ObjectId> to);
 
   Routes& routes_;
