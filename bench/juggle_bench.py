@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
+gains, against the bound e n/m, and how much of the machine others took meanwhile."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+from run import cpu_model
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BIN = ROOT / "build" / "bin"
+# A run counts as quiet when all others had less than this share of the cpus.
+QUIET_SHARE = 0.02
+TIMEOUT_S = 600
+
+RUNNERS = {
+    "plain": [],
+    "proactive": ["juggle", "--policy", "proactive", "--period", "50ms"],
+    "auto": ["juggle"],
+}
+SCENARIOS = {
+    "bound threads, one phase": {"phase_s": 2, "phases": 1, "options": ["--bound"]},
+    "bound threads, sleeping": {"phase_s": 1, "phases": 3, "options": ["--bound"]},
+    "bound threads, spinning": {"phase_s": 1, "phases": 3, "options": ["--bound", "--wait", "spin"]},
+    "free threads, sleeping": {"phase_s": 1, "phases": 3, "options": []},
+    "free threads, yielding": {"phase_s": 1, "phases": 3, "options": ["--wait", "yield"]},
+    "free threads, short phases": {"phase_s": 0.01, "phases": 200, "options": []},
+}
+
+
+def busy_s():
+    """Cpu time that the machine has spent on anything, in seconds since it started."""
+    times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
+    return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def run_once(runner, threads, scenario):
+    command = [BIN / "phases", "--threads", str(threads), "--phases", str(scenario["phases"]),
+               "--phase", f"{scenario['phase_s']}s", *scenario["options"]]
+    if RUNNERS[runner]:
+        command = [BIN / "poise", *RUNNERS[runner], "--", *command]
+    before, children = busy_s(), os.times()
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8",
+                          timeout=TIMEOUT_S)
+    after = os.times()
+    own_s = (after.children_user - children.children_user
+             + after.children_system - children.children_system)
+    measured = json.loads(done.stdout)
+    others = (busy_s() - before - own_s) / (measured["elapsed_s"] * measured["cpus"])
+    return {"elapsed_s": measured["elapsed_s"], "others_share": max(0.0, others)}
+
+
+def summary(runner, runs, bound_s, plain_s):
+    elapsed = [run["elapsed_s"] for run in runs]
+    others = [run["others_share"] for run in runs]
+    median_s = statistics.median(elapsed)
+    return {"runner": runner, "least_s": min(elapsed), "median_s": median_s, "most_s": max(elapsed),
+            "others_share": statistics.median(others), "is_quiet": max(others) < QUIET_SHARE,
+            "of_bound": bound_s / median_s, "speedup": (plain_s or median_s) / median_s}
+
+
+def measure(name, threads, repeats):
+    scenario, cpus = SCENARIOS[name], len(os.sched_getaffinity(0))
+    bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / cpus)
+    runs = {runner: [] for runner in RUNNERS}
+    for _ in range(repeats):
+        for runner in RUNNERS:
+            runs[runner].append(run_once(runner, threads, scenario))
+    plain_s = statistics.median(run["elapsed_s"] for run in runs["plain"])
+    rows = [summary(runner, runs[runner], bound_s, plain_s) for runner in RUNNERS]
+    print(f"{name}: {threads} threads on {cpus} cpus, bound {bound_s:.2f} s")
+    for row in rows:
+        print(f"  {row['runner']:<10} {row['median_s']:8.3f} s  [{row['least_s']:.3f} "
+              f"{row['most_s']:.3f}]  {100 * row['of_bound']:5.1f}% of the bound  "
+              f"x{row['speedup']:.3f}  others had {100 * row['others_share']:.1f}%"
+              f"{'' if row['is_quiet'] else '  NOT QUIET'}", flush=True)
+    return {"scenario": name, "threads": threads, "cpus": cpus, "bound_s": bound_s,
+            "repeats": repeats, "rows": rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench juggle", description=__doc__)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) + 1)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--scenario", action="append", choices=list(SCENARIOS))
+    arguments = parser.parse_args()
+    results = [measure(name, arguments.threads, arguments.repeats)
+               for name in arguments.scenario or SCENARIOS]
+    kept = ROOT / "bench" / "results" / "juggle.json"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps({
+        "benchmark": "juggle", "command": "./dev bench juggle",
+        "date": datetime.date.today().isoformat(),
+        "machine": {"cpu": cpu_model(), "cores": len(os.sched_getaffinity(0)),
+                    "system": f"{platform.system()} {platform.release()}"},
+        "results": results}, indent=1) + "\n")
+    print(f"kept in {kept.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

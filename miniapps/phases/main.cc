@@ -1,0 +1,132 @@
+// Threads that compute and meet at a barrier, phase after phase: the thread balancer's benchmark.
+//
+// The micro-benchmark of Hofmeyr et al., "Juggle", HPDC 2011, section 4.1: no memory, no I/O, the
+// same work for each thread. Work is cpu time, so a disturbed machine lengthens the run, not the
+// work.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace {
+
+enum class Waiting { sleep, yield, spin };
+
+double cpu_s(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Threads wait for one another: asleep, giving the cpu away again and again, or spinning.
+class Barrier {
+ public:
+  Barrier(std::uint32_t num_threads, Waiting waiting) : num_(num_threads), waiting_(waiting) {}
+
+  void wait() {
+    const std::uint32_t phase = phase_.load();
+    if (arrived_.fetch_add(1) + 1 == num_) {
+      arrived_ = 0;
+      ++phase_;
+      phase_.notify_all();
+      return;
+    }
+    if (waiting_ == Waiting::sleep) {
+      phase_.wait(phase);
+      return;
+    }
+    while (phase_.load() == phase)
+      if (waiting_ == Waiting::yield) std::this_thread::yield();
+  }
+
+ private:
+  std::uint32_t num_;
+  Waiting waiting_;
+  std::atomic<std::uint32_t> arrived_{0}, phase_{0};
+};
+
+void compute(double work_s) {
+  const double end_s = cpu_s(CLOCK_THREAD_CPUTIME_ID) + work_s;
+  while (cpu_s(CLOCK_THREAD_CPUTIME_ID) < end_s) {
+    for (volatile int i = 0; i < 1000;) i = i + 1;
+  }
+}
+
+/// Binds the calling thread to a cpu that the program may use, in turn.
+void bind(std::uint32_t thread, const cpu_set_t& allowed) {
+  int nth = static_cast<int>(thread) % CPU_COUNT(&allowed), cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed) || nth-- > 0) ++cpu;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
+}
+
+Waiting waiting_named(const std::string& name) {
+  if (name == "sleep") return Waiting::sleep;
+  if (name == "yield") return Waiting::yield;
+  if (name == "spin") return Waiting::spin;
+  poise::fail("--wait {}: sleep, yield or spin", name);
+}
+
+double length_s(const std::string& text) {
+  const auto length = poise::parse_duration_s(text);
+  if (!length) poise::fail("--phase {}: say it like 1s or 50ms", text);
+  return *length;
+}
+
+struct Options {
+  std::uint32_t threads = 3, phases = 1;
+  std::string phase = "1s", wait = "sleep";
+  bool bound = false;
+};
+
+void run(const Options& options) {
+  const double phase_s = length_s(options.phase);
+  Barrier barrier(options.threads, waiting_named(options.wait));
+  cpu_set_t allowed;
+  ::sched_getaffinity(0, sizeof allowed, &allowed);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < options.threads; ++t)
+    threads.emplace_back([&, t] {
+      if (options.bound) bind(t, allowed);
+      for (std::uint32_t phase = 0; phase < options.phases; ++phase) {
+        compute(phase_s);
+        barrier.wait();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  fmt::print("{{\"elapsed_s\": {:.6f}, \"cpu_s\": {:.6f}, \"cpus\": {}}}\n", elapsed.count(),
+             cpu_s(CLOCK_PROCESS_CPUTIME_ID), CPU_COUNT(&allowed));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Threads that compute and meet at barriers.", "phases");
+  Options options;
+  app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1, 10000));
+  app.add_option("--phases", options.phases, "Phases")->check(CLI::Range(1, 1000000));
+  app.add_option("--phase", options.phase, "Cpu time of a thread in a phase: 1s, 50ms");
+  app.add_option("--wait", options.wait, "At the barrier: sleep, yield or spin");
+  app.add_flag("--bound", options.bound, "Each thread stays on one cpu, in turn");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const poise::Error& error) {
+    fmt::print(stderr, "phases: {}\n", error.what());
+    return 2;
+  }
+}
