@@ -1,6 +1,7 @@
 // Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,6 +50,8 @@ const auto kThrow = function("throw", [](int what) {
 const auto kLook = function("look", [](std::span<const double> x, std::span<char> y) {
   return (x.data() ? 1 : 0) + (x.size() ? 2 : 0) + (y.data() ? 4 : 0) + (y.size() ? 8 : 0);
 });
+
+const auto kKill = function("kill", [] { std::raise(SIGKILL); });
 
 extern const Function<void, int> kTree;
 void tree(int generations) {
@@ -372,6 +375,16 @@ TEST(Context, survives_random_tasks) {
 
 }  // namespace
 
+// The last rank comes late to a wait, or dies in a task: what the others say and do is checked from
+// outside.
+void run_into(std::string_view trouble) {
+  Context context(MPI_COMM_WORLD, {.settings = "patience_s=0.2"});
+  const bool last = my_rank == num_ranks - 1;
+  if (trouble == "late" && last) std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (trouble == "killed" && last) context.submit({.pinned = true}, kKill);
+  context.wait();
+}
+
 int run_all(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   int wanted = MPI_THREAD_MULTIPLE;
@@ -384,6 +397,12 @@ int run_all(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   thread_level = level;
+  const std::string_view last_argument = argv[argc - 1];
+  if (last_argument.starts_with("--trouble=")) {
+    run_into(last_argument.substr(10));
+    MPI_Finalize();
+    return 0;
+  }
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (my_rank > 0) delete listeners.Release(listeners.default_result_printer());
   int failed = RUN_ALL_TESTS();
