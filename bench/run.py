@@ -6,6 +6,7 @@ import datetime
 import json
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -26,11 +27,25 @@ def known():
     return sorted(path.stem.removesuffix("_bench") for path in (ROOT / "bench").glob("*_bench.*"))
 
 
+def with_peers(name, extra):
+    """What NAME_peers.py answers to the cases of NAME_bench, if there is one."""
+    peers = ROOT / "bench" / f"{name}_peers.py"
+    if not peers.exists() or "--no_peers" in extra:
+        return [option for option in extra if option != "--no_peers"]
+    folder = ROOT / "build" / f"{name}_cases"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    subprocess.run([BIN / f"{name}_bench", f"--export={folder}", *extra], check=True)
+    subprocess.run([sys.executable, peers, folder], check=True)
+    return [*extra, f"--import={folder}"]
+
+
 def run(name, extra):
     script = ROOT / "bench" / f"{name}_bench.py"  # measures, prints and keeps its results itself
     if script.exists():
         subprocess.run([sys.executable, script, *extra], check=True)
         return
+    extra = with_peers(name, extra)
     raw = ROOT / "build" / f"{name}_bench.json"
     command = [BIN / f"{name}_bench", f"--benchmark_out={raw}", "--benchmark_out_format=json", *extra]
     subprocess.run(command, check=True)

@@ -13,6 +13,9 @@ constexpr TaskId kNobody = ~TaskId{0};
 /// A task that talks to hundreds looks only at those it talks to most.
 constexpr std::size_t kMaxArcs = 24;
 
+/// Of the tasks that send to a place, those that it spends most time on are tried nearer.
+constexpr std::size_t kMaxPulls = 32;
+
 /// Keeps a decision for tens of thousands of places within seconds.
 constexpr double kMostVisits = 6'000;
 
@@ -139,11 +142,22 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
       if (cost_s > 0) pulls_.push_back({arc.task, cost_s});
     }
   std::sort(pulls_.begin(), pulls_.end());
-  for (std::size_t i = 0; i < pulls_.size();) {
-    const TaskId t = pulls_[i].first;
-    double cost_s = 0;
-    for (; i < pulls_.size() && pulls_[i].first == t; ++i) cost_s += pulls_[i].second;
-    if (cost_s <= least_s) continue;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pulls_.size(); ++i)
+    if (kept > 0 && pulls_[kept - 1].first == pulls_[i].first)
+      pulls_[kept - 1].second += pulls_[i].second;
+    else
+      pulls_[kept++] = pulls_[i];
+  pulls_.resize(kept);
+  std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
+  if (pulls_.size() > kMaxPulls) {
+    std::nth_element(pulls_.begin(), pulls_.begin() + kMaxPulls, pulls_.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
+                     });
+    pulls_.resize(kMaxPulls);
+  }
+  for (const auto& [t, cost_s] : pulls_) {
     destinations_ = near_;
     destinations_.push_back(p);
     std::erase(destinations_, times_.place_of(t));

@@ -1,0 +1,428 @@
+// The strategy `poise` against every mapping tool at a balancing step: workloads of many kinds that
+// have drifted since they were balanced, one decision of each, judged by the predicted iteration.
+//
+//     mapping_bench [--quick] [--only=TEXT] [--peers=A,B:KNOB=VALUE,…] [--limit=STRATEGY]
+//                   [--traces=FOLDER] [--export=DIR | --import=DIR] [--benchmark_out=FILE]
+//
+// What a phase is balanced with before it drifts takes turns: scotch, nuco, poise. Times are CPU
+// seconds of all threads, the least of several calls. --export writes the cases for tools outside
+// the library (mapping_peers.py) and --import judges the placements that they left. --limit takes
+// a strategy to show the practical limit, such as anneal; it is no peer.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/machine/text.h"
+#include "poise/placement/initial.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+#include "poise/trace/metis_graph.h"
+#include "poise/trace/placement_file.h"
+#include "poise/trace/trace.h"
+#include "poise/workload/generate.h"
+
+namespace {
+
+using namespace poise;
+using nlohmann::json;
+
+constexpr const char* kOurs = "poise";
+/// The strategies that are this project's own code; the other tools are the work of others.
+constexpr const char* kInside[] = {"poise",       "nuco",        "numa",
+                                   "greedy_comm", "refine_comm", "treematch"};
+
+constexpr const char* kPeers =
+    "nuco,numa,greedy_comm,refine_comm,treematch,metis,scotch,scotch:effort=best,scotch:remap=1";
+
+/// What drifts, and whether messages rather than loads decide there.
+struct KindOfCase {
+  const char* recipe;
+  bool weighs_messages;
+};
+constexpr KindOfCase kKinds[] = {
+    {"stencil2d:", false}, {"stencil3d:", false}, {"stencil3d:messages=10,", true},
+    {"stencil4d:", false}, {"geometric:", true},  {"random:", false},
+    {"rmat:", true},       {"leanmd:", true},     {"ring:hot=2,", false},
+    {"commbench:", true},
+};
+
+constexpr const char* kMachines[] = {
+    "node:4 numa:2 core:4 factors:10,1.5,1",
+    "numa:8 core:6 factors:2,1",
+    "node:20 numa:2 core:2 factors:10,1.53,1",
+};
+constexpr const char* kLargeMachine = "node:32 numa:4 core:8 factors:10,1.5,1";
+constexpr TaskId kTasks[] = {480, 1'500, 6'000};
+constexpr TaskId kManyTasks = 30'000;
+
+struct Case {
+  std::string name, machine_text;
+  bool weighs_messages = false;
+  Machine machine;
+  Workload workload;
+  Placement current;
+};
+
+struct Options {
+  bool quick = false;
+  std::string only, peers = kPeers, limit, traces, export_to, import_from, out;
+};
+
+struct Answer {
+  Placement placement;
+  double decision_s = 0;
+};
+
+struct Row {
+  std::string tool;
+  Metrics metrics;
+  double decision_s = 0;
+  bool is_outside = false;  // a mapping tool of others, not a strategy of this project
+};
+
+double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Nothing where the tool cannot answer: built without its library, or not for this machine.
+std::optional<Answer> answer_of(const Choice& choice, const Case& now) {
+  constexpr double kEnough_s = 0.03;
+  constexpr int kMostCalls = 5;
+  const Problem problem{now.machine, now.workload, now.current, now.machine.costs(), 1};
+  Answer answer{{}, 1e300};
+  try {
+    double spent_s = 0;
+    for (int call = 0; call < kMostCalls && spent_s < kEnough_s; ++call) {
+      const double start_s = cpu_s();
+      answer.placement = choice.rebalance(problem);
+      const double took_s = cpu_s() - start_s;
+      answer.decision_s = std::min(answer.decision_s, took_s);
+      spent_s += took_s;
+    }
+  } catch (const Error& error) {
+    static std::set<std::string> said;
+    if (said.insert(choice.text()).second)
+      fmt::print("without {}: {}\n", choice.text(), error.what());
+    return std::nullopt;
+  }
+  return answer;
+}
+
+/// What the phases before were balanced with; another where the library for it is missing.
+Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {
+  const Placement start = blocked(workload.num_tasks(), machine.num_places());
+  const Problem problem{machine, workload, start, machine.costs(), 1};
+  try {
+    return parse_strategy(strategy).rebalance(problem);
+  } catch (const Error&) {
+    return parse_strategy("greedy_comm").rebalance(problem);
+  }
+}
+
+Case drifted_case(const KindOfCase& kind, const char* machine_text, TaskId num_tasks, int number) {
+  constexpr const char* kStarts[] = {"scotch", "nuco", "poise"};
+  const std::string recipe = std::string(kind.recipe) + "drift=0.2";
+  auto phases = generate(parse_recipe(recipe), num_tasks, static_cast<std::uint64_t>(number), 2);
+  Machine machine = machine_from_text(machine_text);
+  Placement current = balanced(kStarts[number % 3], machine, phases[0]);
+  return {fmt::format("{}-{}-{}", recipe, phases[1].num_tasks(), machine.num_places()),
+          machine_text,
+          kind.weighs_messages,
+          std::move(machine),
+          std::move(phases[1]),
+          std::move(current)};
+}
+
+/// Calls visit with one case after the other; only one is in memory.
+void for_each_drifted_case(const Options& options, const std::function<void(Case&&)>& visit) {
+  int number = 0;
+  const auto make = [&](const KindOfCase& kind, const char* machine, TaskId num_tasks) {
+    ++number;
+    const std::string name = fmt::format("{}{}", kind.recipe, num_tasks);
+    if (name.find(options.only) == std::string::npos) return;
+    visit(drifted_case(kind, machine, num_tasks, number));
+  };
+  for (const KindOfCase& kind : kKinds)
+    for (const TaskId num_tasks : kTasks) {
+      if (options.quick && num_tasks > kTasks[1]) continue;
+      for (const char* machine : kMachines) make(kind, machine, num_tasks);
+    }
+  if (options.quick) return;
+  for (const KindOfCase& kind : kKinds) make(kind, kLargeMachine, kManyTasks);
+}
+
+void for_each_recorded_case(const Options& options, const std::function<void(Case&&)>& visit) {
+  if (options.traces.empty() || !std::filesystem::is_directory(options.traces)) return;
+  std::set<std::string> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(options.traces))
+    folders.insert(entry.path());
+  for (const std::string& folder : folders) {
+    const std::string stem = std::filesystem::path(folder).filename();
+    if (stem.find(options.only) == std::string::npos) continue;
+    try {
+      const Trace trace = read_trace(folder);
+      for (const Phase& phase : trace.phases) {
+        const std::string text = fmt::format("core:{}", trace.num_places);
+        visit({fmt::format("{}-phase{}", stem, phase.id), text, false, machine_from_text(text),
+               phase.workload, phase.placement});
+      }
+    } catch (const Error& error) {
+      fmt::print("without {}: {}\n", folder, error.what());
+    }
+  }
+}
+
+void for_each_case(const Options& options, const std::function<void(Case&&)>& visit) {
+  for_each_drifted_case(options, visit);
+  for_each_recorded_case(options, visit);
+}
+
+/// A graph in METIS form, the current placement, and what the machine is. Edges weigh as many
+/// messages as they stand for, since it is messages that the machines of the cases price.
+void write_case(const std::string& folder, const Case& now) {
+  Trace trace;
+  Phase& phase = trace.phases.emplace_back();
+  phase.workload = now.workload;
+  for (Message& message : phase.workload.messages) message.bytes = 2 * message.count;
+  const std::string stem = folder + "/" + now.name;
+  write_file(stem + ".graph", metis::write_graph(trace));
+  write_placement(stem + ".current", now.current);
+  write_file(stem + ".machine", now.machine_text + "\n");
+}
+
+/// The answers of outside tools: CASE@TOOL.place and, with its seconds, CASE@TOOL.seconds.
+std::map<std::string, Answer> answers_in(const std::string& folder, const Case& now) {
+  std::map<std::string, Answer> answers;
+  if (folder.empty()) return answers;
+  const std::string start = now.name + "@";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string file = entry.path().filename();
+    if (!file.starts_with(start) || entry.path().extension() != ".place") continue;
+    Placement placement = read_placement(entry.path());
+    check(placement, now.workload.num_tasks(), now.machine.num_places());
+    auto seconds = entry.path();
+    seconds.replace_extension(".seconds");
+    const std::string tool = file.substr(start.size(), file.size() - start.size() - 6);
+    answers[tool] = {std::move(placement), std::stod(read_file(seconds))};
+  }
+  return answers;
+}
+
+/// The judge of all: what is not movable is put back first, which outside tools may not know.
+Row judged(const std::string& tool, const Case& now, Answer answer) {
+  for (TaskId t = 0; t < now.workload.num_tasks(); ++t)
+    if (!now.workload.tasks[t].movable) answer.placement.move(t, now.current.of(t));
+  return {tool,
+          evaluate(now.machine, now.workload, now.machine.costs(), now.current, answer.placement),
+          answer.decision_s, std::any_of(std::begin(kInside), std::end(kInside), [&](auto* name) {
+                               return tool.starts_with(name);
+                             }) == false};
+}
+
+/// One case: the first row is ours.
+struct Outcome {
+  std::string name;
+  bool weighs_messages;
+  TaskId num_tasks;
+  double bound_s = 0, limit_s = 0;
+  std::vector<Row> rows;
+
+  const Row& ours() const { return rows.front(); }
+  /// Nothing where there is no such peer.
+  const Row* best_peer(bool only_outside) const {
+    const Row* best = nullptr;
+    for (const Row& row : std::span(rows).subspan(1))
+      if ((row.is_outside || !only_outside) &&
+          (best == nullptr || row.metrics.iteration_s < best->metrics.iteration_s))
+        best = &row;
+    return best;
+  }
+  /// Of the peers within a twentieth of our iteration the one that decides first, if any.
+  const Row* fastest_equal(bool only_outside) const {
+    const Row* fastest = nullptr;
+    for (const Row& row : std::span(rows).subspan(1))
+      if ((row.is_outside || !only_outside) &&
+          row.metrics.iteration_s <= 1.05 * ours().metrics.iteration_s &&
+          (fastest == nullptr || row.decision_s < fastest->decision_s))
+        fastest = &row;
+    return fastest;
+  }
+};
+
+Outcome outcome_of(const Case& now, const Options& options) {
+  Outcome outcome{now.name, now.weighs_messages, now.workload.num_tasks(), 0, 0, {}};
+  std::vector<Choice> tools = parse_strategies(options.peers);
+  tools.insert(tools.begin(), parse_strategy(kOurs));
+  for (const Choice& tool : tools)
+    if (auto answer = answer_of(tool, now))
+      outcome.rows.push_back(judged(tool.text(), now, std::move(*answer)));
+  for (auto& [tool, answer] : answers_in(options.import_from, now))
+    outcome.rows.push_back(judged(tool, now, std::move(answer)));
+  outcome.bound_s = outcome.ours().metrics.makespan_bound_s;
+  if (!options.limit.empty())
+    if (auto answer = answer_of(parse_strategy(options.limit), now))
+      outcome.limit_s = judged(options.limit, now, std::move(*answer)).metrics.iteration_s;
+  return outcome;
+}
+
+double percent_moved(const Outcome& outcome, const Row& row) {
+  return 100.0 * static_cast<double>(row.metrics.migrations) / outcome.num_tasks;
+}
+
+void print(const Outcome& outcome) {
+  const Row& ours = outcome.ours();
+  fmt::print("{:44} bound {:.4g} ours {:.4g} {:4.1f}% {:.4f}s", outcome.name, outcome.bound_s,
+             ours.metrics.iteration_s, percent_moved(outcome, ours), ours.decision_s);
+  for (const bool only_outside : {false, true})
+    if (const Row* peer = outcome.best_peer(only_outside))
+      fmt::print(" | {} {:.4g} {:4.1f}% {:.4f}s {:.3f}", peer->tool, peer->metrics.iteration_s,
+                 percent_moved(outcome, *peer), peer->decision_s,
+                 ours.metrics.iteration_s / peer->metrics.iteration_s);
+  if (outcome.limit_s > 0)
+    fmt::print(" | limit {:.4g} {:.3f}", outcome.limit_s,
+               ours.metrics.iteration_s / outcome.limit_s);
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+/// The geometric mean of a figure over those cases that have one.
+class Mean {
+ public:
+  void add(double value) { sum_ += std::log(value), ++count_; }
+  double value() const { return count_ == 0 ? 0 : std::exp(sum_ / count_); }
+
+ private:
+  double sum_ = 0;
+  int count_ = 0;
+};
+
+/// Us against the best peer of each case: all peers, or only the tools of others.
+json against(const std::vector<Outcome>& outcomes, bool only_outside) {
+  constexpr double kEqual = 1 + 1e-9;
+  int cases = 0, won = 0;
+  Mean ratio, messages_ratio, time_ratio;
+  for (const Outcome& outcome : outcomes) {
+    const Row* peer = outcome.best_peer(only_outside);
+    if (peer == nullptr) continue;
+    const double over = outcome.ours().metrics.iteration_s / peer->metrics.iteration_s;
+    ++cases;
+    won += over <= kEqual;
+    ratio.add(over);
+    if (outcome.weighs_messages) messages_ratio.add(over);
+    if (const Row* equal = outcome.fastest_equal(only_outside))
+      time_ratio.add(outcome.ours().decision_s / equal->decision_s);
+  }
+  return {{"cases", cases},
+          {"won", won},
+          {"iteration_over_best", ratio.value()},
+          {"iteration_over_best_where_messages_weigh", messages_ratio.value()},
+          {"time_over_fastest_equal", time_ratio.value()}};
+}
+
+json summary_of(const std::vector<Outcome>& outcomes) {
+  constexpr double kLeastPercent = 0.1;
+  Mean over_limit, over_bound;
+  std::map<std::string, Mean> moved, over_ours;
+  for (const Outcome& outcome : outcomes) {
+    const double ours_s = outcome.ours().metrics.iteration_s;
+    if (outcome.limit_s > 0) over_limit.add(ours_s / outcome.limit_s);
+    if (outcome.bound_s > 0) over_bound.add(ours_s / outcome.bound_s);
+    for (const Row& row : outcome.rows) {
+      moved[row.tool].add(std::max(kLeastPercent, percent_moved(outcome, row)));
+      over_ours[row.tool].add(row.metrics.iteration_s / ours_s);
+    }
+  }
+  json tools;
+  for (const auto& [tool, mean] : moved)
+    tools[tool] = {{"percent_moved", mean.value()},
+                   {"iteration_over_ours", over_ours[tool].value()}};
+  return {{"name", "summary"},
+          {"against_all", against(outcomes, false)},
+          {"against_tools_of_others", against(outcomes, true)},
+          {"over_limit", over_limit.value()},
+          {"over_makespan_bound", over_bound.value()},
+          {"tools", tools}};
+}
+
+json to_json(const Outcome& outcome) {
+  json rows;
+  for (const Row& row : outcome.rows)
+    rows[row.tool] = {{"iteration_s", row.metrics.iteration_s},
+                      {"migrations", row.metrics.migrations},
+                      {"nuco_messages", row.metrics.nuco_messages},
+                      {"decision_s", row.decision_s}};
+  json result = {{"name", "mapping/" + outcome.name},
+                 {"tasks", outcome.num_tasks},
+                 {"makespan_bound_s", outcome.bound_s},
+                 {"tools", rows}};
+  if (outcome.limit_s > 0) result["limit_s"] = outcome.limit_s;
+  return result;
+}
+
+void report(const std::vector<Outcome>& outcomes, const Options& options) {
+  json rows = json::array({summary_of(outcomes)});
+  for (const Outcome& outcome : outcomes) rows.push_back(to_json(outcome));
+  fmt::print("{}\n", rows[0].dump(1));
+  if (!options.out.empty())
+    write_file(options.out, json{{"context", {{"num_cpus", std::thread::hardware_concurrency()}}},
+                                 {"benchmarks", rows}}
+                                .dump(1));
+}
+
+Options options_of(int argc, char** argv) {
+  Options options;
+  const std::map<std::string, std::string*> texts = {
+      {"--only", &options.only},        {"--peers", &options.peers},
+      {"--limit", &options.limit},      {"--traces", &options.traces},
+      {"--export", &options.export_to}, {"--import", &options.import_from},
+      {"--benchmark_out", &options.out}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equals = argument.find('=');
+    const auto text = texts.find(argument.substr(0, equals));
+    if (argument == "--quick")
+      options.quick = true;
+    else if (text != texts.end() && equals != std::string::npos)
+      *text->second = argument.substr(equals + 1);
+    else if (!argument.starts_with("--benchmark_"))
+      fail("no option \"{}\"; see the head of bench/mapping_bench.cc", argument);
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = options_of(argc, argv);
+    if (!options.export_to.empty()) {
+      for_each_case(options, [&](Case&& now) { write_case(options.export_to, now); });
+      return 0;
+    }
+    std::vector<Outcome> outcomes;
+    for_each_case(options, [&](Case&& now) {
+      outcomes.push_back(outcome_of(now, options));
+      print(outcomes.back());
+    });
+    if (!outcomes.empty()) report(outcomes, options);
+  } catch (const Error& error) {
+    fmt::print(stderr, "mapping_bench: {}\n", error.what());
+    return 2;
+  }
+}

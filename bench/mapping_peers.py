@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Mapping tools with Python packages, on the cases that mapping_bench --export wrote to a folder.
+
+Each answer is left there as CASE@TOOL.place, one place per line, with its CPU seconds in
+CASE@TOOL.seconds, for mapping_bench --import. A tool that is not installed is said and skipped:
+`pip install mtkahypar kaminpar`. One thread each.
+"""
+
+import itertools
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+TOLERANCE = 0.03
+MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
+MOST_SECONDS = 100  # of a tool for all cases
+
+
+class Machine:
+    """The places of a machine text and the factor between any two of them."""
+
+    def __init__(self, text):
+        words = dict(word.split(":") for word in text.split())
+        self.factors = [float(x) for x in words.pop("factors", "1").split(",")]
+        self.counts = [int(count) for count in words.values()]
+        self.places = 1
+        for count in self.counts:
+            self.places *= count
+
+    def factor(self, a, b):
+        size = self.places
+        for count, factor in zip(self.counts, self.factors):
+            size //= count
+            if a // size != b // size:
+                return factor
+        return 0
+
+
+class Graph:
+    """A METIS graph with vertex sizes, vertex weights and edge weights."""
+
+    def __init__(self, path):
+        lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+        self.lines = lines
+        self.weights, self.edges, self.edge_weights = [], [], []
+        if lines[0].split()[2] != "111":
+            raise ValueError(f"{path}: not the form that mapping_bench writes")
+        for vertex, line in enumerate(lines[1:]):
+            numbers = [int(x) for x in line.split()]
+            self.weights.append(numbers[1])
+            for other, weight in zip(numbers[2::2], numbers[3::2]):
+                if vertex < other - 1:
+                    self.edges.append((vertex, other - 1))
+                    self.edge_weights.append(weight)
+
+    def text_without_sizes(self):
+        """KaMinPar ends with the whole process where vertices have sizes."""
+        vertices, edges, _ = self.lines[0].split()
+        rows = [line.split(maxsplit=1)[1] for line in self.lines[1:]]
+        return "\n".join([f"{vertices} {edges} 11", *rows, ""])
+
+
+def mtkahypar_tool(preset):
+    import mtkahypar
+    kahypar = mtkahypar.initialize(1)
+
+    def place(graph, machine, path):
+        context = kahypar.context_from_preset(getattr(mtkahypar.PresetType, preset))
+        context.set_partitioning_parameters(machine.places, TOLERANCE, mtkahypar.Objective.KM1)
+        context.logging = False
+        task_graph = kahypar.create_graph(context, len(graph.weights), len(graph.edges),
+                                          graph.edges, graph.weights, graph.edge_weights)
+        start = time.process_time()
+        if machine.places <= MOST_MAPPED_PLACES:
+            pairs = list(itertools.combinations(range(machine.places), 2))
+            target = kahypar.create_target_graph(
+                context, machine.places, len(pairs), pairs,
+                [max(1, round(10 * machine.factor(a, b))) for a, b in pairs])
+            result = task_graph.map_onto_graph(target, context)
+        else:
+            result = task_graph.partition(context)
+        return [result.block_id(v) for v in range(len(graph.weights))], time.process_time() - start
+
+    return place
+
+
+def kaminpar_tool():
+    import kaminpar
+
+    def place(graph, machine, path):
+        solver = kaminpar.KaMinPar(1, kaminpar.default_context())
+        with tempfile.NamedTemporaryFile("w", suffix=".graph") as file:
+            file.write(graph.text_without_sizes())
+            file.flush()
+            task_graph = kaminpar.load_graph(file.name, kaminpar.GraphFileFormat.METIS)
+        start = time.process_time()
+        blocks = solver.compute_partition(task_graph, machine.places, TOLERANCE)
+        return blocks, time.process_time() - start
+
+    return place
+
+
+TOOLS = {
+    "kaminpar": kaminpar_tool,
+    "mtkahypar": lambda: mtkahypar_tool("DEFAULT"),
+}
+
+
+def run(name, folder):
+    """One tool on all cases, smallest first."""
+    try:
+        place = TOOLS[name]()
+    except ImportError:
+        print(f"without {name}: pip install {name}")
+        return
+    started = time.process_time()
+    for path in sorted(folder.glob("*.graph"), key=lambda file: file.stat().st_size):
+        if time.process_time() - started > MOST_SECONDS:
+            print(f"without {name} on {path.stem} and larger: {MOST_SECONDS} s are over")
+            return
+        machine = Machine(path.with_suffix(".machine").read_text())
+        try:
+            places, seconds = place(Graph(path), machine, path)
+        except Exception as error:  # a tool may refuse a case; the others go on
+            print(f"without {name} on {path.stem}: {error}")
+            continue
+        stem = f"{path.name.removesuffix('.graph')}@{name}"
+        (folder / f"{stem}.place").write_text("".join(f"{p}\n" for p in places))
+        (folder / f"{stem}.seconds").write_text(f"{seconds:.9f}\n")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    if len(sys.argv) > 2:
+        run(sys.argv[2], folder)
+        return 0
+    for name in TOOLS:  # each in a process of its own: they bring thread pools that collide
+        done = subprocess.run([sys.executable, __file__, folder, name], check=False)
+        if done.returncode != 0:
+            print(f"without {name} on the rest: it ended with {done.returncode}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
