@@ -17,7 +17,8 @@ constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybr
 
 constexpr double kBusyShare = 0.05;          // of a round: a thread that computes takes part
 constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
-constexpr std::uint32_t kBusyRounds = 2;     // in a row, before it takes part
+constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pauses in between
+constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
 constexpr double kQuietS = 10;               // without computing, after which it does not
 constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
 constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
@@ -187,8 +188,9 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     if (std::binary_search(left_alone_.begin(), left_alone_.end(), member.last.key)) continue;
     const bool is_busy = member.gained_s > kBusyShare * real_s ||
                          member.gained_s + member.waited_s > kReadyShare * real_s;
-    member.busy_rounds = is_busy ? member.busy_rounds + 1 : 0;
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
+    if (is_busy) ++member.busy_rounds;
+    if (member.quiet_rounds >= kPauseRounds) member.busy_rounds = 0;
     if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
       member.takes_part = true;
       member.part_since_s = now_s;

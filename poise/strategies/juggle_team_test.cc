@@ -161,6 +161,15 @@ TEST(JuggleTeam, leaves_threads_that_do_not_compute_where_they_are) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
+TEST(JuggleTeam, finds_threads_that_rarely_get_a_turn) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
+  for (int t = 0; t < 3; ++t) kernel.add(0, false, turn);
+  kernel.run_until(5);
+  EXPECT_EQ(team.num_taking_part(), 3u);
+}
+
 TEST(JuggleTeam, deals_anew_when_the_places_change) {
   JuggleTeam team(proactive(), places(4));
   Kernel kernel(team, 4);
