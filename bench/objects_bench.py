@@ -2,6 +2,7 @@
 """Objects on MPI: what they cost, and what balancing gains every program that starts badly placed.
 Prints a table and keeps it as JSON under bench/results."""
 
+import argparse
 import datetime
 import json
 import os
@@ -18,14 +19,13 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 # Three decisions and some steps after the last one, from a placement that is uneven on purpose.
 SKEWED = ["--placement", "uneven"]
 PROGRAMS = [
-    ("lb_test", ["--steps", "19", "--scale", "0.004", *SKEWED], 5),
+    ("lb_test", ["--steps", "19", "--scale", "0.002", *SKEWED], 5),
     ("jacobi2d", ["--blocks", "16", "--points", "128", "--steps", "198", *SKEWED], 50),
     ("stencil4d", ["--points", "8", "--steps", "38", *SKEWED], 10),
     ("leanmd", ["--steps", "39", *SKEWED], 30),
     ("kneighbor", ["--objects", "128", "--work", "20000", "--steps", "199", *SKEWED], 50),
 ]
 STRATEGIES = ["keep", "poise", "greedy", "refine", "metis", "nuco", "treematch"]
-REPEATS = 2
 
 
 def mpirun(np, command, **settings):
@@ -50,10 +50,10 @@ def run_once(name, arguments, period, strategy):
     }
 
 
-def measure(name, arguments, period):
+def measure(name, arguments, period, repeats):
     """The quickest of several runs of each strategy, taken in turns."""
     best = {}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for strategy in STRATEGIES:
             row = run_once(name, arguments, period, strategy)
             if strategy not in best or row["wall_s"] < best[strategy]["wall_s"]:
@@ -64,6 +64,9 @@ def measure(name, arguments, period):
 
 
 def main():
+    parser = argparse.ArgumentParser(prog="./dev bench objects", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
+    repeats = parser.parse_args().repeats
     costs = json.loads(mpirun(2, [BIN / "objects_costs"]))
     for what, value in costs.items():
         print(f"{what:<36} {value:.4g}")
@@ -71,7 +74,7 @@ def main():
           "since the last decision: imbalance, efficiency", flush=True)
     rows = []
     for name, arguments, period in PROGRAMS:
-        for row in measure(name, arguments, period):
+        for row in measure(name, arguments, period, repeats):
             rows.append(row)
             print(f"{name:<10} {row['strategy']:<10} {row['wall_s']:>8.3f} {row['gain']:>6.2f} "
                   f"{row['migrations']:>6}  {row['steady_imbalance']:>34.3f}, "
@@ -81,7 +84,8 @@ def main():
     kept.write_text(json.dumps({
         "benchmark": "objects", "command": "./dev bench objects",
         "date": datetime.date.today().isoformat(), "cores": os.cpu_count(),
-        "load_average": os.getloadavg()[0], "costs": costs, "results": rows}, indent=1) + "\n")
+        "load_average": os.getloadavg()[0], "repeats": repeats, "costs": costs,
+        "results": rows}, indent=1) + "\n")
     print(f"kept in {kept.relative_to(ROOT)}")
 
 
