@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
   InputOptions input;
-  std::string strategy, output;
+  std::string strategy = "poise", output;
   std::uint64_t every = 10;
   bool json = false;
 };
@@ -83,7 +83,7 @@ void add_plan(CLI::App& app) {
       ->add_option("-s,--strategy", options->strategy,
                    "Who decides: NAME or NAME:KNOB=VALUE,... (see poise strategies)")
       ->type_name("S")
-      ->required();
+      ->capture_default_str();
   command
       ->add_option("-o,--output", options->output,
                    "Write the placement: one place number per line, task by task; .json for JSON; "
