@@ -307,6 +307,12 @@ TEST(Context, refuses_a_function_registered_too_late) {
   EXPECT_THROW(context.submit(late, 1), Error);
 }
 
+TEST(Context, refuses_to_wait_where_nobody_could_call_mpi) {
+  if (thread_level >= MPI_THREAD_SERIALIZED) GTEST_SKIP() << "any thread may";
+  Context context(MPI_COMM_WORLD);
+  std::thread([&] { EXPECT_THROW(context.wait(), Error); }).join();
+}
+
 TEST(Context, is_destroyed_without_a_wait) {
   runs = 0;
   MPI_Barrier(MPI_COMM_WORLD);

@@ -257,6 +257,8 @@ void Runtime::wait(unsigned team) {
     if (task->children) wait_for_children(*task->children);
     return;
   }
+  if (team == 1 && !any_thread_ && !is_main_thread())
+    fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can wait for tasks");
   const std::uint64_t wait = enter(team);
   work([&] { return done_.load() >= wait; });
   leave();
