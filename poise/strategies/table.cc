@@ -84,7 +84,7 @@ constexpr Knob kPoiseKnobs[] = {
     {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"}};
 
 constexpr Knob kAnnealKnobs[] = {
-    {"sweeps", 300, 1, 1e4, "steps per task; quality still grows past 1000"},
+    {"sweeps", 300, 1, 3000, "steps per task; quality still grows at 3000"},
     {"seed", 0, 0, 1e9, "another one, another answer"},
 };
 
