@@ -193,7 +193,7 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
 
 /// Returns the longest distance. Equal places in equal groups are a form of tree that Scotch knows;
 /// other trees it takes apart by itself, but then (7.0.3) forgets the weights of what may not move.
-double describe(const Machine& machine, bool all_may_move, double longest,
+double describe(const Machine& machine, bool all_may_move, double longest, Context& context,
                 Architecture& architecture) {
   const std::vector<const Level*> levels = levels_that_split(machine);
   const std::vector<SCOTCH_Num> links = links_of(machine, levels, longest);
@@ -215,10 +215,11 @@ double describe(const Machine& machine, bool all_may_move, double longest,
   build(architecture.rows, architecture.graph, "the graph of the machine");
   std::vector<SCOTCH_Num> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
-  SCOTCH_randomReset();  // this step draws lots of its own
-  check_status(
-      SCOTCH_archBuild2(&architecture.arch, &architecture.graph.graph, num_places, places.data()),
-      "the machine's places");
+  Graph bound;
+  check_status(SCOTCH_contextBindGraph(&context.context, &architecture.graph.graph, &bound.graph),
+               "the context");
+  check_status(SCOTCH_archBuild2(&architecture.arch, &bound.graph, num_places, places.data()),
+               "the machine's places");
   return 2 * sum;
 }
 
@@ -297,11 +298,11 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
   const Vertices vertices = vertices_of(problem);
   const bool all_may_move = std::all_of(vertices.place.begin(), vertices.place.end(),
                                         [](SCOTCH_Num place) { return place == kFree; });
-  const double longest =
-      describe(problem.machine, all_may_move, std::max(1.0, kTotalCost / entries), architecture);
+  Context context(problem.seed);
+  const double longest = describe(problem.machine, all_may_move,
+                                  std::max(1.0, kTotalCost / entries), context, architecture);
   const double edge_total = kTotalCost / longest;
   const Rows rows = rows_of(problem, vertices, edge_total);
-  Context context(problem.seed);
   Graph graph, bound;
   build(rows, graph, "the graph of tasks");
   check_status(SCOTCH_contextBindGraph(&context.context, &graph.graph, &bound.graph),
