@@ -135,7 +135,8 @@ std::vector<Choice> choices_of(int argc, char** argv) {
     if (std::string_view(argv[i]).starts_with(kOption))
       return parse_strategies(std::string_view(argv[i]).substr(kOption.size()));
   std::vector<Choice> all;
-  for (const Strategy& strategy : strategies()) all.push_back({&strategy, Knobs(strategy.knobs)});
+  for (const Strategy& strategy : strategies())
+    if (!strategy.is_oracle) all.push_back({&strategy, Knobs(strategy.knobs)});
   return all;
 }
 

@@ -3,18 +3,14 @@
 gains, against the bound e n/m, and how much of the machine others took meanwhile."""
 
 import argparse
-import datetime
 import json
 import os
-import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 
-from run import cpu_model
+from keep import ROOT, keep
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "bin"
 # A run counts as quiet when all others had less than this share of the cpus.
 QUIET_SHARE = 0.02
@@ -93,15 +89,7 @@ def main():
     arguments = parser.parse_args()
     results = [measure(name, arguments.threads, arguments.repeats)
                for name in arguments.scenario or SCENARIOS]
-    kept = ROOT / "bench" / "results" / "juggle.json"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps({
-        "benchmark": "juggle", "command": "./dev bench juggle",
-        "date": datetime.date.today().isoformat(),
-        "machine": {"cpu": cpu_model(), "cores": len(os.sched_getaffinity(0)),
-                    "system": f"{platform.system()} {platform.release()}"},
-        "results": results}, indent=1) + "\n")
-    print(f"kept in {kept.relative_to(ROOT)}")
+    keep("juggle", results)
     return 0
 
 

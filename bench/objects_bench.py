@@ -3,19 +3,13 @@
 Prints a table and keeps it as JSON under bench/results."""
 
 import argparse
-import datetime
 import json
-import os
-import pathlib
 import re
-import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from keep import ROOT, keep
+from mpi import mpiexec
+
 BIN = ROOT / "build" / "bin"
-# Open MPI as root, with more ranks than cores, asks for these; MPICH ignores them.
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
 # Three decisions and some steps after the last one, from a placement that is uneven on purpose.
 SKEWED = ["--placement", "uneven"]
 PROGRAMS = [
@@ -28,19 +22,12 @@ PROGRAMS = [
 STRATEGIES = ["keep", "poise", "greedy", "refine", "metis", "nuco", "treematch"]
 
 
-def mpirun(np, command, **settings):
-    done = subprocess.run(["mpiexec", "-n", str(np), *map(str, command)], capture_output=True,
-                          text=True, timeout=300, check=True,
-                          env={**os.environ, **ENVIRONMENT, **settings})
-    return done.stdout
-
-
 def number(pattern, text):
     return float(re.search(pattern, text)[1])
 
 
 def run_once(name, arguments, period, strategy):
-    out = mpirun(2, [BIN / name, *arguments], POISE_STRATEGY=strategy, POISE_PERIOD=str(period))
+    out = mpiexec(2, [BIN / name, *arguments], POISE_STRATEGY=strategy, POISE_PERIOD=str(period))
     return {
         "wall_s": number(r"ranks: ([\d.]+) s", out),
         "efficiency": number(r"imbalance [\d.]+, efficiency ([\d.]+);", out),
@@ -67,7 +54,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench objects", description=__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
     repeats = parser.parse_args().repeats
-    costs = json.loads(mpirun(2, [BIN / "objects_costs"]))
+    costs = json.loads(mpiexec(2, [BIN / "objects_costs"]))
     for what, value in costs.items():
         print(f"{what:<36} {value:.4g}")
     print(f"\n{'program':<10} {'strategy':<10} {'wall s':>8} {'gain':>6} {'moved':>6}  "
@@ -79,14 +66,7 @@ def main():
             print(f"{name:<10} {row['strategy']:<10} {row['wall_s']:>8.3f} {row['gain']:>6.2f} "
                   f"{row['migrations']:>6}  {row['steady_imbalance']:>34.3f}, "
                   f"{row['steady_efficiency']:>10.3f}", flush=True)
-    kept = ROOT / "bench" / "results" / "objects.json"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps({
-        "benchmark": "objects", "command": "./dev bench objects",
-        "date": datetime.date.today().isoformat(), "cores": os.cpu_count(),
-        "load_average": os.getloadavg()[0], "repeats": repeats, "costs": costs,
-        "results": rows}, indent=1) + "\n")
-    print(f"kept in {kept.relative_to(ROOT)}")
+    keep("objects", rows, repeats=repeats, costs=costs)
 
 
 if __name__ == "__main__":

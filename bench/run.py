@@ -2,25 +2,15 @@
 """Runs benchmarks and keeps their results, with machine and date, as JSON under bench/results."""
 
 import argparse
-import datetime
 import json
-import pathlib
-import platform
 import shutil
 import subprocess
 import sys
 
 import growth_plot
+from keep import RESULTS, ROOT, keep
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "bin"
-
-
-def cpu_model():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
 
 
 def known():
@@ -50,23 +40,12 @@ def run(name, extra):
     command = [BIN / f"{name}_bench", f"--benchmark_out={raw}", "--benchmark_out_format=json", *extra]
     subprocess.run(command, check=True)
     measured = json.loads(raw.read_text())
-    results = {
-        "benchmark": name,
-        "command": f"./dev bench {name}",
-        "date": datetime.date.today().isoformat(),
-        "machine": {"cpu": cpu_model(), "cores": measured["context"]["num_cpus"],
-                    "system": f"{platform.system()} {platform.release()}"},
-        "results": [{key: value for key, value in row.items()
-                     if key not in ("family_index", "per_family_instance_index", "repetition_index",
-                                    "threads", "run_name", "run_type")}
-                    for row in measured["benchmarks"]],
-    }
-    kept = ROOT / "bench" / "results" / f"{name}.json"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps(results, indent=1) + "\n")
+    dropped = "family_index", "per_family_instance_index", "repetition_index", "threads", "run_name", "run_type"
+    rows = [{key: value for key, value in row.items() if key not in dropped}
+            for row in measured["benchmarks"]]
+    keep(name, rows)
     if name == "decide":
-        (kept.parent / "growth.svg").write_text(growth_plot.draw(results["results"]))
-    print(f"kept in {kept.relative_to(ROOT)}")
+        (RESULTS / "growth.svg").write_text(growth_plot.draw(rows))
 
 
 def main():

@@ -2,19 +2,13 @@
 """What lending gains when one rank has all tasks: each case without and with lending, alternating in
 one run, best of several. Prints a table and keeps it as JSON under bench/results."""
 
-import datetime
 import json
-import os
-import pathlib
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from keep import ROOT, keep
+from mpi import mpiexec
+
 PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
-# Open MPI as root, with more ranks than cores, asks for these; MPICH ignores them.
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-               "OMPI_MCA_mpi_yield_when_idle": "1"}
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 CASES = [  # ranks, arguments, the gain that is wanted
@@ -32,10 +26,8 @@ CASES = [  # ranks, arguments, the gain that is wanted
 
 
 def measure(np, arguments):
-    command = ["mpiexec", "-n", str(np), str(PROGRAM), *arguments]
-    done = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
-                          timeout=300, check=True)
-    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    out = mpiexec(np, [PROGRAM, *arguments])
+    return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
 
 
 def main():
@@ -50,12 +42,7 @@ def main():
         print(f"{np:>3} {row['tasks']:>6} {row['us']:>6.0f} {row['bytes_in'] + row['bytes_out']:>7} "
               f"{kind:>9} {row['without_s']:>10.4f} {row['with_s']:>8.4f} {row['gain']:>6.2f} "
               f"{row['median_gain']:>7.2f} {wanted:>7}", flush=True)
-    kept = ROOT / "bench" / "results" / "tasks.json"
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text(json.dumps({
-        "benchmark": "tasks", "command": "./dev bench tasks", "date": datetime.date.today().isoformat(),
-        "cores": os.cpu_count(), "load_average": os.getloadavg()[0], "results": rows}, indent=1) + "\n")
-    print(f"kept in {kept.relative_to(ROOT)}")
+    keep("tasks", rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,18 @@
+"""Programs under mpiexec, with more ranks than cores if need be."""
+
+import os
+import subprocess
+
+# Open MPI as root, with more ranks than cores, asks for these; MPICH ignores them.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+TIMEOUT_S = 300
+
+
+def mpiexec(ranks, command, **variables):
+    """What `command` prints on as many ranks, `variables` added to its environment."""
+    done = subprocess.run(["mpiexec", "-n", str(ranks), *map(str, command)],
+                          env={**os.environ, **ENVIRONMENT, **variables}, capture_output=True,
+                          text=True, timeout=TIMEOUT_S, check=True)
+    return done.stdout
