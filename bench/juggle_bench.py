@@ -5,6 +5,7 @@ gains, against the bound e n/m, and how much of the machine others took meanwhil
 import argparse
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
