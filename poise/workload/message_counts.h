@@ -30,9 +30,10 @@ class MessageCounts {
   /// Asks for the memory that of(t) and then its entries will need.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
-    const Entry* entries = entries_.data() + first_[t];
-    __builtin_prefetch(entries);
-    __builtin_prefetch(entries + 8);
+    // As a number: the second line may lie behind the end.
+    const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
+    __builtin_prefetch(reinterpret_cast<const void*>(row));
+    __builtin_prefetch(reinterpret_cast<const void*>(row + 64));
   }
 
  private:
