@@ -44,6 +44,13 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations, do
   std::fflush(stdout);
 }
 
+/// An option that says its usual value and refuses what is outside least to most.
+template <typename Value, typename Bound>
+void add_option(CLI::App& app, const char* name, Value& value, const char* help, Bound least,
+                Bound most) {
+  app.add_option(name, value, help)->capture_default_str()->check(CLI::Range(least, most));
+}
+
 /// A program: adds its options to `app` before they are read, then runs. Rank 0 alone speaks; bad
 /// usage ends with status 2 everywhere.
 inline int run_program(int argc, char** argv, CLI::App& app, Common& common,
@@ -51,9 +58,7 @@ inline int run_program(int argc, char** argv, CLI::App& app, Common& common,
   int threads = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
   common.objects.name = app.get_name();
-  app.add_option("--steps", common.steps, "iterations")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000000));
+  add_option(app, "--steps", common.steps, "iterations", 1, 1000000000);
   app.add_option("--placement", common.objects.placement,
                  "where objects start: blocked, round_robin, random or uneven")
       ->capture_default_str();

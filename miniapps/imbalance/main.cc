@@ -69,14 +69,9 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("An array whose load grows with time, most of all in one corner.", "imbalance");
-  app.add_option("--side", settings.side, "objects per side")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 3000));
-  app.add_option("--rounds", settings.rounds, "of hashing per step at first")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000000));
-  app.add_option("--growth", settings.growth, "per step, over the first load, in the corner")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e3));
+  add_option(app, "--side", settings.side, "objects per side", 1, 3000);
+  add_option(app, "--rounds", settings.rounds, "of hashing per step at first", 0, 1000000000);
+  add_option(app, "--growth", settings.growth, "per step, over the first load, in the corner", 0.0,
+             1e3);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }

@@ -136,11 +136,7 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("Jacobi's method on a square grid in blocks, against a plain loop.", "jacobi2d");
-  app.add_option("--blocks", settings.blocks, "per side")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--points", settings.points, "per side of a block")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+  add_option(app, "--blocks", settings.blocks, "per side", 1, 1000);
+  add_option(app, "--points", settings.points, "per side of a block", 1, 10000);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }

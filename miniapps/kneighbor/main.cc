@@ -64,17 +64,9 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("Objects on a ring send to their k nearest on either side.", "kneighbor");
-  app.add_option("--objects", settings.objects, "on the ring")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 10000000));
-  app.add_option("--k", settings.k, "neighbours on either side: 7, or 3")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--bytes", settings.bytes, "of a message")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1 << 30));
-  app.add_option("--work", settings.work, "rounds of hashing per step")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000000));
+  add_option(app, "--objects", settings.objects, "on the ring", 2, 10000000);
+  add_option(app, "--k", settings.k, "neighbours on either side: 7, or 3", 1, 1000);
+  add_option(app, "--bytes", settings.bytes, "of a message", 0, 1 << 30);
+  add_option(app, "--work", settings.work, "rounds of hashing per step", 0, 1000000000);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }

@@ -66,20 +66,10 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("Objects of random loads on a random graph.", "lb_test");
-  app.add_option("--objects", settings.objects, "how many")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10000000));
-  app.add_option("--degree", settings.degree, "messages per object and step")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000));
-  app.add_option("--least", settings.least_ms, "ms of work")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--most", settings.most_ms, "ms of work")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--scale", settings.scale, "times all loads")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
+  add_option(app, "--objects", settings.objects, "how many", 1, 10000000);
+  add_option(app, "--degree", settings.degree, "messages per object and step", 0, 1000);
+  add_option(app, "--least", settings.least_ms, "ms of work", 0.0, 1e6);
+  add_option(app, "--most", settings.most_ms, "ms of work", 0.0, 1e6);
+  add_option(app, "--scale", settings.scale, "times all loads", 0.0, 1e6);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }

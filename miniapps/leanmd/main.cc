@@ -292,11 +292,7 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("Lennard-Jones atoms in cells, and computes for pairs of cells.", "leanmd");
-  app.add_option("--cells", settings.cells, "per axis")
-      ->capture_default_str()
-      ->check(CLI::Range(3, 100));
-  app.add_option("--lattice", settings.lattice, "atoms per axis of a dense cell")
-      ->capture_default_str()
-      ->check(CLI::Range(3, 20));
+  add_option(app, "--cells", settings.cells, "per axis", 3, 100);
+  add_option(app, "--lattice", settings.lattice, "atoms per axis of a dense cell", 3, 20);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }

@@ -135,14 +135,8 @@ int main(int argc, char** argv) {
   using namespace poise::miniapps;
   Settings settings;
   CLI::App app("A reacting field on a 4-D torus in blocks, some of them stiff.", "stencil4d");
-  app.add_option("--blocks", settings.blocks, "per axis")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  app.add_option("--points", settings.points, "per axis of a block")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 100));
-  app.add_option("--stiff", settings.stiff, "substeps where the reaction is stiffest")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 100000));
+  add_option(app, "--blocks", settings.blocks, "per axis", 1, 64);
+  add_option(app, "--points", settings.points, "per axis of a block", 1, 100);
+  add_option(app, "--stiff", settings.stiff, "substeps where the reaction is stiffest", 0, 100000);
   return run_program(argc, argv, app, settings.common, [&] { run(settings); });
 }
