@@ -171,17 +171,26 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items) {
 
 void Runtime::progress() {
   if (!any_thread_ && !is_main_thread()) return;
-  std::vector<std::unique_ptr<Task>> finished;
-  {
-    const std::unique_lock lock(exchange_mutex_, std::try_to_lock);
-    if (!lock) return;
-    const double now = clock_s();
-    exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
-    done_.store(exchange_->done_wait());
-    finished = exchange_->take_finished();
-    last_look_s_.store(now, std::memory_order_relaxed);
-    if (all_inside_.load()) report_missing(now - entered_s_);
-  }
+  step_and_unlock(std::unique_lock(exchange_mutex_, std::try_to_lock));
+}
+
+// Once a wait has ended MPI belongs to the program again: under MPI_THREAD_SERIALIZED no thread
+// that is late to notice may call it then.
+void Runtime::progress_in_wait() {
+  if (!any_thread_ && !is_main_thread()) return;
+  std::unique_lock lock(exchange_mutex_, std::try_to_lock);
+  if (done_.load() < wait_.load()) step_and_unlock(std::move(lock));
+}
+
+void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
+  if (!lock) return;
+  const double now = clock_s();
+  exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
+  done_.store(exchange_->done_wait());
+  auto finished = exchange_->take_finished();
+  last_look_s_.store(now, std::memory_order_relaxed);
+  if (all_inside_.load()) report_missing(now - entered_s_);
+  lock.unlock();
   Context* const before = std::exchange(context_here, &owner_);
   for (auto& task : finished) {
     const std::uint32_t ran_on = task->ran_on;
@@ -200,17 +209,17 @@ void Runtime::report_missing(double waited_s) {
         exchange_->rank(), waited_s, rank);
 }
 
-template <typename Until>
-void Runtime::work(Until until) {
+template <typename Until, typename Look>
+void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
-  progress();
+  look();
   while (!until()) {
     if (workplace_->run_one()) {
       backoff.reset();
-      if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) progress();
+      if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) look();
     } else {
-      progress();
+      look();
       if (workplace_->queued() == 0) backoff.pause();
     }
   }
@@ -226,7 +235,7 @@ bool Runtime::yield() {
 }
 
 void Runtime::wait_for_children(Children& children) {
-  work([&] { return children.open.load(std::memory_order_acquire) == 0; });
+  work([&] { return children.open.load(std::memory_order_acquire) == 0; }, [&] { progress(); });
 }
 
 std::uint64_t Runtime::enter(unsigned team) {
@@ -260,8 +269,9 @@ void Runtime::wait(unsigned team) {
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can wait for tasks");
   const std::uint64_t wait = enter(team);
-  work([&] { return done_.load() >= wait; });
+  work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
   leave();
+  { const std::lock_guard lock(exchange_mutex_); }  // whoever is still inside MPI comes out
   const auto failures = workplace_->take_failures();
   if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
 }
@@ -273,7 +283,7 @@ void Runtime::work_in_background() {
     if (closing_) return;
     const std::uint64_t wait = wait_;
     lock.unlock();
-    work([&] { return done_.load() >= wait; });
+    work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
     lock.lock();
   }
 }
@@ -288,7 +298,7 @@ void Runtime::help_in_background() {
     // Long tasks need it less often; between short ones the workers look themselves.
     const double nap_s =
         std::clamp(kHelperShare * workplace_->average_s(), shortest_s, kLongestHelperNap_s);
-    if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress();
+    if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress_in_wait();
     std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
     lock.lock();
   }

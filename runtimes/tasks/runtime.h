@@ -25,6 +25,7 @@ class Runtime {
   void submit(With with, FunctionId function, std::vector<Item> items);
   void wait(unsigned team);
   bool yield();
+  /// Looks at messages, from wherever the program calls it.
   void progress();
   std::string summary();
   Counters counters() const;
@@ -33,11 +34,13 @@ class Runtime {
   static Context* current_context();
 
  private:
+  void progress_in_wait();
+  void step_and_unlock(std::unique_lock<std::mutex> lock);
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);
   void leave();
-  template <typename Until>
-  void work(Until until);
+  template <typename Until, typename Look>
+  void work(Until until, Look look);
   void work_in_background();
   void help_in_background();
   void report_missing(double waited_s);
