@@ -1,0 +1,67 @@
+// A two-dimensional array of objects whose load grows with time, faster the nearer they are to one
+// corner: what was in balance does not stay so. Objects average a value with their four neighbours.
+#pragma once
+
+#include <vector>
+
+#include "miniapps/program.h"
+
+#include "poise/base/random.h"
+
+namespace poise::miniapps::imbalance {
+
+struct Site {
+  std::uint32_t x = 0, y = 0, side = 1;
+  double rounds = 0, growth = 0;  // of work per step, and what each step adds to it
+  double value = 0;
+  std::uint64_t state = 1;
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    double sum = value;
+    for (const Mail& mail : inbox) sum += mail.as<double>();
+    value = sum / static_cast<double>(1 + inbox.size());
+    for (std::uint64_t i = static_cast<std::uint64_t>(rounds); i > 0; --i) state = mix(state);
+    rounds += growth;
+    if (x > 0) outbox.send(y * side + x - 1, value);
+    if (x + 1 < side) outbox.send(y * side + x + 1, value);
+    if (y > 0) outbox.send((y - 1) * side + x, value);
+    if (y + 1 < side) outbox.send((y + 1) * side + x, value);
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(x, y, side, rounds, growth, value, state);
+  }
+};
+
+/// Settings, objects and results.
+struct Program {
+  static constexpr const char* kName = "imbalance";
+  static constexpr const char* kSummary =
+      "An array whose load grows with time, most of all in one corner.";
+  std::uint64_t iterations = 100;
+  std::uint32_t side = 16, rounds = 2000;
+  double growth = 0.1;
+
+  void add_options(CLI::App& app) {
+    add_option(app, "--side", side, "objects per side", 1, 3000);
+    add_option(app, "--rounds", rounds, "of hashing per step at first", 0, 1000000000);
+    add_option(app, "--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
+  }
+  ObjectId num_objects() const { return side * side; }
+  std::uint64_t steps() const { return iterations; }
+  Site object(ObjectId id) const {
+    Site site{.x = id % side, .y = id / side, .side = side};
+    const double nearness = 1.0 / (1 + site.x + site.y);
+    site.rounds = rounds;
+    site.growth = growth * rounds * nearness;
+    site.value = static_cast<double>(mix(id) >> 40);
+    return site;
+  }
+  double sum_of(const Site& site) const {
+    return site.value + static_cast<double>(site.state % 1024);
+  }
+  double checksum(double sum) const { return sum; }
+};
+
+}  // namespace poise::miniapps::imbalance

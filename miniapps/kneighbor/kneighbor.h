@@ -1,0 +1,64 @@
+// Every object sends to its k nearest on either side of a ring and waits for them: communication
+// and little else. The checksum is a hash of all that was received.
+#pragma once
+
+#include <vector>
+
+#include "miniapps/program.h"
+
+#include "poise/base/random.h"
+
+namespace poise::miniapps::kneighbor {
+
+struct Node {
+  ObjectId id = 0;
+  std::uint32_t objects = 0, k = 0, bytes = 0, work = 0;
+  std::uint64_t state = 0;
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    for (const Mail& mail : inbox) {
+      std::uint64_t word = 0;
+      std::span<const char> rest;
+      mail.read(word, rest);
+      state = mix(state ^ word ^ rest.size());
+    }
+    for (std::uint32_t i = 0; i < work; ++i) state = mix(state);
+    std::vector<ObjectId> to;
+    for (std::uint32_t d = 1; d <= k; ++d) {
+      to.push_back((id + d) % objects);
+      to.push_back((id + objects - d) % objects);
+    }
+    outbox.send_to_all(to, state, std::vector<char>(bytes, 'x'));
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(id, objects, k, bytes, work, state);
+  }
+};
+
+/// Settings, objects and results.
+struct Program {
+  static constexpr const char* kName = "kneighbor";
+  static constexpr const char* kSummary =
+      "Objects on a ring send to their k nearest on either side.";
+  std::uint64_t iterations = 100;
+  std::uint32_t objects = 64, k = 7, bytes = 1024, work = 200;
+
+  void add_options(CLI::App& app) {
+    add_option(app, "--objects", objects, "on the ring", 2, 10000000);
+    add_option(app, "--k", k, "neighbours on either side: 7, or 3", 1, 1000);
+    add_option(app, "--bytes", bytes, "of a message", 0, 1 << 30);
+    add_option(app, "--work", work, "rounds of hashing per step", 0, 1000000000);
+  }
+  void validate() const {
+    if (k >= objects) fail("--k is {}; it must be below the {} objects", k, objects);
+  }
+  ObjectId num_objects() const { return objects; }
+  std::uint64_t steps() const { return iterations; }
+  Node object(ObjectId id) const { return Node{id, objects, k, bytes, work, mix(id)}; }
+  std::uint64_t sum_of(const Node& node) const { return node.state; }
+  double checksum(std::uint64_t sum) const { return static_cast<double>(sum >> 11); }
+};
+
+}  // namespace poise::miniapps::kneighbor

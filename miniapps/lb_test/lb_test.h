@@ -1,0 +1,73 @@
+// Objects of unequal load on a random graph, as Charm++'s lb_test: each works for 50 to 200 ms,
+// times a scale, then tells its neighbours. Work is counted in rounds of hashing, so the checksum
+// is the same everywhere.
+#pragma once
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "miniapps/program.h"
+
+#include "poise/base/random.h"
+
+namespace poise::miniapps::lb_test {
+
+constexpr double kRoundsPerMs = 6e5;  // about, on a processor of 2020
+
+struct Worker {
+  ObjectId id = 0;
+  std::uint64_t rounds = 0, sleep_us = 0, state = 0;
+  std::vector<ObjectId> neighbours;
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    for (const Mail& mail : inbox) state ^= mail.as<std::uint64_t>();
+    for (std::uint64_t i = 0; i < rounds; ++i) state = mix(state);
+    if (sleep_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(sleep_us));
+    outbox.send_to_all(neighbours, state);
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(id, rounds, sleep_us, state, neighbours);
+  }
+};
+
+/// Settings, objects and results.
+struct Program {
+  static constexpr const char* kName = "lb_test";
+  static constexpr const char* kSummary = "Objects of random loads on a random graph.";
+  std::uint64_t iterations = 20;
+  std::uint32_t objects = 200, degree = 4;
+  double least_ms = 50, most_ms = 200, scale = 0.02;
+  bool sleeps = false;
+
+  void add_options(CLI::App& app) {
+    add_option(app, "--objects", objects, "how many", 1, 10000000);
+    add_option(app, "--degree", degree, "messages per object and step", 0, 1000);
+    add_option(app, "--least", least_ms, "ms of work", 0.0, 1e6);
+    add_option(app, "--most", most_ms, "ms of work", 0.0, 1e6);
+    add_option(app, "--scale", scale, "times all loads", 0.0, 1e6);
+    app.add_flag("--sleep", sleeps, "instead of work, so that ranks may outnumber cores");
+  }
+  void validate() const {
+    if (least_ms > most_ms) fail("--least {} is above --most {}", least_ms, most_ms);
+  }
+  bool waits() const { return sleeps; }
+  ObjectId num_objects() const { return objects; }
+  std::uint64_t steps() const { return iterations; }
+  Worker object(ObjectId id) const {
+    Random random(mix(id + 1));
+    Worker worker{id, 0, 0, random.bits(), {}};
+    const double work_ms = random.uniform(least_ms, most_ms) * scale;
+    (sleeps ? worker.sleep_us : worker.rounds) =
+        static_cast<std::uint64_t>(work_ms * (sleeps ? 1000 : kRoundsPerMs));
+    for (std::uint32_t n = 0; n < degree; ++n)
+      worker.neighbours.push_back(static_cast<ObjectId>(random.below(objects)));
+    return worker;
+  }
+  std::uint64_t sum_of(const Worker& worker) const { return worker.state; }
+  double checksum(std::uint64_t sum) const { return static_cast<double>(sum >> 11); }
+};
+
+}  // namespace poise::miniapps::lb_test

@@ -1,0 +1,89 @@
+// Hosts a program's objects on MPI: options, a start that may be skewed, and the last lines.
+#pragma once
+
+#include <cstdio>
+#include <mpi.h>
+
+#include "miniapps/program.h"
+#include "runtimes/objects/collection.h"
+
+namespace poise::miniapps {
+
+/// Results in a form that tests and benchmarks compare.
+template <typename T>
+void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
+  const objects::Totals totals = objects.totals();
+  if (objects.rank() != 0) return;
+  fmt::print("{} iterations of {} objects on {} ranks: {:.4f} s, {:.2f} iterations/s\n", iterations,
+             objects.num_objects(), objects.num_ranks(), totals.wall_s,
+             static_cast<double>(iterations) / totals.wall_s);
+  fmt::print(
+      "imbalance {:.3f}, efficiency {:.3f}; {} migrations of {} bytes in {:.4f} s, decided "
+      "in {:.4f} s\n",
+      totals.load_s > 0 ? totals.busiest_s * objects.num_ranks() / totals.load_s : 1,
+      totals.efficiency, totals.migrations, totals.migrated_bytes, totals.migration_s,
+      totals.decision_s);
+  fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}\n",
+             totals.phase_imbalance, totals.phase_efficiency);
+}
+
+/// Collective. Rank 0 alone checks and prints; false there when the results are wrong.
+template <Program P>
+bool run_objects(const P& program, objects::Options options) {
+  if constexpr (requires { program.waits(); })
+    if (program.waits()) options.clock = objects::Clock::wall;
+  options.name = P::kName;
+  const auto sum_of = [&](const auto& object) { return program.sum_of(object); };
+  using Object = decltype(program.object(0));
+  objects::Collection<Object> objects(
+      MPI_COMM_WORLD, program.num_objects(), [&](ObjectId id) { return program.object(id); },
+      options);
+  const auto first = objects.sum(sum_of);
+  objects.run(program.steps());
+  const auto last = objects.sum(sum_of);
+  print_results(objects, program.iterations);
+  if (objects.rank() != 0) return true;
+  try {
+    if constexpr (requires { program.check(first, last); }) program.check(first, last);
+    fmt::print("checksum {:.17g}\n", program.checksum(last));
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: {}\n", P::kName, error.what());
+    return false;
+  }
+  return true;
+}
+
+/// A whole program. Rank 0 alone speaks. Exit status 1 when the results are wrong, 2 for bad usage.
+template <Program P>
+int run_on_mpi(int argc, char** argv) {
+  int threads = 0, rank = 0, status = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  P program;
+  objects::Options options;
+  CLI::App app(P::kSummary, P::kName);
+  program.add_options(app);
+  add_option(app, "--steps", program.iterations, "iterations", 1, 1000000000);
+  app.add_option("--placement", options.placement,
+                 "where objects start: blocked, round_robin, random or uneven")
+      ->capture_default_str();
+  app.footer(
+      "The environment steers balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, POISE_LOG.");
+  try {
+    app.parse(argc, argv);
+    if constexpr (requires { program.validate(); }) program.validate();
+    if (!run_objects(program, options)) status = 1;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) status = 2;
+    if (rank == 0 && status == 0) app.exit(error);
+    if (rank == 0 && status == 2) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
+  } catch (const Error& error) {
+    if (rank == 0) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
+    status = 2;
+  }
+  std::fflush(stdout);
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace poise::miniapps
