@@ -58,6 +58,7 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
   number_domains();
   check_factors();
   check_network();
+  parts_.network.find_coordinates(num_nodes());
   for (const Place& place : parts_.places) {
     total_speed_ += place.speed;
     has_equal_speeds_ = has_equal_speeds_ && place.speed == parts_.places[0].speed;

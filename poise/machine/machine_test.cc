@@ -54,6 +54,30 @@ TEST(Machine, a_torus_wraps_around) {
   EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
 }
 
+TEST(Machine, hops_by_table_are_those_by_division) {
+  for (const char* text : {"torus:5x3x4 core:2", "mesh:5x3x4 core:2", "torus:4x3 node:2 core:1",
+                           "torus:7 core:1", "mesh:1x6x1 core:1", "dragonfly:5x4 core:1"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    Network plain = machine.network();
+    EXPECT_EQ(plain.coordinates.empty(), plain.shape == Network::Shape::dragonfly);
+    plain.coordinates.clear();
+    for (NodeId a = 0; a < machine.num_nodes(); ++a)
+      for (NodeId b = 0; b < machine.num_nodes(); ++b) {
+        EXPECT_EQ(machine.network().hops(a, b), plain.hops(a, b)) << a << " to " << b;
+        EXPECT_EQ(machine.network().latency_factor(a, b), plain.latency_factor(a, b));
+      }
+  }
+}
+
+TEST(Machine, the_table_of_a_torus_follows_its_parts) {
+  MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
+  parts.network.dims = {2, 8};
+  EXPECT_EQ(Machine(parts).network().hops(0, 4), 4u);
+  parts.network.router_of_node = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  EXPECT_EQ(Machine(parts).network().hops(0, 8), 1u);
+}
+
 TEST(Machine, routers_may_carry_several_nodes) {
   const Machine machine = machine_from_text("torus:4x4 node:2 core:2 factors:10,5,1");
   EXPECT_EQ(machine.num_nodes(), 32u);

@@ -6,6 +6,10 @@ namespace poise {
 
 namespace {
 
+// Of a table of coordinates: 32 MB.
+constexpr NodeId kMaxNodes = 1u << 20;
+constexpr std::size_t kMaxDims = 8;
+
 std::uint32_t ring_distance(std::uint32_t a, std::uint32_t b, std::uint32_t size, bool wraps) {
   const std::uint32_t direct = a < b ? b - a : a - b;
   return wraps ? std::min(direct, size - direct) : direct;
@@ -49,6 +53,29 @@ std::uint32_t Network::router_hops(std::uint32_t a, std::uint32_t b) const {
   return grid_hops(*this, a, b);
 }
 
+void Network::find_coordinates(NodeId num_nodes) {
+  coordinates.clear();
+  const bool is_small = num_nodes <= kMaxNodes && dims.size() <= kMaxDims;
+  if ((shape != Shape::torus && shape != Shape::mesh) || !is_small) return;
+  coordinates.resize(num_nodes * dims.size());
+  for (NodeId node = 0; node < num_nodes; ++node) {
+    std::uint32_t router = router_of(node);
+    for (std::size_t d = dims.size(); d-- > 0; router /= dims[d])
+      coordinates[node * dims.size() + d] = router % dims[d];
+  }
+}
+
+std::uint32_t Network::hops_on_routers(NodeId a, NodeId b) const {
+  if (coordinates.empty()) return router_hops(router_of(a), router_of(b));
+  const std::uint32_t* at_a = &coordinates[a * dims.size()];
+  const std::uint32_t* at_b = &coordinates[b * dims.size()];
+  const bool wraps = shape == Shape::torus;
+  std::uint32_t hops = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    hops += ring_distance(at_a[d], at_b[d], dims[d], wraps);
+  return hops;
+}
+
 double Network::latency_factor(NodeId from, NodeId to) const {
   if (from == to) return 1;
   switch (shape) {
@@ -58,7 +85,7 @@ double Network::latency_factor(NodeId from, NodeId to) const {
         if (tier->group_of_node[from] == tier->group_of_node[to]) return tier->latency_factor;
       return factor;
     default: {
-      const std::uint32_t hops = router_hops(router_of(from), router_of(to));
+      const std::uint32_t hops = hops_on_routers(from, to);
       return hops == 0 ? same_router_factor : factor + factor_per_hop * (hops - 1);
     }
   }
@@ -76,7 +103,7 @@ std::uint32_t Network::hops(NodeId a, NodeId b) const {
     }
     default:
       // Nodes that share a router with others hang from it by an edge of their own.
-      return router_hops(router_of(a), router_of(b)) + (nodes_per_router > 1 ? 2 : 0);
+      return hops_on_routers(a, b) + (nodes_per_router > 1 ? 2 : 0);
   }
 }
 

@@ -43,6 +43,11 @@ struct Network {
   std::vector<double> matrix;  // matrix: [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
+  /// Torus, mesh: [node * dims + dim], where a node's router is. Machine fills it, for quick
+  /// answers; without it, or on a huge network where it stays empty, they are the same.
+  std::vector<std::uint32_t> coordinates;
+  void find_coordinates(NodeId num_nodes);
+
   double latency_factor(NodeId from, NodeId to) const;
 
   /// Edges of the network between two nodes. In a tree: up to the nearest common group and down.
@@ -51,6 +56,8 @@ struct Network {
   std::uint32_t router_of(NodeId node) const;
   std::uint32_t num_routers() const;
   std::uint32_t router_hops(std::uint32_t a, std::uint32_t b) const;
+  /// Between the routers of two nodes.
+  std::uint32_t hops_on_routers(NodeId a, NodeId b) const;
 };
 
 std::string_view name_of(Network::Shape shape);
