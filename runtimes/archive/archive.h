@@ -180,7 +180,7 @@ void visit_kind(Archive& archive, std::variant<Ts...>& value) {
 template <typename Archive, RawBytes T>
 void visit_kind(Archive& archive, std::span<const T>& view) {
   const std::uint64_t count = visit_count(archive, view);
-  archive.align(alignof(T));
+  if (count > 0) archive.align(alignof(T));  // as an empty vector is not
   if constexpr (Archive::is_loading) {
     const std::byte* from = archive.take(count, sizeof(T));
     if (count > 0 && reinterpret_cast<std::uintptr_t>(from) % alignof(T) != 0)

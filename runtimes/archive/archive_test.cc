@@ -110,6 +110,20 @@ TEST(Archive, a_span_is_a_view_of_what_a_vector_would_be) {
   EXPECT_GE(reinterpret_cast<const std::byte*>(view.data()), buffer.data());
 }
 
+TEST(Archive, a_view_of_an_empty_vector_is_empty_wherever_it_lies) {
+  Buffer buffer;
+  Writer writer(buffer);
+  writer(std::uint32_t{7}, std::vector<double>{}, std::span<const double>{}, 'x');
+  Reader reader(buffer.bytes());
+  std::uint32_t number = 0;
+  std::span<const double> first, second;
+  char last = 0;
+  reader(number, first, second, last);
+  EXPECT_TRUE(first.empty() && second.empty());
+  EXPECT_EQ(last, 'x');
+  EXPECT_EQ(reader.left(), 0u);
+}
+
 TEST(Archive, every_cut_is_noticed) {
   const Buffer whole = to_bytes(std::tuple{std::vector<double>{1, 2}, std::string("end")});
   using T = std::tuple<std::vector<double>, std::string>;
