@@ -71,7 +71,7 @@ int run_on_mpi(int argc, char** argv) {
       "The environment steers balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, POISE_LOG.");
   try {
     app.parse(argc, argv);
-    if constexpr (requires { program.validate(); }) program.validate();
+    if constexpr (requires { program.prepare(); }) program.prepare();
     if (!run_objects(program, options)) status = 1;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) status = 2;

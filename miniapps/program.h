@@ -21,7 +21,8 @@ using objects::Outbox;
 
 /// A struct of settings. `sum_of` an object is plain data; the host adds it up in order of the
 /// objects before the first step and after the last. It may also have
-/// - `validate()`, which throws Error for settings that do not go together;
+/// - `prepare()`, called once before any object is made: throws Error for settings that do not go
+///   together, and may work out what all objects start from;
 /// - `check(first sum, last sum)`, which may print a line and throws Error for wrong results;
 /// - `waits()`, true when steps wait rather than compute, so that load is wall time.
 template <typename P>

@@ -51,7 +51,7 @@ struct Program {
     add_option(app, "--bytes", bytes, "of a message", 0, 1 << 30);
     add_option(app, "--work", work, "rounds of hashing per step", 0, 1000000000);
   }
-  void validate() const {
+  void prepare() const {
     if (k >= objects) fail("--k is {}; it must be below the {} objects", k, objects);
   }
   ObjectId num_objects() const { return objects; }

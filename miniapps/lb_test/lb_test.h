@@ -50,7 +50,7 @@ struct Program {
     add_option(app, "--scale", scale, "times all loads", 0.0, 1e6);
     app.add_flag("--sleep", sleeps, "instead of work, so that ranks may outnumber cores");
   }
-  void validate() const {
+  void prepare() const {
     if (least_ms > most_ms) fail("--least {} is above --most {}", least_ms, most_ms);
   }
   bool waits() const { return sleeps; }

@@ -271,7 +271,7 @@ struct Program {
     add_option(app, "--cells", cells, "per axis", 3, 100);
     add_option(app, "--lattice", lattice, "atoms per axis of a dense cell", 3, 20);
   }
-  void validate() const {
+  void prepare() const {
     if (grid().side < kCutoff) fail("--lattice {} makes cells smaller than the cutoff", lattice);
   }
   Grid grid() const { return {cells, lattice * kSpacing}; }

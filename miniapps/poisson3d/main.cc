@@ -1,0 +1,8 @@
+// poisson3d on MPI.
+#include "miniapps/poisson3d/poisson3d.h"
+#include "miniapps/on_mpi.h"
+
+int main(int argc, char** argv) {
+  using namespace poise::miniapps;
+  return run_on_mpi<poisson3d::Program>(argc, argv);
+}
