@@ -387,19 +387,34 @@ Machine read_xml(const std::string& text, const std::string& name) {
   return machine_of(topology.get(), name);
 }
 
+/// The position behind the next `closing`.
+std::size_t behind(std::string_view text, char closing, std::size_t at) {
+  const std::size_t found = text.find(closing, at);
+  if (found == std::string_view::npos)
+    fail("machine text: \"{}\" has a bracket that is not closed", text);
+  return found + 1;
+}
+
 /// hwloc takes the square of a level's count of time, so what is too wide is refused before. Any
-/// number outside the parentheses is taken for a count, unless it ends a word ("l3").
+/// number is taken for a count, unless it ends a word ("l3") or stands in brackets; but these are
+/// brackets only where hwloc takes them for such: "[" before a level's name, "(" first of all and
+/// right behind a count.
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
-  bool is_attribute = false, is_word = false;
-  for (std::size_t at = 0; at < owned.size(); ++at) {
+  bool is_word = false, is_named = false;  // what came last; whether a level's count is due
+  std::size_t behind_count = owned.find_first_not_of(" \n");
+  for (std::size_t at = 0; at < owned.size();) {
     const auto c = static_cast<unsigned char>(owned[at]);
-    if (c == '(') is_attribute = true;
-    if (c == ')') is_attribute = false;
-    const bool is_number = std::isdigit(c) != 0 || c == '-';
-    if (!is_number || is_attribute || is_word) {
+    const bool is_attribute = c == '(' && at == behind_count;
+    if (is_attribute || (c == '[' && !is_named)) {
+      at = behind(owned, is_attribute ? ')' : ']', at);
+      continue;
+    }
+    if (is_word || (std::isdigit(c) == 0 && c != '-')) {
       is_word = std::isalnum(c) != 0;
+      is_named |= is_word;
+      ++at;
       continue;
     }
     char* end = nullptr;
@@ -413,7 +428,8 @@ void check_size(std::string_view text) {
           "machine text: \"{}\" has more than {} processing units; without \"pu\" and brackets any "
           "number is allowed",
           text, kMaxSyntheticUnits);
-    if (end > &owned[at]) at = static_cast<std::size_t>(end - owned.data()) - 1;
+    is_named = false;
+    at = behind_count = std::max(at + 1, static_cast<std::size_t>(end - owned.data()));
   }
 }
 
