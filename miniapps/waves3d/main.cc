@@ -1,0 +1,8 @@
+// waves3d on MPI.
+#include "miniapps/waves3d/waves3d.h"
+#include "miniapps/on_mpi.h"
+
+int main(int argc, char** argv) {
+  using namespace poise::miniapps;
+  return run_on_mpi<waves3d::Program>(argc, argv);
+}
