@@ -13,8 +13,10 @@ FactorTable::FactorTable(const Machine& machine)
   for (const Place& place : machine.places()) domain_of_.push_back(place.domain);
   // Any two places of a domain share their finest group with two neighbours between them.
   for (PlaceId p = 1; p < machine.num_places(); ++p)
-    if (domain_of_[p - 1] == domain_of_[p])
+    if (domain_of_[p - 1] == domain_of_[p]) {
       is_flat_inside_ = is_flat_inside_ && machine.message_factor(p - 1, p) == 1;
+      is_flat_inside_for_bytes_ = is_flat_inside_for_bytes_ && machine.byte_factor(p - 1, p) == 1;
+    }
   if (num_domains_ > kMaxTabulatedDomains) return;
   message_.resize(num_domains_ * num_domains_);
   for (DomainId from = 0; from < num_domains_; ++from)

@@ -24,6 +24,9 @@ class FactorTable {
 
   double byte(PlaceId from, PlaceId to) const;
 
+  /// Whether every factor between different places of one domain is 1, of messages and of bytes.
+  bool is_flat_inside() const { return is_flat_inside_ && is_flat_inside_for_bytes_; }
+
  private:
   double inside(PlaceId from, PlaceId to) const {
     if (from == to) return 0;
@@ -32,7 +35,8 @@ class FactorTable {
 
   const Machine& machine_;
   std::size_t num_domains_;
-  bool is_flat_inside_ = true;  // every message inside a domain has factor 1
+  bool is_flat_inside_ = true;            // every message inside a domain has factor 1
+  bool is_flat_inside_for_bytes_ = true;  // likewise every byte
   std::vector<DomainId> domain_of_;
   std::vector<double> message_;
 };

@@ -57,6 +57,9 @@ class BusyTimes {
     return seconds;
   }
 
+  /// Whether what passes between places of one domain costs just its seconds at factor 1.
+  bool is_flat_inside() const { return factors_.is_flat_inside(); }
+
   /// The seconds that t receives from and causes at its neighbours, were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 

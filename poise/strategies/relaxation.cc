@@ -100,10 +100,8 @@ void Relaxation::gather_destinations(TaskId t, PlaceId from) {
 
 /// Of the task gathered.
 double Relaxation::change_of_move(PlaceId to) {
-  double change = 0;
-  for (const auto& outcome : around_.try_at(to))
-    change += potential(outcome.busy_s) - potential_of_[outcome.place];
-  return change;
+  return around_.worth_at(
+      to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
 }
 
 /// Keeps the best move of t to one of the destinations, if it gains enough. None that makes a place
