@@ -41,6 +41,9 @@ class BusyTimes {
     return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
   }
 
+  /// Of all tasks.
+  std::size_t num_arcs() const { return arcs_.size(); }
+
   /// What moving t to `to` would do. Nothing changes.
   Effect try_move(TaskId t, PlaceId to);
   /// What exchanging the places of t and u would do.

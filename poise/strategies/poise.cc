@@ -1,9 +1,9 @@
 /// Poise: refines the current placement until its busiest places cannot hand anything on.
 ///
 /// This project's own. Neither a new partition nor list scheduling is best at load, communication
-/// and few migrations at once: what wins is to descend on the predicted iteration. refine_comm
-/// takes the first steps, which are large; then steps are judged by a blunt potential that all busy
-/// places feel, then by a sharp one that is the busiest place alone (relaxation.h). Where that
+/// and few migrations at once: what wins is to descend on the predicted iteration. Steps are judged
+/// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
+/// place alone (relaxation.h). Where that
 /// leaves much above the bound on the makespan, and the phases to come would pay for the look, the
 /// same is tried from greedy_comm (large tasks shut in by small ones) and from treematch (messages
 /// weigh). Tasks then return home where that costs nothing, and all stay where the seconds saved
@@ -62,7 +62,7 @@ Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
   const auto total_s = [&](const Metrics& metrics) {
     return knobs["steps"] * metrics.iteration_s + metrics.migration_s;
   };
-  Result best = refine_from(problem, placed_by("refine_comm", problem));
+  Result best = refine_from(problem, problem.current);
   const auto try_from = [&](std::string_view strategy) {
     const double hoped_s =
         knobs["steps"] * (best.metrics.iteration_s - best.metrics.makespan_bound_s);

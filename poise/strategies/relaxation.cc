@@ -11,13 +11,17 @@ namespace {
 constexpr TaskId kNobody = ~TaskId{0};
 
 /// A task that talks to hundreds looks only at those it talks to most.
-constexpr std::size_t kMaxArcs = 24;
+constexpr std::size_t kMaxArcs = 12;
 
 /// Of the tasks that send to a place, those that it spends most time on are tried nearer.
-constexpr std::size_t kMaxPulls = 32;
+constexpr std::size_t kMaxPulls = 8;
 
 /// Keeps a decision for tens of thousands of places within seconds.
 constexpr double kMostVisits = 6'000;
+
+/// Looks that a stage may take per task and arc, so that no shape of graph takes much longer than
+/// others of its size.
+constexpr std::uint64_t kMostLooks = 16;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -48,7 +52,7 @@ double Relaxation::peak_s() const {
 }
 
 double Relaxation::potential(double busy_s) const {
-  double base = busy_s / scale_s_, power = 1;
+  double base = busy_s * per_scale_, power = 1;
   for (int e = exponent_; e > 0; e >>= 1, base *= base)
     if (e & 1) power *= base;
   return power;
@@ -194,6 +198,7 @@ void Relaxation::gather_swaps(PlaceId p, double limit) {
         --nearest;
       if (std::abs(nearest->first - wanted_s) >= half_s) continue;
       times_.try_swap(t, nearest->second);
+      looks_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
       const double change = change_of_trial();
       if (change < best.change) best = {change, t, nearest->second, to};
     }
@@ -248,6 +253,7 @@ bool Relaxation::relax(PlaceId p, const Stage& stage) {
 void Relaxation::run(const Stage& stage) {
   exponent_ = stage.exponent;
   scale_s_ = peak_s();
+  per_scale_ = 1 / scale_s_;
   if (scale_s_ == 0) return;
   double peak_s = scale_s_;  // or more than that, once it fell
   for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -255,7 +261,9 @@ void Relaxation::run(const Stage& stage) {
     open(p);
   }
   double visits = std::min(stage.visits * machine_.num_places(), kMostVisits);
-  while (!queue_.empty() && visits > 0) {
+  const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
+  const std::uint64_t most_looks = looks() + kMostLooks * entries;
+  while (!queue_.empty() && visits > 0 && looks() < most_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     const bool is_outdated = !is_open_[p] || busy_s != times_.busy_s(p);

@@ -50,6 +50,7 @@ class Relaxation {
   };
 
   double potential(double busy_s) const;
+  std::uint64_t looks() const { return around_.looks() + looks_of_swaps_; }
   double change_of_move(PlaceId to);
   double change_of_trial() const;
   void try_moves(TaskId t, double limit);
@@ -73,8 +74,9 @@ class Relaxation {
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
 
+  std::uint64_t looks_of_swaps_ = 0;
   int exponent_ = 1;
-  double scale_s_ = 1;
+  double scale_s_ = 1, per_scale_ = 1;
   std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
   std::vector<PlaceId> destinations_, near_;
   std::vector<std::pair<TaskId, double>> pulls_;  // who sends to the place, seconds
