@@ -1,0 +1,299 @@
+// Gravity in clusters of particles, in ChaNGa's role. Objects are pieces of space with as many
+// particles each. Those that fall fast take shorter time steps, so that in most steps only a few
+// are active, nearly all in the dense cores: load is uneven, and it varies from step to step.
+//
+// In each step a piece tells all where its active particles are, in small groups, and gets from
+// each piece what must be seen from there: near particles singly, far ones as one mass (Barnes and
+// Hut, 1986; for groups: Barnes, 1990; between processors: Warren and Salmon, 1992). Forces,
+// momentum and energy are checked. Particles keep their piece.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "miniapps/nbody/tree.h"
+#include "miniapps/program.h"
+
+#include "poise/base/random.h"
+
+namespace poise::miniapps::nbody {
+
+constexpr double kLongestStep = 0.01, kAccuracy = 0.1;
+constexpr std::size_t kGroup = 16;
+constexpr std::size_t kSamples = 64;  // particles whose forces are checked
+
+struct Settings {
+  std::uint32_t pieces = 64, particles = 8192, rungs = 4;
+  double theta = 0.7;
+
+  double shortest_step() const { return kLongestStep / static_cast<double>(1U << (rungs - 1)); }
+};
+
+struct Particle {
+  Vector at{}, velocity{};
+  std::uint32_t id = 0, rung = 0;  // its time step is the longest over 2^rung
+};
+
+/// Orders particles so that neighbours follow one another: halves across the longest side, again
+/// and again, in whole groups.
+inline void arrange(std::span<Particle> particles) {
+  if (particles.size() <= kGroup) return;
+  Box box;
+  for (const Particle& particle : particles) box.add(particle.at);
+  const std::size_t axis = box.longest_axis();
+  std::sort(particles.begin(), particles.end(), [axis](const Particle& a, const Particle& b) {
+    return a.at[axis] != b.at[axis] ? a.at[axis] < b.at[axis] : a.id < b.id;
+  });
+  const std::size_t half = (particles.size() / 2 + kGroup - 1) / kGroup * kGroup;
+  arrange(particles.first(half));
+  arrange(particles.subspan(half));
+}
+
+struct Piece {
+  ObjectId id = 0;
+  Settings settings;
+  std::uint64_t now = 0;  // steps: see() in odd ones, pull() and tell() in even ones
+  std::vector<Particle> particles;
+  double first_energy = 0, energy = 0;                    // when all are active
+  std::vector<std::pair<std::uint32_t, Vector>> samples;  // first accelerations
+
+  void step(const Inbox& inbox, Outbox& outbox) {
+    if (now % 2 == 1) see(inbox, outbox);
+    if (now % 2 == 0 && now > 0) pull(inbox, now / 2 - 1);
+    if (now % 2 == 0) tell(outbox, now / 2);
+    ++now;
+  }
+
+  bool is_sync(std::uint64_t time) const { return time % (1U << (settings.rungs - 1)) == 0; }
+  double mass() const { return 1.0 / settings.particles; }
+
+  /// The active particles at a time (in units of the shortest step), a few neighbours in each.
+  std::vector<std::vector<std::size_t>> groups(std::uint64_t time) const {
+    std::vector<std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < particles.size(); ++i) {
+      if (time % (1U << (settings.rungs - 1 - particles[i].rung)) != 0) continue;
+      if (groups.empty() || groups.back().size() == kGroup) groups.emplace_back();
+      groups.back().push_back(i);
+    }
+    return groups;
+  }
+
+  void tell(Outbox& outbox, std::uint64_t time) const {
+    std::vector<Box> boxes;
+    for (const auto& group : groups(time)) {
+      boxes.emplace_back();
+      for (const std::size_t i : group) boxes.back().add(particles[i].at);
+    }
+    if (boxes.empty()) return;
+    std::vector<ObjectId> all(settings.pieces);
+    std::iota(all.begin(), all.end(), ObjectId{0});
+    outbox.send_to_all(all, boxes);
+  }
+
+  void see(const Inbox& inbox, Outbox& outbox) const {
+    std::vector<Mass> masses;
+    for (const Particle& particle : particles) masses.push_back({particle.at, mass()});
+    const Tree tree(std::move(masses));
+    for (const Mail& mail : inbox) {
+      std::span<const Box> boxes;
+      mail.read(boxes);
+      std::vector<Mass> seen;
+      std::vector<std::uint64_t> ends;
+      for (const Box& box : boxes) {
+        tree.for_each_seen_from(box, settings.theta, [&](const Mass& m) { seen.push_back(m); });
+        ends.push_back(seen.size());
+      }
+      outbox.send(mail.from(), ends, seen);
+    }
+  }
+
+  void pull(const Inbox& inbox, std::uint64_t time) {
+    const auto all_groups = groups(time);
+    std::vector<std::vector<Field>> fields;
+    for (const auto& group : all_groups) fields.emplace_back(group.size());
+    for (const Mail& mail : inbox) {
+      std::span<const std::uint64_t> ends;
+      std::span<const Mass> seen;
+      mail.read(ends, seen);
+      for (std::size_t g = 0; g < all_groups.size(); ++g)
+        for (std::size_t i = 0; i < all_groups[g].size(); ++i)
+          for (std::size_t m = g == 0 ? 0 : ends[g - 1]; m < ends[g]; ++m)
+            fields[g][i].add(particles[all_groups[g][i]].at, seen[m]);
+    }
+    double sum = 0;
+    for (std::size_t g = 0; g < all_groups.size(); ++g)
+      for (std::size_t i = 0; i < all_groups[g].size(); ++i)
+        sum += kick(particles[all_groups[g][i]], fields[g][i], time);
+    if (is_sync(time)) {
+      energy = sum;
+      arrange(particles);
+    }
+    if (time == 0) first_energy = energy;
+    for (Particle& particle : particles)
+      for (std::size_t a = 0; a < 3; ++a)
+        particle.at[a] += settings.shortest_step() * particle.velocity[a];
+  }
+
+  /// Ends a particle's time step and begins the next: half a kick each. Returns its energy between.
+  double kick(Particle& particle, const Field& field, std::uint64_t time) {
+    const auto push = [&] {
+      const double half = 0.5 * kLongestStep / static_cast<double>(1U << particle.rung);
+      for (std::size_t a = 0; a < 3; ++a) particle.velocity[a] += half * field.acceleration[a];
+    };
+    if (time > 0) push();
+    double square = 0, speed = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      square += field.acceleration[a] * field.acceleration[a];
+      speed += particle.velocity[a] * particle.velocity[a];
+    }
+    if (is_sync(time)) {
+      const double limit = kAccuracy * std::sqrt(kSoftening / std::sqrt(square));
+      double step = kLongestStep;
+      for (particle.rung = 0; particle.rung + 1 < settings.rungs && step > limit; step /= 2)
+        ++particle.rung;
+    }
+    if (time == 0 && particle.id % (settings.particles / kSamples) == 0)
+      samples.emplace_back(particle.id, field.acceleration);
+    push();
+    const double potential = field.potential + mass() / kSoftening;  // not that of itself
+    return 0.5 * mass() * (speed + potential);
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(id, settings, now, particles, first_energy, energy, samples);
+  }
+};
+
+struct Sums {
+  double first_energy = 0, energy = 0, checksum = 0, speed = 0;
+  Vector momentum{};
+  std::array<Vector, kSamples> samples{};
+  Sums& operator+=(const Sums& other) {
+    first_energy += other.first_energy;
+    energy += other.energy;
+    checksum += other.checksum;
+    speed += other.speed;
+    for (std::size_t a = 0; a < 3; ++a) {
+      momentum[a] += other.momentum[a];
+      for (std::size_t s = 0; s < kSamples; ++s) samples[s][a] += other.samples[s][a];
+    }
+    return *this;
+  }
+};
+
+/// A cluster whose mass within r grows as √r, each particle about as fast as in a circle there.
+inline Particle in_cluster(const Vector& centre, double radius, double mass, Random& random) {
+  const auto direction = [&] {
+    for (;;) {
+      const Vector v{random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
+      const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+      const double length = std::sqrt(square);
+      if (square < 1 && square > 1e-6) return Vector{v[0] / length, v[1] / length, v[2] / length};
+    }
+  };
+  const double share = random.uniform(), r = radius * share * share;
+  const double speed = 0.8 * std::sqrt(mass * share / std::sqrt(r * r + kSoftening * kSoftening));
+  const Vector towards = direction(), moving = direction();
+  Particle particle;
+  for (std::size_t a = 0; a < 3; ++a) {
+    particle.at[a] = centre[a] + r * towards[a];
+    particle.velocity[a] = speed * moving[a];
+  }
+  return particle;
+}
+
+/// Settings, objects and results.
+struct Program : Settings {
+  static constexpr const char* kName = "nbody";
+  static constexpr const char* kSummary =
+      "Gravity by trees, between clusters of particles of which few are active at a time.";
+  std::uint64_t iterations = 64;
+  std::vector<Particle> all;  // at first, piece by piece
+
+  void add_options(CLI::App& app) {
+    add_option(app, "--pieces", pieces, "of space", 1, 100000);
+    add_option(app, "--particles", particles, "in all", 100, 1000000000);
+    add_option(app, "--theta", theta, "how large a group may look that counts as one", 0.0, 1.0);
+    add_option(app, "--rungs", rungs, "time steps, each half as long as the one before", 1, 16);
+  }
+  void prepare() {
+    if (pieces > particles) fail("--pieces {} is above --particles {}", pieces, particles);
+    Random random(1);
+    for (std::uint32_t i = 0; i < particles; ++i) {
+      const double share = (i + 0.5) / particles;
+      if (share < 0.6)
+        all.push_back(in_cluster({0, 0, 0}, 1, 0.6, random));
+      else if (share < 0.9)
+        all.push_back(in_cluster({3, 1, 0}, 0.6, 0.3, random));
+      else
+        all.push_back(in_cluster({-1, -2, 2}, 2, 0.1, random));
+    }
+    for (std::uint32_t i = 0; i < particles; ++i) all[i].id = i;
+    arrange(all);
+    for (std::uint32_t i = 0; i < particles; ++i) all[i].id = i;
+  }
+  ObjectId num_objects() const { return pieces; }
+  std::uint64_t steps() const { return 2 * iterations + 1; }
+  Piece object(ObjectId id) const {
+    Piece piece{.id = id, .settings = *this, .particles = {}, .samples = {}};
+    const auto first = [&](std::uint64_t of) {
+      return all.begin() + static_cast<std::ptrdiff_t>(of * particles / pieces);
+    };
+    piece.particles.assign(first(id), first(id + 1));
+    return piece;
+  }
+  Sums sum_of(const Piece& piece) const {
+    Sums sums{.first_energy = piece.first_energy, .energy = piece.energy};
+    for (const Particle& particle : piece.particles) {
+      double square = 0;
+      for (std::size_t a = 0; a < 3; ++a) {
+        sums.checksum += particle.at[a];
+        sums.momentum[a] += particle.velocity[a];
+        square += particle.velocity[a] * particle.velocity[a];
+      }
+      sums.speed += std::sqrt(square);
+    }
+    for (const auto& [id, acceleration] : piece.samples) {
+      const std::size_t sample = id / (particles / kSamples);
+      if (sample < kSamples) sums.samples[sample] = acceleration;
+    }
+    return sums;
+  }
+  double checksum(const Sums& sums) const { return sums.checksum; }
+
+  /// Root mean square of the errors of the sampled forces over that of the forces.
+  double force_error(const Sums& sums) const {
+    double error = 0, whole = 0;
+    for (std::size_t s = 0; s < kSamples; ++s) {
+      const Vector& at = all[s * (particles / kSamples)].at;
+      Field field;
+      for (const Particle& other : all) field.add(at, {other.at, 1.0 / particles});
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double d = sums.samples[s][a] - field.acceleration[a];
+        error += d * d;
+        whole += field.acceleration[a] * field.acceleration[a];
+      }
+    }
+    return std::sqrt(error / whole);
+  }
+  void check(const Sums& before, const Sums& after) const {
+    const double forces = force_error(after);
+    const double energy = std::fabs(after.energy / after.first_energy - 1);
+    double momentum = 0;
+    for (std::size_t a = 0; a < 3; ++a)
+      momentum = std::max(momentum, std::fabs(after.momentum[a] - before.momentum[a]));
+    momentum /= after.speed;
+    fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
+               momentum, after.first_energy, energy);
+    const bool is_exact = theta == 0 && rungs == 1;
+    if (!(forces < (theta == 0 ? 1e-12 : 0.02))) fail("the forces are wrong");
+    if (!(momentum < (is_exact ? 1e-12 : 1e-3))) fail("momentum is not conserved");
+    if (!(energy < 0.01)) fail("energy is not conserved");
+  }
+};
+
+}  // namespace poise::miniapps::nbody
