@@ -6,7 +6,9 @@
 //     template <typename Archive>
 //     void serialize(Archive& archive) { archive(position, velocity, neighbours); }
 //
-// or, for a type of somebody else, as a free function serialize(archive, value) beside it. Types
+// or, for a type of somebody else, as a free function serialize(archive, value) beside it; a pair
+// of members save(archive) const and load(archive) does as well, and cereal's names for values
+// (CEREAL_NVP) and bases (cereal::base_class) are seen through. Types
 // that may be copied byte by byte need nothing; standard containers of all of these work. A
 // std::span<const T> is written as a vector is, and read without a copy: it looks into the bytes.
 // Bytes are those of this machine: an archive is no file format.
@@ -33,6 +35,13 @@
 
 #include "poise/base/error.h"
 
+namespace cereal {
+template <class T>
+class NameValuePair;
+template <class T>
+struct base_class;
+}  // namespace cereal
+
 namespace poise {
 
 class Writer;
@@ -42,6 +51,20 @@ concept SerializesItself = requires(T& value, Archive& archive) { value.serializ
 
 template <typename T, typename Archive = Writer>
 concept SerializedBeside = requires(T& value, Archive& archive) { serialize(archive, value); };
+
+template <typename T, typename Archive = Writer>
+concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) {
+  constant.save(archive);
+  value.load(archive);
+};
+
+/// What cereal puts around a value.
+template <typename T>
+inline constexpr bool kIsWrapped = false;
+template <typename T>
+inline constexpr bool kIsWrapped<cereal::NameValuePair<T>> = true;
+template <typename T>
+inline constexpr bool kIsWrapped<cereal::base_class<T>> = true;
 
 template <typename T>
 inline constexpr bool kIsView = false;
@@ -54,8 +77,9 @@ concept IsView = kIsView<T>;
 
 /// Copied as its bytes. A pointer means nothing elsewhere, so it is refused.
 template <typename T>
-concept RawBytes = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> &&
-                   !SerializesItself<T> && !SerializedBeside<T>;
+concept RawBytes =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> && !kIsWrapped<T> &&
+    !SerializesItself<T> && !SerializedBeside<T> && !SavesAndLoads<T>;
 
 namespace archived {
 
@@ -151,6 +175,14 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   std::visit([&](auto& alternative) { visit(archive, alternative); }, value);
 }
 
+template <typename Archive, typename T>
+void visit_kind(Archive& archive, cereal::NameValuePair<T>& named) {
+  visit(archive, named.value);
+}
+template <typename Archive, typename Base>
+void visit_kind(Archive& archive, cereal::base_class<Base>& base) {
+  visit(archive, *base.base_ptr);
+}
 template <typename Archive, typename T, std::size_t N>
 void visit_kind(Archive& archive, std::array<T, N>& value) {
   for (T& element : value) visit(archive, element);
@@ -201,12 +233,22 @@ void visit_kind(Archive& archive, T& container) {
 }
 
 template <typename Archive, typename T>
+void visit_pair(Archive& archive, T& value) {
+  if constexpr (Archive::is_loading)
+    value.load(archive);
+  else
+    std::as_const(value).save(archive);
+}
+
+template <typename Archive, typename T>
 void visit(Archive& archive, T& value) {
   static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process");
   if constexpr (SerializesItself<T, Archive>)
     value.serialize(archive);
   else if constexpr (SerializedBeside<T, Archive>)
     serialize(archive, value);
+  else if constexpr (SavesAndLoads<T, Archive>)
+    visit_pair(archive, value);
   else if constexpr (RawBytes<T>)
     archive.raw(&value, sizeof value);
   else if constexpr (requires { visit_kind(archive, value); })
@@ -264,7 +306,9 @@ class Reader {
   static constexpr bool is_loading = true;
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   template <typename... Ts>
-  void operator()(Ts&... values) {
+  void operator()(Ts&&... values) {
+    static_assert(((std::is_lvalue_reference_v<Ts> || kIsWrapped<Ts>)&&...),
+                  "nobody could see what is read into a temporary");
     (archived::visit(*this, values), ...);
   }
   std::size_t left() const { return bytes_.size() - at_; }
