@@ -9,11 +9,21 @@ endfunction()
 
 # A test of NP ranks, more than there are cores if need be: mpi_test(NAME NP TARGET ARGUMENT…). Open
 # MPI is told to oversubscribe, bind nothing and yield when idle; as root it wants to be asked twice.
+set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
 add_custom_target(mpi_tests)  # the programs of all of them
 function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
                                 ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi
+                       ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
+endfunction()
+
+# A script that starts NP ranks of a program itself, and looks at them with the command poise.
+function(mpi_script name np target script)
+  add_dependencies(mpi_tests ${target} poise_command)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi ENVIRONMENT
-    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none;OMPI_MCA_mpi_yield_when_idle=1")
+    "${MPI_TEST_ENVIRONMENT};LAUNCH=${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np};PROGRAM=$<TARGET_FILE:${target}>;POISE=$<TARGET_FILE:poise_command>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

@@ -111,7 +111,7 @@ TEST(Collection, moves_in_pieces) {
 }
 
 TEST(Collection, any_number_of_threads_gives_the_same) {
-  for (const std::uint32_t threads : {1u, 2u, 3u})
+  for (const std::uint32_t threads : {1u, 2u, 3u, 4u})
     for (const bool place_per_thread : {false, true})
       expect_as_plain({.strategy = "rotate",
                        .period = 3,
@@ -169,13 +169,32 @@ TEST(Collection, measured_loads_lead_to_a_balance) {
   for (const int count : heavy_on) EXPECT_EQ(count, 4 / objects.num_ranks());
 }
 
+int warnings_in(const std::string& text) {
+  int count = 0;
+  for (auto at = text.find("warning:"); at != text.npos; at = text.find("warning:", at + 1))
+    ++count;
+  return count;
+}
+
+TEST(Collection, a_strategy_over_its_budget_leaves_all_as_it_is_with_one_warning) {
+  Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
+                             {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
+  testing::internal::CaptureStderr();
+  objects.run(10);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings_in(said), objects.rank() == 0 ? 1 : 0) << said;
+  EXPECT_EQ(objects.totals().migrations, 0u);
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+}
+
 TEST(Collection, a_strategy_that_fails_leaves_all_as_it_is) {
   // orb needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
   objects.run(10);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("warning: strategy orb failed") != said.npos, objects.rank() == 0) << said;
+  EXPECT_EQ(warnings_in(said), objects.rank() == 0 ? 1 : 0) << said;
+  EXPECT_EQ(said.find("strategy orb failed") != said.npos, objects.rank() == 0) << said;
   EXPECT_EQ(objects.totals().migrations, 0u);
   EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
 }
@@ -186,6 +205,58 @@ TEST(Collection, sums_in_order_of_the_objects) {
   double expected = 0;
   for (ObjectId id = 0; id < kObjects; ++id) expected += 0.1 * id;
   EXPECT_EQ(objects.sum([](const Gossip& g) { return 0.1 * g.id; }), expected);
+}
+
+/// Tells everybody where its message lies, and sees where it lies itself.
+struct Pointing {
+  ObjectId id = 0;
+  std::vector<std::uintptr_t> addresses = {};
+  void step(const Inbox& inbox, Outbox& outbox) {
+    addresses.clear();
+    for (const Mail& mail : inbox) {
+      std::span<const double> view;
+      mail.read(view);
+      EXPECT_EQ(static_cast<const void*>(view.data() + view.size()),
+                static_cast<const void*>(mail.bytes().data() + mail.bytes().size()));
+      addresses.push_back(reinterpret_cast<std::uintptr_t>(view.data()));
+    }
+    std::vector<ObjectId> all;
+    for (ObjectId to = 0; to < kObjects; ++to) all.push_back(to);
+    if (id == 0) outbox.send_to_all(all, std::vector<double>(1000, 0.5));
+  }
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(id, addresses);
+  }
+};
+
+TEST(Collection, what_many_on_a_rank_receive_is_there_once_and_read_where_it_lies) {
+  Collection<Pointing> objects(MPI_COMM_WORLD, kObjects, [](ObjectId id) { return Pointing{id}; });
+  objects.run(2);
+  std::vector<std::uintptr_t> addresses;
+  objects.for_each([&](ObjectId, const Pointing& object) {
+    ASSERT_EQ(object.addresses.size(), 1u);
+    addresses.push_back(object.addresses[0]);
+  });
+  EXPECT_EQ(std::count(addresses.begin(), addresses.end(), addresses[0]),
+            static_cast<std::ptrdiff_t>(addresses.size()));
+}
+
+TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string stem = broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_vt_{}", ::getpid()));
+  {
+    Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
+                               {.strategy = "rotate", .period = 4, .trace = stem + ".json"});
+    objects.run(10);
+  }
+  if (rank != 0) return;
+  const Trace trace = read_trace(stem);
+  EXPECT_EQ(trace.phases.size(), 3u);
+  EXPECT_NE(::access((stem + ".json.poise").c_str(), F_OK), 0);
+  for (std::uint32_t r = 0; r < trace.num_places; ++r)
+    EXPECT_EQ(std::remove(fmt::format("{}.{}.json", stem, r).c_str()), 0);
 }
 
 TEST(Collection, a_trace_has_a_phase_per_decision_and_the_rest) {

@@ -71,6 +71,29 @@ TEST(Decider, a_strategy_that_takes_too_long_is_not_waited_for) {
   for (const Row& row : share_of(world).rows) EXPECT_EQ(decision.placement.of(row.id), row.place);
 }
 
+TEST(Decider, ranks_that_come_to_different_placements_keep_the_current_one) {
+  const World world = discover_world(MPI_COMM_WORLD, {});
+  const auto seed = static_cast<std::uint64_t>(world.rank + 1);
+  Options options{.strategy = "random", .mode = Mode::replicated, .seed = seed};
+  Decider decider(MPI_COMM_WORLD, world, options, kObjects, 1);
+  const Decision decision = decider.decide(share_of(world));
+  const bool is_alone = world.num_ranks == 1;
+  EXPECT_EQ(decision.trouble.find("the same placement") != std::string::npos,
+            world.rank == 0 && !is_alone);
+  if (is_alone) return;
+  for (const Row& row : share_of(world).rows) EXPECT_EQ(decision.placement.of(row.id), row.place);
+}
+
+TEST(Decider, two_levels_are_chosen_for_many_places_on_several_hosts) {
+  for (const std::uint32_t places_per_rank : {1u, 300u})
+    for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
+      const World world = discover_world(MPI_COMM_WORLD, {places_per_rank, ranks_per_host});
+      const Decider decider(MPI_COMM_WORLD, world, {}, kObjects, 1);
+      const bool is_large = places_per_rank == 300 && world.num_hosts > 1;
+      EXPECT_EQ(decider.mode(), is_large ? Mode::hierarchical : Mode::root);
+    }
+}
+
 TEST(World, hosts_follow_one_another_along_the_places) {
   for (const std::uint32_t ranks_per_host : {0u, 1u, 2u, 3u})
     for (const std::uint32_t places_per_rank : {1u, 3u}) {

@@ -1,24 +1,26 @@
-// A program whose object 5 throws in its third step, or while it is serialized: the test looks at
-// how the job ends.
-#include <cstring>
+// A program whose object 5 throws in its third step, or while it is serialized, or kills its rank
+// in the step after the fourth decision: the test looks at how the job ends.
+#include <csignal>
+#include <string_view>
 
 #include "runtimes/objects/collection.h"
 
 namespace poise::objects {
 namespace {
 
-bool fails_when_serialized = false;
+std::string_view trouble;
 
 struct Failing {
   ObjectId id = 0;
   int steps = 0;
   void step(const Inbox&, Outbox& outbox) {
-    if (id == 5 && steps++ == 2 && !fails_when_serialized) fail("out of luck");
+    if (id == 5 && ++steps == 3 && trouble == "step") fail("out of luck");
+    if (id == 5 && steps == 13 && trouble == "kill") std::raise(SIGKILL);
     outbox.send((id + 1) % 8, steps);
   }
   template <typename Archive>
   void serialize(Archive& archive) {
-    if (id == 5 && fails_when_serialized) fail("cannot be packed");
+    if (id == 5 && trouble == "serialize") fail("cannot be packed");
     archive(id, steps);
   }
 };
@@ -29,7 +31,7 @@ struct Failing {
 int main(int argc, char** argv) {
   using namespace poise::objects;
   MPI_Init(&argc, &argv);
-  fails_when_serialized = argc > 1 && std::strcmp(argv[1], "serialize") == 0;
+  trouble = argc > 1 ? argv[1] : "step";
   Options options;
   options.name = "luck";
   options.strategy = "rotate";

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "poise/base/error.h"
 
@@ -32,12 +33,9 @@ Journal::Journal(const Options& options, const Machine& machine)
     fail("POISE_LOG: cannot write {}: {}", options.log, std::strerror(errno));
   if (trace_path_.empty()) return;
   check_ending(trace_path_);
-  if (trace_path_.ends_with(".poise")) {
-    recording_ = std::make_unique<native::Recording>(trace_path_, machine.num_places(), &machine);
-  } else {
-    trace_.machine = machine;
-    trace_.num_places = machine.num_places();
-  }
+  recording_path_ = trace_path_;
+  if (!trace_path_.ends_with(".poise")) recording_path_ += ".poise";
+  recording_ = std::make_unique<native::Recording>(recording_path_, machine.num_places(), &machine);
 }
 
 Journal::~Journal() {
@@ -51,10 +49,7 @@ void Journal::add(const Census& census, double wall_s) {
   phase.wall_s = wall_s;
   phase.workload = census.workload;
   phase.placement = census.current;
-  if (recording_)
-    recording_->add(phase);
-  else
-    trace_.phases.push_back(std::move(phase));
+  recording_->add(phase);
 }
 
 void Journal::add(const Balanced& b) {
@@ -69,11 +64,12 @@ void Journal::add(const Balanced& b) {
 }
 
 void Journal::finish() {
-  if (recording_)
-    recording_->finish();
-  else if (!trace_path_.empty())
-    write_trace(trace_, trace_path_);
-  trace_path_.clear();
+  if (trace_path_.empty()) return;
+  const std::string path = std::exchange(trace_path_, "");
+  recording_->finish();
+  if (path == recording_path_) return;
+  write_trace(read_trace(recording_path_), path);
+  std::remove(recording_path_.c_str());
 }
 
 }  // namespace poise::objects

@@ -30,16 +30,16 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   bool wants_phases() const { return !trace_path_.empty(); }
-  /// A native trace has the phase on disk when this returns.
+  /// The phase is on disk when this returns, in the native form: a trace of another is recorded
+  /// beside its path, with .poise after it, and turned into that form at the end.
   void add(const Census& census, double wall_s);
   void add(const Balanced& balanced);
   /// Completes the trace. Throws Error when it cannot be written.
   void finish();
 
  private:
-  std::string trace_path_, strategy_;
+  std::string trace_path_, recording_path_, strategy_;
   std::unique_ptr<native::Recording> recording_;
-  Trace trace_;  // of a form that is written in one piece at the end
   std::uint64_t num_phases_ = 0;
   std::FILE* log_ = nullptr;
 };
