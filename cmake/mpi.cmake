@@ -14,8 +14,13 @@ set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 add_custom_target(mpi_tests)  # the programs of all of them
 function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
+  get_target_property(kind ${target} TYPE)
+  set(program $<TARGET_FILE:${target}>)
+  if(kind STREQUAL "UTILITY")  # built by another compiler
+    set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
+  endif()
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np}
-                                ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${target}> ${ARGN})
+                                ${MPIEXEC_PREFLAGS} ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi
                        ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
 endfunction()

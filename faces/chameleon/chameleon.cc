@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chameleon.h>
 #include <cstdarg>
+#include <cstring>
 #include <memory>
 #include <mpi.h>
 #include <mutex>
@@ -28,6 +29,7 @@ namespace face = poise::chameleon;
 std::recursive_mutex mutex;  // of the following
 std::unique_ptr<tasks::Context> context;
 std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;  // until the wait's end
+std::unordered_map<void*, std::size_t> submitted;  // bytes of data from a compiler's plug-in
 int next_id = 0;
 bool started_mpi = false;
 
@@ -38,6 +40,7 @@ thread_local int last_added = -1;
 struct Travelling {
   face::CodeAddress code;
   std::uint32_t home;
+  std::uint32_t num_offsets;  // which are the next item
   int id;
   cham_migratable_task_t* task;
 };
@@ -63,21 +66,46 @@ void call(void* code, const std::array<void*, kMostArguments>& arguments, std::s
   call_with(code, arguments, std::make_index_sequence<kMostArguments>());
 }
 
+struct Arguments {
+  std::array<void*, kMostArguments> values{};
+  std::size_t count = 0;
+};
+
+/// Of the items behind Travelling: literals stand for themselves, others for where they lie here.
+Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
+  std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
+  if (!offsets.empty()) {
+    std::memcpy(offsets.data(), items[0].data, items[0].bytes);
+    items = items.subspan(1);
+  }
+  Arguments arguments{.count = items.size()};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    void*& value = arguments.values[i] = items[i].data;
+    if (items[i].mode == tasks::Mode::literal)
+      std::memcpy(&value, items[i].data, sizeof value);
+    else if (!offsets.empty() && value)
+      value = static_cast<char*>(value) + offsets[i];
+  }
+  return arguments;
+}
+
+/// A task of another rank, as tools see it here.
+void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
+                  const Arguments& arguments, std::span<const tasks::Item> items) {
+  visitor.id = travelling.id;
+  visitor.entry = face::code_at(travelling.code);
+  for (std::size_t i = 0; i < arguments.count; ++i)
+    visitor.arguments.push_back(
+        {arguments.values[i], items[items.size() - arguments.count + i].bytes, 0});
+}
+
 void run(std::span<const tasks::Item> items) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
-  std::array<void*, kMostArguments> arguments{};
-  cham_migratable_task_t visitor;
+  const Arguments arguments = arguments_of(travelling, items.subspan(1));
   const bool local = travelling.home == tasks::Context::current().rank();
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    arguments[i - 1] = items[i].data;
-    if (items[i].mode == tasks::Mode::literal)
-      std::memcpy(&arguments[i - 1], items[i].data, sizeof(void*));
-    if (!local) visitor.arguments.push_back({arguments[i - 1], items[i].bytes, 0});
-  }
-  void* const code = local ? travelling.task->entry : face::code_at(travelling.code);
-  visitor.id = travelling.id;
-  visitor.entry = code;
+  cham_migratable_task_t visitor;
+  if (!local) fill_visitor(visitor, travelling, arguments, items);
   const Running now{local ? travelling.task : &visitor, local};
   const Running before = std::exchange(running_here, now);
   if (const auto us = face::ask_delay_us(now.task, next_id); us > 0)
@@ -85,7 +113,7 @@ void run(std::span<const tasks::Item> items) {
   face::tell_scheduled(now.task, local, before.task ? cham_t_task_yield : cham_t_task_start,
                        before.task, before.local);
   try {
-    call(code, arguments, items.size() - 1);
+    call(now.task->entry, arguments.values, arguments.count);
   } catch (...) {
     running_here = before;
     throw;
@@ -121,8 +149,12 @@ cham_migratable_task_t* find_task(int id) {
 
 void add(cham_migratable_task_t* task) {
   tasks::Context& here = started();
-  Travelling travelling{face::address_of(task->entry), here.rank(), task->id, task};
+  const auto num_offsets = static_cast<std::uint32_t>(task->offsets.size());
+  Travelling travelling{face::address_of(task->entry), here.rank(), num_offsets, task->id, task};
   std::vector<tasks::Item> items = {{&travelling, sizeof travelling, tasks::Mode::literal}};
+  if (num_offsets > 0)
+    items.push_back(
+        {task->offsets.data(), num_offsets * sizeof(std::ptrdiff_t), tasks::Mode::literal});
   for (auto& argument : task->arguments) {
     const tasks::Mode mode = mode_of(argument.type);
     if (mode == tasks::Mode::literal)
@@ -133,6 +165,8 @@ void add(cham_migratable_task_t* task) {
   last_added = task->id;
   face::tell_created(task);
   tasks::With with;
+  with.pinned = task->pinned;
+  with.ordered = task->ordered;
   with.on_finish = [task] {
     for (const auto& done : task->on_finish) done.function(done.argument);
     const std::lock_guard lock(mutex);
@@ -154,6 +188,11 @@ void leave_together(int team) {
 }
 
 }  // namespace
+
+bool face::is_up() {
+  const std::lock_guard lock(mutex);
+  return context != nullptr;
+}
 
 int32_t chameleon_init(void) {
   const std::lock_guard lock(mutex);
@@ -281,6 +320,42 @@ int32_t chameleon_local_task_has_finished(TYPE_TASK_ID task_id) {
 void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_ranks, int* ranks) {
   task->replication_ranks.assign(ranks, ranks + num_ranks);
 }
+
+// What the authors' compiler plug-in calls: data it copied, of which it later tells the address
+// only.
+
+int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
+  const std::lock_guard lock(mutex);
+  submitted[tgt_ptr] = static_cast<std::size_t>(size);
+  return CHAM_SUCCESS;
+}
+
+void chameleon_free_data(void* tgt_ptr) {
+  {
+    const std::lock_guard lock(mutex);
+    submitted.erase(tgt_ptr);
+  }
+  std::free(tgt_ptr);
+}
+
+void chameleon_incr_mem_alloc(int64_t) {}
+
+cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff_t* offsets,
+                                               int64_t* arg_types, int32_t num_args) {
+  std::vector<chameleon_map_data_entry_t> entries;
+  for (int32_t i = 0; i < num_args; ++i) {
+    const std::lock_guard lock(mutex);
+    const auto found = submitted.find(args[i]);
+    const std::size_t bytes = found == submitted.end() ? 0 : found->second;
+    entries.push_back({args[i], bytes, static_cast<int>(arg_types[i])});
+  }
+  cham_migratable_task_t* task = chameleon_create_task(entry, num_args, entries.data());
+  if (task) task->offsets.assign(offsets, offsets + num_args);
+  return task;
+}
+
+// Code is found by its address.
+void chameleon_set_img_idx_offset(cham_migratable_task_t*, int32_t, ptrdiff_t) {}
 
 void* chameleon_create_task_fortran(void* entry_point, int num_args, void* args) {
   return chameleon_create_task(entry_point, num_args,

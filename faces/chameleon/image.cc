@@ -40,16 +40,17 @@ std::optional<std::uint64_t> hash_of_build_id(const char* notes, std::size_t byt
 int add_image(dl_phdr_info* info, std::size_t, void* images) {
   Image image;
   image.base = info->dlpi_addr;
-  const std::string_view path = info->dlpi_name;
-  image.key = hash_of(path.substr(path.rfind('/') + 1));
+  std::optional<std::uint64_t> build_id;
+  std::string_view code;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
     const std::uint64_t begin = info->dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_LOAD) image.segments.emplace_back(begin, begin + header.p_memsz);
-    if (header.p_type != PT_NOTE) continue;
-    if (const auto id = hash_of_build_id(reinterpret_cast<const char*>(begin), header.p_memsz))
-      image.key = *id;
+    const auto* bytes = reinterpret_cast<const char*>(begin);
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_X)) code = {bytes, header.p_filesz};
+    if (header.p_type == PT_NOTE && !build_id) build_id = hash_of_build_id(bytes, header.p_memsz);
   }
+  image.key = build_id ? *build_id : hash_of(code);
   static_cast<std::vector<Image>*>(images)->push_back(std::move(image));
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace poise::chameleon {
 
 struct CodeAddress {
-  std::uint64_t image = 0;  // of its build id, or of its name where there is none
+  std::uint64_t image = 0;  // of its build id, or of its code where there is none
   std::uint64_t offset = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <chameleon.h>
 #include <chameleon_tools.h>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@ struct cham_migratable_task_t {
   int id = 0;
   void* entry = nullptr;
   std::vector<chameleon_map_data_entry_t> arguments;
+  std::vector<std::ptrdiff_t> offsets;  // of a parameter in its data; none: all 0
+  bool pinned = false, ordered = false;
   std::unique_ptr<chameleon_annotations_t> annotations;
   std::vector<int> replication_ranks;  // recorded only, as by the original in its default mode
   struct OnFinish {
@@ -29,4 +32,19 @@ struct cham_migratable_task_t {
   cham_t_data_t tool_data{};
   std::vector<std::int64_t> sizes, types;  // what tools ask for
   std::vector<void*> pointers;
+  std::vector<std::vector<char>> copies;
+
+  /// The caller may reuse what argument i points to.
+  void keep_copy_of(std::size_t i) {
+    auto& argument = arguments[i];
+    const auto* data = static_cast<const char*>(argument.valptr);
+    argument.valptr = copies.emplace_back(data, data + argument.size).data();
+  }
 };
+
+namespace poise::chameleon {
+
+/// Whether the library is initialised: between chameleon_init and chameleon_finalize.
+bool is_up();
+
+}  // namespace poise::chameleon

@@ -135,6 +135,15 @@ chameleon_annotations_t* chameleon_get_task_annotations(TYPE_TASK_ID task_id);
 chameleon_annotations_t* chameleon_get_task_annotations_opaque(cham_migratable_task_t* task);
 void chameleon_set_task_annotations(cham_migratable_task_t* task, chameleon_annotations_t* ann);
 
+/* For compilers' plug-ins. Of submitted data a task is later told by its address alone. */
+int32_t chameleon_submit_data(void* tgt_ptr, void* hst_ptr, int64_t size);
+void chameleon_free_data(void* tgt_ptr); /* frees tgt_ptr too */
+void chameleon_incr_mem_alloc(int64_t size);
+cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff_t* offsets,
+                                               int64_t* arg_types, int32_t num_args);
+void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
+                                  ptrdiff_t entry_image_offset);
+
 /* For the single key num_cells, as the Fortran module declares them. */
 void* chameleon_create_annotation_container_fortran(void);
 int chameleon_set_annotation_int_fortran(void* ann, int value);

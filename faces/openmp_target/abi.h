@@ -1,0 +1,60 @@
+// What clang's code for `#pragma omp target` passes to libomptarget (LLVM 16 to 19).
+#pragma once
+
+#include <cstdint>
+
+namespace poise::openmp_target {
+
+enum MapType : std::int64_t {
+  kTo = 0x001,
+  kFrom = 0x002,
+  kPointerAndObject = 0x010,
+  kTargetParameter = 0x020,
+  kPrivate = 0x080,
+  kLiteral = 0x100,
+  kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
+};
+
+/// A target region, of which `address` is only a mark, or a variable of `size` bytes.
+struct Entry {
+  void* address;
+  const char* name;
+  std::size_t size;
+  std::int32_t flags, reserved;
+};
+
+struct DeviceImage {
+  const char *begin, *end;
+  const Entry *entries_begin, *entries_end;
+};
+
+struct Binary {
+  std::int32_t num_images;
+  const DeviceImage* images;
+  const Entry *host_begin, *host_end;
+};
+
+/// Version 2: LLVM 16; 3: LLVM 17 to 19, whose regions take one parameter more, before the others.
+struct KernelArguments {
+  std::uint32_t version, num_arguments;
+  void **bases, **pointers;
+  std::int64_t *sizes, *types;
+  void **names, **mappers;
+  std::uint64_t trip_count;
+  std::uint64_t flags;  // bit 0: nowait
+  std::uint32_t num_teams[3], thread_limit[3], dynamic_memory;
+};
+
+/// The wrapping that LLVM 15 to 18 put around an image.
+struct WrappedHeader {
+  std::uint8_t magic[4];  // 10 FF 10 AD
+  std::uint32_t version;
+  std::uint64_t size, entry_offset, entry_size;
+};
+struct WrappedEntry {
+  std::uint16_t image_kind, offload_kind;
+  std::uint32_t flags;
+  std::uint64_t string_offset, num_strings, image_offset, image_size;
+};
+
+}  // namespace poise::openmp_target

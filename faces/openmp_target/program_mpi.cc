@@ -1,0 +1,124 @@
+// A program whose tasks are target regions, compiled by an unchanged clang. Prints what went wrong
+// and exits 1, or "all is right" and how many regions ran on another rank than their own.
+#include <chameleon.h>
+#include <cstdio>
+#include <mpi.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+int wrong = 0, rank = 0, size = 1;
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  std::fprintf(stderr, "rank %d: does not hold: %s\n", rank, what);
+}
+
+/// Products of n x n matrices: mapped in, out, and by value. Returns how many ran elsewhere.
+int products(int num_tasks, int n) {
+  const auto cells = static_cast<std::size_t>(n * n);
+  std::vector<std::vector<double>> a(num_tasks, std::vector<double>(cells, 1)), b(a), c(a);
+  std::vector<int> process(num_tasks);
+  for (int t = 0; t < num_tasks; ++t) {
+    const double *x = a[t].data(), *y = b[t].data();
+    double* z = c[t].data();
+    int* ran_in = &process[t];
+    const double factor = t;
+#pragma omp target map(to : x[0 : n * n], y[0 : n * n]) map(from : z[0 : n * n], ran_in[0 : 1]) \
+    device(1002)
+    {
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int k = 0; k < n; ++k) sum += x[i * n + k] * y[k * n + j];
+          z[i * n + j] = factor * sum;
+        }
+      usleep(200);
+      *ran_in = getpid();
+    }
+  }
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
+  int elsewhere = 0;
+  for (int t = 0; t < num_tasks; ++t) {
+    for (const double value : c[t]) check(value == t * n, "a product is right");
+    elsewhere += process[t] != getpid();
+  }
+  return elsewhere;
+}
+
+struct Pair {
+  int first, second;
+};
+
+/// Parts of arrays, values, structures, and memory that is only known by its address.
+void forms(int num_tasks) {
+  std::vector<int> numbers(100 * num_tasks, 1), sums(num_tasks, -1), counters(3, 0);
+  int* all = numbers.data();
+  int* sum = sums.data();
+  for (int t = 0; t < num_tasks; ++t) {
+    const Pair pair{t, 2 * t};  // gone, or another, when the region runs
+    const int begin = 100 * t;
+#pragma omp target map(to : all[begin : 100]) map(tofrom : sum[t : 1]) firstprivate(pair) nowait
+    {
+      sum[t] = pair.first + pair.second;
+      for (int i = begin; i < begin + 100; ++i) sum[t] += all[i];
+    }
+  }
+  int* shared = counters.data();
+#pragma omp target enter data map(to : shared[0 : 3])
+  for (int t = 0; t < num_tasks; ++t) {
+#pragma omp target nowait  // in the order in which they come, for all of them write there
+    shared[1] = 2 * shared[1] + 1;
+  }
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
+#pragma omp target exit data map(from : shared[0 : 3])
+  for (int t = 0; t < num_tasks; ++t) check(sums[t] == 3 * t + 100, "a sum is right");
+  check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
+}
+
+struct Holder {
+  int count;
+  int* numbers;
+};
+
+/// What cannot travel is done all the same.
+void at_home() {
+  int numbers[3] = {1, 2, 3};
+  Holder holder{3, numbers};
+#pragma omp target map(tofrom : holder, holder.numbers[0 : 3]) nowait
+  for (int i = 0; i < holder.count; ++i) holder.numbers[i] *= 2;
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
+  check(numbers[0] == 2 && numbers[2] == 6, "a structure's pointer");
+}
+
+/// What is met without nowait, or before the library is up, is run at once.
+void at_once() {
+  int x = 1;
+#pragma omp target map(tofrom : x)
+  x += 1;
+  check(x == 2, "a region without nowait is over when it is left");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  at_once();
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  at_once();
+  int counts[2] = {products(rank == 0 ? 200 : 0, 20), 0};
+  forms(rank == 0 ? 12 : 0);
+  at_home();
+  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  counts[1] = wrong;
+  MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0 && counts[1] == 0)
+    std::printf("all is right; %d of 200 regions ran on another rank\n", counts[0]);
+  MPI_Finalize();
+  return counts[1] ? 1 : 0;
+}

@@ -1,0 +1,84 @@
+#include "faces/openmp_target/regions.h"
+
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace poise::openmp_target {
+
+namespace {
+
+std::mutex mutex;
+std::map<const void*, void*> code;  // by mark
+
+void complain(const std::string& why) {
+  std::fprintf(stderr, "omp target: %s; regions run where they are met\n", why.c_str());
+}
+
+/// The ELF file inside, wrapped or not; empty if there is none.
+std::string_view elf_of(const DeviceImage& image) {
+  std::string_view bytes(image.begin, static_cast<std::size_t>(image.end - image.begin));
+  WrappedHeader header;
+  if (bytes.size() >= sizeof header && bytes.starts_with("\x10\xFF\x10\xAD")) {
+    std::memcpy(&header, bytes.data(), sizeof header);
+    WrappedEntry entry;
+    if (header.entry_offset > bytes.size() || bytes.size() - header.entry_offset < sizeof entry)
+      return {};
+    std::memcpy(&entry, bytes.data() + header.entry_offset, sizeof entry);
+    if (entry.image_offset > bytes.size()) return {};
+    bytes = bytes.substr(entry.image_offset, entry.image_size);
+  }
+  return bytes.starts_with(
+             "\x7f"
+             "ELF")
+             ? bytes
+             : std::string_view();
+}
+
+/// Loads bytes as a library; null, with the reason in dlerror() or errno, if that fails.
+void* open_library(std::string_view bytes) {
+  const int file = ::memfd_create("omp_target", MFD_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* library = nullptr;
+  if (::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()))
+    library = ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  ::close(file);
+  return library;
+}
+
+void load(const DeviceImage& image) {
+  for (const Entry* entry = image.entries_begin; entry != image.entries_end; ++entry)
+    if (entry->size > 0)
+      return complain(std::string("the variable ") + entry->name +
+                      " is `declare target`, which ranks do not keep equal");
+  const std::string_view elf = elf_of(image);
+  if (elf.empty()) return complain("the program has code for a device that is no processor");
+  void* library = open_library(elf);
+  if (!library) {
+    const char* why = ::dlerror();
+    return complain(std::string("its code cannot be loaded: ") + (why ? why : "no memory file"));
+  }
+  for (const Entry* entry = image.entries_begin; entry != image.entries_end; ++entry)
+    if (void* found = ::dlsym(library, entry->name)) code[entry->address] = found;
+}
+
+}  // namespace
+
+void load(const Binary& binary) {
+  const std::lock_guard lock(mutex);
+  for (std::int32_t i = 0; i < binary.num_images; ++i) load(binary.images[i]);
+}
+
+void* code_of(const void* mark) {
+  const std::lock_guard lock(mutex);
+  const auto found = code.find(mark);
+  return found == code.end() ? nullptr : found->second;
+}
+
+}  // namespace poise::openmp_target
