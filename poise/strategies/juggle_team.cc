@@ -19,7 +19,9 @@ constexpr double kBusyShare = 0.05;          // of a round: a thread that comput
 constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
 constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pauses in between
 constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
-constexpr double kQuietS = 10;               // without computing, after which it does not
+constexpr double kQuietS = 10;               // without computing, after which it does not,
+constexpr double kShortQuietS = 0.3;         // or this where it never computed much: it only
+constexpr double kQuietOverRun = 5;          // started the others, and would hold a place idle
 constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
 constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
 constexpr double kShortestWindowS = 0.05;    // of watching for sleep
@@ -40,6 +42,11 @@ double average_progress(std::span<const JuggleMember> members) {
     ++count;
   }
   return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// How long a thread may sleep and still take part: the longer, the longer it has computed.
+double longest_quiet_s(const JuggleMember& member) {
+  return std::clamp(kQuietOverRun * member.last.run_s, kShortQuietS, kQuietS);
 }
 
 double ready_share(double gained_s, double waited_s, double real_s) {
@@ -189,14 +196,17 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     const bool is_busy = member.gained_s > kBusyShare * real_s ||
                          member.gained_s + member.waited_s > kReadyShare * real_s;
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
-    if (is_busy) ++member.busy_rounds;
+    if (is_busy) {
+      ++member.busy_rounds;
+      member.busy_s = now_s;
+    }
     if (member.quiet_rounds >= kPauseRounds) member.busy_rounds = 0;
     if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
       member.takes_part = true;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
       if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
-    } else if (member.takes_part && member.quiet_rounds * real_s > kQuietS) {
+    } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member)) {
       member.takes_part = false;
       member.place.reset();
     }
@@ -304,6 +314,33 @@ void JuggleTeam::settle() {
     const PlaceId to = emptiest();
     if (threads_on[place] < threads_on[to] + 2) continue;
     --threads_on[std::exchange(place, to)];
+    ++threads_on[to];
+  }
+  even_out_domains(threads_on);
+}
+
+/// Where threads have ended in one domain it may have two fewer than another, although no place
+/// has: the least advanced thread there moves over, as far as places stay within one thread.
+void JuggleTeam::even_out_domains(std::vector<std::uint32_t>& threads_on) {
+  const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
+  DomainId num_domains = 0;
+  for (const JugglePlace& place : places_) num_domains = std::max(num_domains, place.domain + 1);
+  while (num_domains > 1) {
+    std::vector<std::uint32_t> threads_in(num_domains, 0);
+    for (PlaceId p = 0; p < places_.size(); ++p) threads_in[domain_of(p)] += threads_on[p];
+    const auto load = [&](PlaceId p) { return std::pair(threads_in[domain_of(p)], threads_on[p]); };
+    PlaceId to = 0;
+    for (PlaceId p = 1; p < places_.size(); ++p)
+      if (load(p) < load(to)) to = p;
+    JuggleMember* first = nullptr;
+    for (JuggleMember& member : members_) {
+      if (!member.takes_part || !member.place || threads_on[*member.place] <= threads_on[to] ||
+          threads_in[domain_of(*member.place)] < threads_in[domain_of(to)] + 2)
+        continue;
+      if (first == nullptr || member.progress_s < first->progress_s) first = &member;
+    }
+    if (first == nullptr) return;
+    --threads_on[std::exchange(*first->place, to)];
     ++threads_on[to];
   }
 }

@@ -62,6 +62,7 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   double asleep = 0, broken = 0;  // shares of the time, fading averages
   double part_since_s = 0, run_before_s = 0;
+  double busy_s = 0;  // when it last was
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 };
@@ -98,6 +99,7 @@ class JuggleTeam {
   bool wants_to_balance(double now_s);
   std::vector<std::size_t> team() const;
   void settle();
+  void even_out_domains(std::vector<std::uint32_t>& threads_on);
   void react(double real_s);
   void juggle(double real_s);
   void start_point(double now_s);

@@ -107,6 +107,25 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
+TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_holds_no_place) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(2);
+  EXPECT_EQ(team.num_taking_part(), 3u);
+  EXPECT_FALSE(kernel.threads[0].place);
+}
+
+TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, false, [](double now_s) { return now_s < 2 || now_s > 4; });
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(3.9);
+  EXPECT_EQ(team.num_taking_part(), 4u);
+}
+
 TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
   // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points; measurements in
   // steps and a margin allow somewhat more, far less than static threads: half of the time.
@@ -209,6 +228,26 @@ TEST(JuggleTeam, gives_the_places_of_sleepers_to_others_when_reactive) {
   const double after_s =
       kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
   EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
+}
+
+TEST(JuggleTeam, domains_are_evened_out_when_a_thread_has_ended) {
+  JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 7; ++t) kernel.add(0, false);
+  kernel.run_until(1);
+  // Of 2 + 2 and 2 + 1, one of the three ends: no place has two more than another, but a domain.
+  const auto before = kernel.threads_on();
+  const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
+  const auto ends =
+      std::find_if(kernel.threads.begin(), kernel.threads.end(), [&](const Kernel::Thread& thread) {
+        return *thread.place >= first && *thread.place < first + 2 && before[*thread.place] == 2;
+      });
+  ASSERT_NE(ends, kernel.threads.end());
+  kernel.threads.erase(ends);
+  kernel.run_until(2);
+  const auto on = kernel.threads_on();
+  EXPECT_EQ(on[0] + on[1], 3u);
+  EXPECT_EQ(on[2] + on[3], 3u);
 }
 
 TEST(JuggleTeam, stays_within_domains_when_places_have_them) {
