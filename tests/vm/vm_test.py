@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""poise juggle on an emulated machine of four memory domains: what it discovers, where it keeps
+threads, what it does when cpus go, and what it gains against the theory.
+
+The emulator gives 8 or 12 cpus on however few the host has. Work is cpu time by the machine's own
+clock, so the host's speed changes no ratio. What a busy host does is to delay the balancer, by tenths
+of a second and more: phases are long against that, and times are held to the theory only where the
+emulator had the host for itself."""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import time
+import unittest
+
+import guest
+
+BIN = pathlib.Path(os.environ.get(
+    "POISE_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+PROGRAMS = [BIN / "poise", BIN / "phases"]
+ALL = "0-7"
+PHASE_S = 12
+RUNS = 3
+# Where others had more of the host than this, times are told but not judged.
+QUIET_SHARE = 0.1
+KILLS = int(os.environ.get("POISE_KILLS", "3"))
+TIMEOUT_S = 400
+
+PRELUDE = """
+affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
+num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
+samples() { for i in $(seq $1); do echo sample; affinities; usleep 70000; done; }
+wait_until_kept() { for i in $(seq 100); do [ "$(num_kept)" -ge "$1" ] && return; usleep 50000; done; }
+juggled() { poise juggle --policy proactive "$@" & balancer=$!; }
+stop() { kill -9 $(pidof phases); wait $balancer; }
+"""
+
+EIGHT = PRELUDE + f"""
+echo '>>> topo'
+poise topo --json
+echo '>>> within'
+juggled --numa within -- phases --threads 13 --phase 3000s
+wait_until_kept 13
+samples 12
+stop
+echo '>>> killed'
+for i in $(seq {KILLS}); do
+  juggled --skip-thread 0 -- phases --threads 9 --phase 3000s
+  wait_until_kept 9
+  num_kept
+  kill -9 $balancer
+  for i in $(seq 100); do [ "$(num_kept)" -eq 0 ] && break; usleep 50000; done
+  affinities
+  stop
+done
+echo '>>> offline'
+juggled -- phases --threads 9 --phase 3000s
+wait_until_kept 9
+echo 0 > /sys/devices/system/cpu/cpu6/online
+usleep 700000
+samples 5
+echo '>>> online'
+echo 1 > /sys/devices/system/cpu/cpu6/online
+usleep 700000
+samples 5
+stop
+echo '>>> cpuset shrunk'
+echo +cpuset > /sys/fs/cgroup/cgroup.subtree_control
+mkdir /sys/fs/cgroup/job
+echo 0-7 > /sys/fs/cgroup/job/cpuset.cpus
+echo $$ > /sys/fs/cgroup/job/cgroup.procs
+juggled -- phases --threads 9 --phase 3000s
+wait_until_kept 9
+echo 2-5 > /sys/fs/cgroup/job/cpuset.cpus
+usleep 700000
+samples 5
+echo '>>> cpuset widened'
+echo 0-7 > /sys/fs/cgroup/job/cpuset.cpus
+usleep 700000
+samples 5
+stop
+echo $$ > /sys/fs/cgroup/cgroup.procs
+echo '>>> static'
+taskset 7f phases --threads 8 --phase 3s --bound
+echo '>>> balanced'
+for i in $(seq {RUNS}); do
+  poise juggle --policy proactive --period 200ms --skip-thread 0 --cpus 0-6 -- \\
+    taskset 7f phases --threads 8 --phase {PHASE_S}s --bound
+done
+"""
+
+TWELVE = f"""
+echo '>>> static'
+phases --threads 16 --phase 3s --bound
+balanced() {{
+  poise juggle --policy proactive --period 200ms --skip-thread 0 --numa $1 -- \\
+    phases --threads 16 --phase {PHASE_S}s --bound
+}}
+echo ">>> across"
+for i in $(seq {RUNS}); do balanced across; done
+echo ">>> within"
+balanced within
+"""
+
+
+def domain_of(cpu):
+    return cpu // 2
+
+
+def samples_in(text):
+    """Per sample, the cpu of each thread that is kept on one; the first thread only waits."""
+    found = []
+    for part in text.split("sample\n")[1:]:
+        threads = re.findall(r"^/proc/(\d+)/task/(\d+)/status:Cpus_allowed_list:(\S+)$", part, re.M)
+        found.append({int(thread): int(cpus) for process, thread, cpus in threads
+                      if process != thread and cpus.isdigit()})
+    return found
+
+
+def busy_s():
+    """Cpu time that the host has spent on anything, in seconds since it started."""
+    times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
+    return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def elapsed_s(text):
+    return [json.loads(line)["elapsed_s"] for line in re.findall(r"^\{.*\}$", text, re.M)]
+
+
+class MachineTest(unittest.TestCase):
+    @classmethod
+    def boot(cls, *arguments):
+        before, own, start_s = busy_s(), os.times(), time.monotonic()
+        cls.said = guest.boot(*arguments, TIMEOUT_S)
+        after = os.times()
+        own_s = (after.children_user - own.children_user
+                 + after.children_system - own.children_system)
+        cpus_s = (time.monotonic() - start_s) * os.cpu_count()
+        cls.others = max(0.0, busy_s() - before - own_s) / cpus_s
+
+    def assert_near(self, times_s, theory_s):
+        median_s = statistics.median(times_s)
+        print(f"{self.id().rsplit('.', 1)[1]}: {median_s:.2f} s of "
+              f"{', '.join(f'{time_s:.2f}' for time_s in times_s)}; theory {theory_s:.2f} s, ratio "
+              f"{median_s / theory_s:.3f}; others had {100 * self.others:.0f}% of the host", flush=True)
+        self.assertGreater(median_s, 0.97 * theory_s)
+        if self.others > QUIET_SHARE:
+            self.skipTest("the host was too busy to judge times")
+        self.assertLess(median_s, 1.1 * theory_s)
+
+    def assert_static(self):
+        """Without balancing the slowest threads have half a cpu, whatever the host does."""
+        (took_s,) = elapsed_s(self.said["static"])
+        self.assertGreater(took_s, 2 * 3 * 0.95)
+
+
+class EightCpus(MachineTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.boot(2, PROGRAMS, EIGHT)
+
+    def samples(self, section, least, num_threads=9):
+        """The samples of a section, most of which show every thread on a cpu."""
+        samples = samples_in(self.said[section])
+        whole = [sample for sample in samples if len(sample) == num_threads]
+        self.assertGreaterEqual(len(whole), least, self.said[section])
+        return whole
+
+    def assert_even(self, sample_s, cpus):
+        """No cpu has two threads more than another, but for a sample amid a swap."""
+        even = 0
+        for sample in sample_s:
+            counts = [sum(at == cpu for at in sample.values()) for cpu in cpus]
+            self.assertEqual(sum(counts), len(sample), f"{sample}: cpus beyond {cpus}")
+            even += max(counts) - min(counts) <= 1
+        self.assertGreaterEqual(2 * even, len(sample_s), sample_s)
+
+    def test_the_machine_is_discovered_with_its_domains_and_factors(self):
+        machine = json.loads(self.said["topo"])
+        self.assertEqual(machine["summary"], {"nodes": 1, "domains": 4, "places": 8})
+        self.assertEqual(machine["numa"]["latency_factor"],
+                         [[value / 10 for value in row] for row in guest.DISTANCES])
+
+    def test_threads_are_even_over_domains_and_stay_in_theirs(self):
+        samples = self.samples("within", 6, num_threads=13)
+        homes = {}
+        for sample in samples:
+            for thread, cpu in sample.items():
+                self.assertEqual(homes.setdefault(thread, domain_of(cpu)), domain_of(cpu))
+        counts = [list(homes.values()).count(domain) for domain in range(4)]
+        self.assertEqual(sorted(counts), [3, 3, 3, 4])
+        self.assertGreater(len({tuple(sorted(sample.items())) for sample in samples}), 1,
+                           "no thread moved")
+
+    def test_affinities_come_back_when_the_balancer_is_killed(self):
+        lines = self.said["killed"].splitlines()
+        self.assertEqual([line for line in lines if line.isdigit()], ["9"] * KILLS)
+        lists = [line.rsplit(":", 1)[1] for line in lines if "Cpus_allowed_list" in line]
+        self.assertEqual(lists, [ALL] * (10 * KILLS))
+
+    def test_a_cpu_that_goes_offline_and_comes_back_is_obeyed(self):
+        self.assert_even(self.samples("offline", 3), [0, 1, 2, 3, 4, 5, 7])
+        self.assert_even(self.samples("online", 3), range(8))
+        self.assertNotIn("of its own", self.said["offline"] + self.said["online"])
+
+    def test_a_cpuset_that_shrinks_and_widens_is_obeyed(self):
+        self.assert_even(self.samples("cpuset shrunk", 3), range(2, 6))
+        self.assert_even(self.samples("cpuset widened", 3), range(8))
+        self.assertNotIn("of its own", self.said["cpuset shrunk"] + self.said["cpuset widened"])
+
+    def test_eight_threads_on_seven_cpus_take_what_the_theory_says(self):
+        self.assert_static()
+        self.assert_near(elapsed_s(self.said["balanced"]), PHASE_S * 8 / 7)
+
+
+class TwelveCpus(MachineTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.boot(3, PROGRAMS, TWELVE)
+
+    def test_sixteen_threads_on_twelve_cpus_take_what_the_theory_says(self):
+        self.assert_static()
+        self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
+
+    def test_they_take_the_same_when_they_stay_in_their_domains(self):
+        self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
