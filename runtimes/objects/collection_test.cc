@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "poise/base/random.h"
+#include "poise/trace/timeline.h"
 #include "poise/trace/trace.h"
 
 namespace poise::objects {
@@ -257,6 +258,39 @@ TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
   EXPECT_NE(::access((stem + ".json.poise").c_str(), F_OK), 0);
   for (std::uint32_t r = 0; r < trace.num_places; ++r)
     EXPECT_EQ(std::remove(fmt::format("{}.{}.json", stem, r).c_str()), 0);
+}
+
+TEST(Collection, a_timeline_tells_what_every_place_did) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path =
+      broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_timeline_{}.json", ::getpid()));
+  double wall_s = 0;
+  std::uint32_t num_places = 0;
+  {
+    Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
+                               {.strategy = "rotate",
+                                .period = 4,
+                                .timeline = path,
+                                .threads = 2,
+                                .place_per_thread = true});
+    objects.run(10);
+    wall_s = objects.totals().wall_s;
+    num_places = objects.world().machine.num_places();
+  }
+  if (rank != 0) return;
+  const Timeline timeline = read_timeline(path);
+  std::remove(path.c_str());
+  EXPECT_EQ(timeline.title, "objects, strategy rotate");
+  ASSERT_EQ(timeline.places.size(), num_places);
+  for (const auto& spans : timeline.places) {
+    const auto [work_s, wait_s, balance_s] = seconds_of(spans);
+    EXPECT_GT(balance_s, 0);
+    EXPECT_GT(work_s, 0);
+    EXPECT_LE(work_s + wait_s + balance_s, end_s(timeline));
+    // Every place accounts for all of every step; the slowest rank's clock is the measure.
+    EXPECT_LE(work_s + wait_s + balance_s, 1.001 * wall_s);
+  }
 }
 
 TEST(Collection, a_trace_has_a_phase_per_decision_and_the_rest) {

@@ -59,8 +59,8 @@ void stop_if(MPI_Comm comm, std::string trouble) {
 template <typename Archive>
 void visit_options(Archive& archive, Options& o) {
   archive(o.name, o.strategy, o.period, o.is_automatic, o.expected_steps, o.placement, o.clock,
-          o.mode, o.trace, o.log, o.budget_s, o.threads, o.place_per_thread, o.ranks_per_host,
-          o.seed, o.max_piece_bytes);
+          o.mode, o.trace, o.timeline, o.log, o.budget_s, o.threads, o.place_per_thread,
+          o.ranks_per_host, o.seed, o.max_piece_bytes);
 }
 
 }  // namespace
@@ -104,7 +104,8 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options
       exchange_(comm_, options.max_piece_bytes),
       decider_(comm_, world_, options_, num_objects,
                options.place_per_thread ? 1 : static_cast<std::uint32_t>(num_threads_)),
-      keeps_trace_(!options.trace.empty()) {
+      keeps_trace_(!options.trace.empty()),
+      diary_(comm_, !options.timeline.empty(), world_.own_places()) {
   std::string trouble;
   try {
     if (world_.rank == 0) journal_ = std::make_unique<Journal>(options_, world_.machine);
@@ -151,10 +152,12 @@ void Engine::deal_out() {
 void Engine::step() {
   const double start_s = wall_now_s();
   run_objects();
+  const std::vector<double> ends_s = work_ends_s();
   exchange_mail();
   ++num_steps_;
   ++steps_in_phase_;
-  const double elapsed_s = wall_now_s() - start_s;
+  const double end_s = wall_now_s(), elapsed_s = end_s - start_s;
+  diary_.step(start_s, ends_s, end_s);
   wall_s_ += elapsed_s;
   phase_wall_s_ += elapsed_s;
   balance_if_due();
@@ -214,6 +217,14 @@ void Engine::run_objects() {
     phase_load_s_ += busy_s;
     thread->busy_cpu_s = thread->busy_wall_s = 0;
   }
+}
+
+/// When each own place was done with its objects.
+std::vector<double> Engine::work_ends_s() const {
+  if (!options_.place_per_thread) return {wall_now_s()};
+  std::vector<double> ends_s;
+  for (const auto& thread : threads_) ends_s.push_back(thread->wall_s);
+  return ends_s;
 }
 
 void Engine::exchange_mail() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtimes/objects/decide.h"
+#include "runtimes/objects/diary.h"
 #include "runtimes/objects/exchange.h"
 #include "runtimes/objects/journal.h"
 #include "runtimes/objects/mail.h"
@@ -62,7 +63,7 @@ class Engine {
   void step();
   Balanced balance();
   Totals totals();
-  /// Records what was measured since the last decision and completes the trace.
+  /// Records what was measured since the last decision, and completes the trace and the timeline.
   void finish();
 
   ObjectId num_objects() const { return placement_.num_tasks(); }
@@ -97,6 +98,9 @@ class Engine {
   void unpack(Parcel parcel, std::vector<Slot>& arrived);
   void record_phase();
   void keep_record(const Census& census);
+  std::vector<double> work_ends_s() const;
+  void finish_trace();
+  void finish_timeline();
   void balance_if_due();
   bool is_worth_it();
   void warn(const std::string& trouble);
@@ -112,6 +116,7 @@ class Engine {
   Decider decider_;
   std::unique_ptr<Journal> journal_;  // at rank 0
   bool keeps_trace_ = false;
+  Diary diary_;
   std::unique_ptr<Recorder> recorder_;
   std::vector<std::unique_ptr<Thread>> threads_;
 

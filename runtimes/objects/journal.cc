@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "poise/base/error.h"
+#include "poise/trace/timeline.h"
 
 namespace poise::objects {
 
@@ -31,6 +32,7 @@ Journal::Journal(const Options& options, const Machine& machine)
     log_ = std::fopen(options.log.c_str(), "w");
   if (!options.log.empty() && log_ == nullptr)
     fail("POISE_LOG: cannot write {}: {}", options.log, std::strerror(errno));
+  if (!options.timeline.empty()) write_timeline({}, options.timeline);  // or fail before the run
   if (trace_path_.empty()) return;
   check_ending(trace_path_);
   recording_path_ = trace_path_;

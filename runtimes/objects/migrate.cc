@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "runtimes/objects/collect.h"
 #include "runtimes/objects/engine.h"
@@ -120,7 +121,9 @@ Balanced Engine::balance() {
   const double decided_s = wall_now_s();
   balanced.decision_s = decided_s - start_s;
   migrate(decision.placement, balanced);
-  balanced.migration_s = wall_now_s() - decided_s;
+  const double end_s = wall_now_s();
+  balanced.migration_s = end_s - decided_s;
+  diary_.balance(start_s, end_s);
 
   double bytes = static_cast<double>(balanced.migrated_bytes);
   to_sum(comm_, {&bytes, 1});
@@ -212,6 +215,24 @@ void Engine::migrate(const Placement& next, Balanced& balanced) {
 }
 
 void Engine::finish() {
+  finish_trace();
+  finish_timeline();
+}
+
+void Engine::finish_timeline() {
+  const std::string path = std::exchange(options_.timeline, "");
+  if (path.empty()) return;
+  const std::string title = fmt::format("{}, strategy {}", options_.name, options_.strategy);
+  const Timeline timeline = diary_.gathered(comm_, title, world_.machine.num_places());
+  if (!journal_) return;
+  try {
+    write_timeline(timeline, path);
+  } catch (const Error& error) {
+    warn(fmt::format("there is no timeline: {}", error.what()));
+  }
+}
+
+void Engine::finish_trace() {
   if (!keeps_trace_) return;
   keeps_trace_ = false;
   if (steps_in_phase_ > 0) record_phase();

@@ -58,6 +58,7 @@ constexpr Variable kVariables[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
     {"POISE_TRACE", [](Options& options, Text text) { options.trace = text; }},
+    {"POISE_TIMELINE", [](Options& options, Text text) { options.timeline = text; }},
     {"POISE_LOG", [](Options& options, Text text) { options.log = text; }},
     {"POISE_BUDGET", set_budget},
     {"POISE_CLOCK",

@@ -32,11 +32,12 @@ struct Options {
   Clock clock = Clock::cpu;           // POISE_CLOCK: cpu or wall
   Mode mode = Mode::automatic;        // POISE_MODE: auto, root, replicated, hierarchical
   std::string trace = {};             // POISE_TRACE: record a trace here, a phase per decision
-  std::string log = {};               // POISE_LOG: a line per decision to this file; -: to stderr
-  double budget_s = 0;                // POISE_BUDGET: what a decision may take (2s); 0: anything
-  std::uint32_t threads = 0;          // of a rank; 0: OMP_NUM_THREADS, else 1
-  bool place_per_thread = false;      // POISE_PLACES: rank or thread
-  std::uint32_t ranks_per_host = 0;   // POISE_RANKS_PER_HOST; 0: as MPI sees it
+  std::string timeline = {};         // POISE_TIMELINE: what every place did over time, for pictures
+  std::string log = {};              // POISE_LOG: a line per decision to this file; -: to stderr
+  double budget_s = 0;               // POISE_BUDGET: what a decision may take (2s); 0: anything
+  std::uint32_t threads = 0;         // of a rank; 0: OMP_NUM_THREADS, else 1
+  bool place_per_thread = false;     // POISE_PLACES: rank or thread
+  std::uint32_t ranks_per_host = 0;  // POISE_RANKS_PER_HOST; 0: as MPI sees it
   std::uint64_t seed = 1;
   std::size_t max_piece_bytes = std::size_t{1} << 30;  // of one MPI message
 };

@@ -34,6 +34,7 @@ TEST(Options, the_environment_has_the_last_word) {
                                 {"POISE_PLACES", "thread"},
                                 {"POISE_BUDGET", "100ms"},
                                 {"POISE_TRACE", "a.poise"},
+                                {"POISE_TIMELINE", "t.json"},
                                 {"POISE_LOG", "-"},
                                 {"POISE_RANKS_PER_HOST", "4"}},
                                {.strategy = "greedy", .period = 5});
@@ -44,6 +45,7 @@ TEST(Options, the_environment_has_the_last_word) {
   EXPECT_TRUE(options.place_per_thread);
   EXPECT_EQ(options.budget_s, 0.1);
   EXPECT_EQ(options.trace, "a.poise");
+  EXPECT_EQ(options.timeline, "t.json");
   EXPECT_EQ(options.log, "-");
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
