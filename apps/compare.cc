@@ -28,6 +28,7 @@ struct Options {
   InputOptions input;
   std::optional<std::string> strategies;  // nothing: all
   std::string html;
+  std::vector<std::string> timelines;
   std::uint64_t every = 10;
   bool json = false;
 };
@@ -171,6 +172,8 @@ Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices
 void compare(const Options& options) {
   const std::vector<Choice> choices = choices_of(options.strategies);
   if (!options.html.empty()) check_writable(options.html);
+  std::vector<Timeline> timelines;
+  for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();
   std::string text;
@@ -187,8 +190,8 @@ void compare(const Options& options) {
   }
   if (inputs.num_machines() > 1) text += "\n" + render(summary, terminal_width());
   if (!options.html.empty())
-    write_file(options.html,
-               compare_page(parts, trace_text(options.input, inputs.phase()), options.every));
+    write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
+                                          options.every, timelines));
   print(
       options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n" : text,
       inputs.notes());
@@ -207,10 +210,18 @@ void add_compare(CLI::App& app) {
           "Who decides: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
           "strategies)")
       ->type_name("LIST");
+  CLI::Option* html =
+      command
+          ->add_option("--html", options->html,
+                       "Write a page with pictures: loads, communication, the machine")
+          ->type_name("FILE");
   command
-      ->add_option("--html", options->html,
-                   "Write a page with pictures: loads, communication, the machine")
-      ->type_name("FILE");
+      ->add_option("--timeline", options->timelines,
+                   "Draw on the page what every place did in a run (POISE_TIMELINE); may be given "
+                   "again")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->needs(html);
   add_count(*command, "--every", "K", options->every,
             "Phases until the next decision, for the total", 1);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

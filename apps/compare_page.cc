@@ -9,6 +9,7 @@
 #include "apps/html.h"
 #include "apps/pictures.h"
 #include "apps/report.h"
+#include "apps/timeline_pictures.h"
 
 namespace poise::apps {
 
@@ -254,11 +255,11 @@ ComparePart with_pictures(Comparison comparison, const Problem& problem) {
 }
 
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
-                         std::uint64_t every) {
+                         std::uint64_t every, const std::vector<Timeline>& timelines) {
   std::string body = fmt::format(
       "<header><h1>Who should run where</h1>\n<p class=\"faint\">{}</p>\n", escaped(heading));
   if (parts.size() > 1) body += overview(parts);
-  body += "</header>\n<main>\n";
+  body += "</header>\n<main>\n" + timelines_html(timelines);
   for (std::size_t i = 0; i < parts.size(); ++i) body += part_html(parts[i], i, every);
   body += "</main>\n" + std::string(kWords) +
           "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";

@@ -10,10 +10,10 @@ namespace {
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --faint: #5d6978; --rule: #d5dbe2;
   --work: #2f6fb5; --comm: #e08a1e; --bound: #b3261e; --heat: #7a1fa2; --box: #f3f6f9;
-  --good: #e5f2e8; --good-ink: #17612b; }
+  --good: #e5f2e8; --good-ink: #17612b; --idle: #d9dee5; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181e; --ink: #e4e9ef; --faint: #97a3b1;
   --rule: #343c47; --work: #6aa9e9; --comm: #f0a94e; --bound: #ff8a80; --heat: #d59bf0;
-  --box: #1d232b; --good: #1c3324; --good-ink: #8fd6a3; } }
+  --box: #1d232b; --good: #1c3324; --good-ink: #8fd6a3; --idle: #39424e; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.25rem; max-width: 76rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
@@ -25,9 +25,9 @@ p { margin: .25rem 0; } p.faint, figcaption, footer { color: var(--faint); font-
 .row { display: flex; flex-wrap: wrap; gap: 1.5rem; } .row > * { flex: 1 1 20rem; min-width: 0; }
 figure { margin: 0; } .ranking { max-width: 44rem; margin-bottom: 1rem; } svg { display: block; width: 100%; height: auto; }
 figcaption { margin-top: .25rem; } nav a { margin-right: 1rem; } a { color: var(--work); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .8rem; width: 100%;
+.scroll { overflow-x: auto; } .wide { margin: .75rem 0; } .wide svg { min-width: 40rem; } table { border-collapse: collapse; font-size: .75rem; width: 100%;
   font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .4rem; text-align: right; white-space: nowrap;
+th, td { padding: .3rem .25rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--rule); }
 th { font-weight: 600; vertical-align: bottom; } th[scope=col] { white-space: normal; } th:first-child, td.why { text-align: left; }
 td.why { color: var(--faint); white-space: normal; } tr.best > * { background: var(--good); }
@@ -35,12 +35,13 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; fon
 dt { font-weight: 600; } dd { margin: 0; color: var(--faint); }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }
 .key.work { background: var(--work); } .key.comm { background: var(--comm); }
+.key.idle { background: var(--idle); } .key.deciding { background: var(--heat); }
 .key.bound { height: 0; border-top: 2px dashed var(--bound); vertical-align: middle; width: 1.2em; }
 .key.peak { height: .15em; background: var(--ink); vertical-align: middle; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--ink); text-anchor: middle; }
 svg .start { text-anchor: start; } svg .end { text-anchor: end; } svg .strong { font-weight: 600; }
 svg text.faint { fill: var(--faint); } svg .rule { stroke: var(--rule); }
-svg .work { fill: var(--work); } svg .comm { fill: var(--comm); } svg .peak { stroke: var(--ink); }
+svg .work { fill: var(--work); } svg .comm { fill: var(--comm); } svg .idle { fill: var(--idle); } svg .deciding { fill: var(--heat); } svg .peak { stroke: var(--ink); }
 svg .bound { stroke: var(--bound); stroke-dasharray: 5 3; stroke-width: 1.5; }
 svg text.bounded { fill: var(--bound); } svg .mean { stroke: var(--faint); stroke-dasharray: 2 3; }
 svg .plain { fill: var(--work); fill-opacity: .45; } svg .heat { fill: var(--heat); }
