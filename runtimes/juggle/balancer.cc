@@ -73,6 +73,7 @@ class Balancer {
   void forget(std::uint64_t key);
   void end_stay(std::uint64_t key, Kept& kept);
   void count_round(double cpu_s, double real_s);
+  void count_what_was_possible(double real_s);
   void tell_threads();
   void note_once(const std::string& text);
   double now_s() const { return clock_s(CLOCK_MONOTONIC) - start_s_; }
@@ -83,6 +84,7 @@ class Balancer {
   Random random_;
   double start_s_ = clock_s(CLOCK_MONOTONIC);
   double looked_s_ = -kLookEveryS, round_s_ = 0;
+  std::uint32_t team_size_ = 0;  // in the last round
   Cpus cpus_;
   JuggleTeam team_;
   std::map<std::uint64_t, Kept> kept_;
@@ -330,7 +332,20 @@ void Balancer::count_round(double cpu_s, double real_s) {
   if (tally_.is_balancing) tally_.balancing_s += real_s;
   tally_.is_balancing = team_.is_balancing();
   tally_.period_s = team_.period_s();
-  tally_.most_threads = std::max(tally_.most_threads, team_.num_taking_part());
+  count_what_was_possible(real_s);
+}
+
+/// Of the time since the round before, with the threads and cpus there were then.
+void Balancer::count_what_was_possible(double real_s) {
+  if (team_size_ > 0) {
+    const double threads = team_size_, cpus = static_cast<double>(cpus_.size());
+    tally_.part_s += real_s;
+    tally_.threads_s += threads * real_s;
+    tally_.fair_s += std::min(threads, cpus) * real_s;
+    tally_.static_s += threads / std::ceil(threads / cpus) * real_s;
+  }
+  team_size_ = team_.num_taking_part();
+  tally_.most_threads = std::max(tally_.most_threads, team_size_);
 }
 
 double Balancer::next_s() {

@@ -21,9 +21,13 @@ double per(double value, double over) { return over > 0 ? value / over : 0; }
 
 }  // namespace
 
-double fair_share(const Tally& tally) {
-  const double cpus = static_cast<double>(tally.cpus.size());
-  return tally.most_threads == 0 ? 0 : std::min(1.0, cpus / tally.most_threads);
+double fair_share(const Tally& tally) { return per(tally.fair_s, tally.threads_s); }
+
+Prediction prediction(const Tally& tally) {
+  double ran_s = 0;
+  for (const ThreadTally& thread : tally.threads) ran_s += thread.run_s;
+  return {per(ran_s, per(tally.fair_s, tally.part_s)),
+          per(ran_s, per(tally.static_s, tally.part_s))};
 }
 
 std::string summary_text(const Tally& tally) {
@@ -38,6 +42,10 @@ std::string summary_text(const Tally& tally) {
                   tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
   text += fmt::format("each thread ran {:.1f}% to {:.1f}% of the time; fair is {:.1f}%\n",
                       100 * least, 100 * most, 100 * fair_share(tally));
+  const Prediction predicted = prediction(tally);
+  text += fmt::format(
+      "their work in {:.2f} s; predicted on free cpus {:.2f} s balanced, {:.2f} s not\n",
+      tally.part_s, predicted.balanced_s, predicted.static_s);
   text +=
       fmt::format("{} migrations, {:.1f} a second; {} refused, {} threads left to the program\n",
                   tally.migrations, per(static_cast<double>(tally.migrations), tally.elapsed_s),
@@ -50,6 +58,7 @@ std::string summary_text(const Tally& tally) {
 }
 
 std::string summary_json(const Tally& tally) {
+  const Prediction predicted = prediction(tally);
   Json threads = Json::array();
   for (const ThreadTally& thread : tally.threads)
     threads.push_back({{"process", thread.process},
@@ -64,6 +73,9 @@ std::string summary_json(const Tally& tally) {
               {"num_threads", tally.most_threads},
               {"fair_share", fair_share(tally)},
               {"program_run_s", tally.program_run_s},
+              {"achieved_s", tally.part_s},
+              {"predicted_s", predicted.balanced_s},
+              {"predicted_static_s", predicted.static_s},
               {"period_s", tally.period_s},
               {"migrations", tally.migrations},
               {"refusals", tally.refusals},

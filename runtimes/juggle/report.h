@@ -21,7 +21,16 @@ std::string trace_json(const Tally& tally);
 /// One line per thread, at most `max_threads`: share of the time, lag, cpu, migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
 
-/// The share of the time that each of the threads can have: cpus per thread, 1 at most.
+/// The share of the time that each of the threads could have: cpus per thread, 1 at most; the mean
+/// over the time in which threads took part.
 double fair_share(const Tally& tally);
+
+/// How long the threads would have taken for what they computed: all equally fast (n/m), and each
+/// on the cpu where it starts, the slowest waited for (ceil(n/m)). Threads that spin seem to
+/// compute. 0 when none took part.
+struct Prediction {
+  double balanced_s = 0, static_s = 0;
+};
+Prediction prediction(const Tally& tally);
 
 }  // namespace poise::juggle

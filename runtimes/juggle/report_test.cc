@@ -20,6 +20,10 @@ Tally tally() {
   tally.migrations = 40;
   tally.cpus = {0, 1};
   tally.most_threads = 3;
+  tally.part_s = 10;
+  tally.threads_s = 30;
+  tally.fair_s = 20;
+  tally.static_s = 15;
   for (const pid_t id : {11, 12, 13}) {
     ThreadTally thread;
     thread.process = 10;
@@ -40,6 +44,15 @@ TEST(Report, summary_tells_shares_and_costs) {
   EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
   EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 a second"));
   EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (least 40); 0.10%"));
+}
+
+TEST(Report, predicts_by_the_theory_from_the_time_that_threads_ran) {
+  // Three threads on two cpus that ran 20 s in all: 20/3 s each, times n/m or ceil(n/m).
+  EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
+  EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
+  EXPECT_THAT(
+      summary_text(tally()),
+      HasSubstr("their work in 10.00 s; predicted on free cpus 10.00 s balanced, 13.33 s not"));
 }
 
 TEST(Report, of_nothing_has_no_nonsense) {

@@ -35,6 +35,10 @@ struct Tally {
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round
   double program_run_s = 0;                    // cpu time of the program's threads, as far as seen
+  // While threads took part: how long, and the cpu time they could have had between two rounds,
+  // summed over the threads, if all had the same, and if none had moved and all waited for the
+  // slowest.
+  double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;
   bool is_balancing = false;
