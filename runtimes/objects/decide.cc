@@ -67,6 +67,14 @@ std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> proble
   return answer.get();
 }
 
+/// Of the texts of all ranks the first that says something, everywhere.
+std::string first_of(MPI_Comm comm, const std::string& text) {
+  std::vector<char> row(text.begin(), text.end());
+  if (!row.empty()) row.push_back('\0');
+  const std::vector<char> all = to_all(comm, row);
+  return {all.begin(), std::find(all.begin(), all.end(), '\0')};
+}
+
 }  // namespace
 
 Decider::Decider(MPI_Comm comm, const World& world, const Options& options, ObjectId num_objects,
@@ -144,7 +152,7 @@ Decider::Answer Decider::everywhere(const Share& own, Decision& decision) {
 }
 
 /// Hosts as places, as fast as all of theirs together.
-Placement Decider::among_hosts(const Census& census) const {
+Decider::Answer Decider::among_hosts(const Census& census) const {
   const Machine& machine = world_.machine;
   MachineParts parts;
   parts.name = "hosts";
@@ -174,7 +182,7 @@ Placement Decider::among_hosts(const Census& census) const {
   std::vector<PlaceId> hosts;
   for (const PlaceId p : census.current.places()) hosts.push_back(machine.node_of_place(p));
   coarse.current = Placement(std::move(hosts));
-  return ask(Machine(std::move(parts)), coarse).placement;
+  return ask(Machine(std::move(parts)), coarse);
 }
 
 /// The host's own places for the tasks it has now; messages beyond it do not count.
@@ -220,20 +228,27 @@ Decider::Answer Decider::by_hosts(const Share& own, Decision& decision) {
   if (leaders_ != MPI_COMM_NULL) {
     const Census all = census(gathered(leaders_, host, -1));
     std::vector<PlaceId> hosts;
+    std::string trouble;
     if (world_.rank == 0) {
-      const Placement placement = among_hosts(all);
-      hosts.assign(placement.places().begin(), placement.places().end());
+      const Answer coarse = among_hosts(all);
+      hosts.assign(coarse.placement.places().begin(), coarse.placement.places().end());
+      trouble = coarse.trouble;
       decision.census = all;
     }
     from_root(leaders_, hosts);
     std::vector<TaskId> tasks;
     answer = inside_host(all, Placement(std::move(hosts)), tasks);
+    if (trouble.empty()) trouble = answer.trouble;
     std::vector<Migration> found;
     for (TaskId i = 0; i < tasks.size(); ++i)
       found.push_back({tasks[i], 0, answer.placement.of(i)});
     places.resize(num_objects_);
     for (const Migration& migration : to_all(leaders_, found))
       places[migration.task] = migration.to;
+    // Where one leader fails, all of them stay where they are.
+    answer.trouble = first_of(leaders_, trouble);
+    if (!answer.trouble.empty())
+      places.assign(all.current.places().begin(), all.current.places().end());
   }
   from_root(host_, places);
   answer.placement = Placement(std::move(places));
@@ -258,7 +273,7 @@ Decision Decider::decide(const Share& own) {
   decision.imbalance_before = imbalances[0];
   decision.imbalance_after = imbalances[1];
   decision.placement = std::move(answer.placement);
-  if (world_.rank == 0 || mode_ == Mode::hierarchical) decision.trouble = std::move(answer.trouble);
+  if (world_.rank == 0) decision.trouble = std::move(answer.trouble);
   decision.decision_s = now_s() - start_s;
   return decision;
 }

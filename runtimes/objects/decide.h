@@ -20,7 +20,7 @@ struct Decision {
   double imbalance_before = 0, imbalance_after = 0;  // the latter as predicted
   double decision_s = 0;
   std::optional<Census> census;  // at rank 0: what it was made from
-  std::string trouble;           // why the placement is the current one; empty: nothing went wrong
+  std::string trouble;  // at rank 0: why the placement is the current one; empty: all went well
 };
 
 /// Keeps what strategies that predict want to know of the past.
@@ -48,7 +48,7 @@ class Decider {
   Answer at_root(const Share& own, Decision& decision);
   Answer everywhere(const Share& own, Decision& decision);
   Answer by_hosts(const Share& own, Decision& decision);
-  Placement among_hosts(const Census& census) const;
+  Answer among_hosts(const Census& census) const;
   Answer inside_host(const Census& census, const Placement& host_of_task,
                      std::vector<TaskId>& tasks) const;
   Census census(const Share& all) const;

@@ -62,13 +62,26 @@ TEST(Decider, so_do_hosts_among_themselves_and_inside) {
   expect_balance(Mode::hierarchical, 2, 1.11);  // 5 % at each of two levels
 }
 
-TEST(Decider, a_strategy_that_takes_too_long_is_not_waited_for) {
-  Options options{.strategy = "greedy", .budget_s = 1e-9};
-  const World world = discover_world(MPI_COMM_WORLD, {});
+void expect_no_change(const Options& options, const char* why) {
+  SCOPED_TRACE(options.strategy);
+  const World world = discover_world(MPI_COMM_WORLD, {1, options.ranks_per_host});
   Decider decider(MPI_COMM_WORLD, world, options, kObjects, 1);
   const Decision decision = decider.decide(share_of(world));
-  EXPECT_EQ(decision.trouble.find("longer than") != std::string::npos, world.rank == 0);
+  EXPECT_EQ(decision.trouble.find(why) != std::string::npos, world.rank == 0) << decision.trouble;
   for (const Row& row : share_of(world).rows) EXPECT_EQ(decision.placement.of(row.id), row.place);
+}
+
+TEST(Decider, a_strategy_that_takes_too_long_is_not_waited_for_and_one_that_fails_changes_nothing) {
+  for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
+    for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
+      const Options base{.mode = mode, .ranks_per_host = ranks_per_host};
+      Options late = base, lost = base;
+      late.strategy = "greedy";
+      late.budget_s = 1e-9;
+      lost.strategy = "orb";  // there are no positions
+      expect_no_change(late, "longer than");
+      expect_no_change(lost, "position");
+    }
 }
 
 TEST(Decider, ranks_that_come_to_different_placements_keep_the_current_one) {
