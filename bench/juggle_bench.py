@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
-gains, against the bound e n/m, and how much of the machine others took meanwhile."""
+gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile.
+Then two kernels on OpenMP: ep, whose phases are long, and cg, whose phases are far shorter than any
+period, under GCC's and LLVM's run-times, waiting actively and passively."""
 
 import argparse
+import glob
 import json
 import os
 import pathlib
@@ -30,6 +33,28 @@ SCENARIOS = {
     "free threads, yielding": {"phase_s": 1, "phases": 3, "options": ["--wait", "yield"]},
     "free threads, short phases": {"phase_s": 0.01, "phases": 200, "options": []},
 }
+KERNELS = {"ep": ["ep", "--points", "100000000"], "cg": ["cg", "--side", "600", "--iterations", "150"]}
+# LLVM's run-time has the entry points that GCC compiles to.
+RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
+
+
+def kernel_scenarios():
+    for kernel, command in KERNELS.items():
+        if not (BIN / kernel).exists():
+            continue  # the compiler has no OpenMP
+        for runtime, library in RUNTIMES.items():
+            if library == "":
+                continue
+            for waiting in "active", "passive":
+                for threads_are in ("bound", "free") if kernel == "ep" else ("free",):
+                    environment = {"OMP_WAIT_POLICY": waiting,
+                                   "OMP_PROC_BIND": str(threads_are == "bound").lower(),
+                                   **({"LD_PRELOAD": library} if library else {})}
+                    yield (f"{kernel}, {runtime}, {waiting}, {threads_are}",
+                           {"command": command, "environment": environment})
+
+
+SCENARIOS.update(kernel_scenarios())
 
 
 def busy_s():
@@ -39,8 +64,13 @@ def busy_s():
 
 
 def run_once(runner, threads, scenario):
-    command = [BIN / "phases", "--threads", str(threads), "--phases", str(scenario["phases"]),
-               "--phase", f"{scenario['phase_s']}s", *scenario["options"]]
+    environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
+    if "command" in scenario:
+        command = [BIN / scenario["command"][0], *scenario["command"][1:]]
+    else:
+        command = [BIN / "phases", "--threads", str(threads), "--phases", str(scenario["phases"]),
+                   "--phase", f"{scenario['phase_s']}s", *scenario["options"]]
+    command = ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
     if RUNNERS[runner]:
         command = [BIN / "poise", *RUNNERS[runner], "--", *command]
     before, children = busy_s(), os.times()
@@ -50,7 +80,7 @@ def run_once(runner, threads, scenario):
     own_s = (after.children_user - children.children_user
              + after.children_system - children.children_system)
     measured = json.loads(done.stdout)
-    others = (busy_s() - before - own_s) / (measured["elapsed_s"] * measured["cpus"])
+    others = (busy_s() - before - own_s) / (measured["elapsed_s"] * len(os.sched_getaffinity(0)))
     return {"elapsed_s": measured["elapsed_s"], "others_share": max(0.0, others)}
 
 
@@ -60,23 +90,27 @@ def summary(runner, runs, bound_s, plain_s):
     median_s = statistics.median(elapsed)
     return {"runner": runner, "least_s": min(elapsed), "median_s": median_s, "most_s": max(elapsed),
             "others_share": statistics.median(others), "is_quiet": max(others) < QUIET_SHARE,
-            "of_bound": bound_s / median_s, "speedup": (plain_s or median_s) / median_s}
+            "of_bound": bound_s and bound_s / median_s, "speedup": (plain_s or median_s) / median_s}
 
 
 def measure(name, threads, repeats):
     scenario, cpus = SCENARIOS[name], len(os.sched_getaffinity(0))
-    bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / cpus)
+    bound_s = None
+    if "phases" in scenario:
+        bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / cpus)
     runs = {runner: [] for runner in RUNNERS}
     for _ in range(repeats):
         for runner in RUNNERS:
             runs[runner].append(run_once(runner, threads, scenario))
     plain_s = statistics.median(run["elapsed_s"] for run in runs["plain"])
     rows = [summary(runner, runs[runner], bound_s, plain_s) for runner in RUNNERS]
-    print(f"{name}: {threads} threads on {cpus} cpus, bound {bound_s:.2f} s")
+    print(f"{name}: {threads} threads on {cpus} cpus"
+          f"{f', bound {bound_s:.2f} s' if bound_s else ''}")
     for row in rows:
+        of_bound = f"  {100 * row['of_bound']:5.1f}% of the bound" if bound_s else ""
         print(f"  {row['runner']:<10} {row['median_s']:8.3f} s  [{row['least_s']:.3f} "
-              f"{row['most_s']:.3f}]  {100 * row['of_bound']:5.1f}% of the bound  "
-              f"x{row['speedup']:.3f}  others had {100 * row['others_share']:.1f}%"
+              f"{row['most_s']:.3f}]{of_bound}  x{row['speedup']:.3f}  "
+              f"others had {100 * row['others_share']:.1f}%"
               f"{'' if row['is_quiet'] else '  NOT QUIET'}", flush=True)
     return {"scenario": name, "threads": threads, "cpus": cpus, "bound_s": bound_s,
             "repeats": repeats, "rows": rows}

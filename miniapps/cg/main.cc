@@ -1,0 +1,111 @@
+// Conjugate gradients on a square of points, five of them to a row of the matrix: threads meet five
+// times in an iteration of a millisecond. The thread balancer's benchmark with short phases, on
+// OpenMP.
+//
+// Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fmt/format.h>
+#include <omp.h>
+#include <vector>
+
+namespace {
+
+constexpr int kBlocks = 120;  // sums are of blocks, in order: the same with any number of threads
+
+using Vector = std::vector<double>;
+using Partial = std::array<double, kBlocks>;
+
+/// The points of a square of side^2, in blocks of rows; a frame of zeros lies around it.
+class Square {
+ public:
+  explicit Square(int side) : side_(side) {}
+  std::size_t size() const { return static_cast<std::size_t>(side_ + 2) * (side_ + 2); }
+
+  template <typename Function>
+  void for_block(int block, Function function) const {
+    const int first = side_ * block / kBlocks, end = side_ * (block + 1) / kBlocks;
+    for (int row = first; row < end; ++row) {
+      const std::size_t start = static_cast<std::size_t>(row + 1) * (side_ + 2) + 1;
+      for (std::size_t i = start; i < start + side_; ++i) function(i);
+    }
+  }
+
+  /// 4 x minus the four neighbours.
+  double apply(const Vector& x, std::size_t i) const {
+    return 4 * x[i] - x[i - 1] - x[i + 1] - x[i - side_ - 2] - x[i + side_ + 2];
+  }
+
+ private:
+  int side_;
+};
+
+double sum(const Partial& parts) {
+  double total = 0;
+  for (const double part : parts) total += part;
+  return total;
+}
+
+/// Solves for a right-hand side of ones; returns the square of the residual over that at first.
+double solve(const Square& square, int iterations) {
+  Vector x(square.size()), residual(square.size()), direction(square.size()), image(square.size());
+  for (int block = 0; block < kBlocks; ++block)
+    square.for_block(block, [&](std::size_t i) { residual[i] = direction[i] = 1; });
+  Partial curvature{}, remaining{};
+  double first = 0;
+  for (int block = 0; block < kBlocks; ++block)
+    square.for_block(block, [&](std::size_t) { first += 1; });
+  double now = first, step = 0, next = 0;
+#pragma omp parallel
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+#pragma omp for schedule(static)
+    for (int block = 0; block < kBlocks; ++block) {
+      curvature[block] = 0;
+      square.for_block(block, [&](std::size_t i) {
+        image[i] = square.apply(direction, i);
+        curvature[block] += direction[i] * image[i];
+      });
+    }
+#pragma omp single
+    step = now / sum(curvature);
+#pragma omp for schedule(static)
+    for (int block = 0; block < kBlocks; ++block) {
+      remaining[block] = 0;
+      square.for_block(block, [&](std::size_t i) {
+        x[i] += step * direction[i];
+        residual[i] -= step * image[i];
+        remaining[block] += residual[i] * residual[i];
+      });
+    }
+#pragma omp single
+    {
+      next = sum(remaining) / now;
+      now = sum(remaining);
+    }
+#pragma omp for schedule(static)
+    for (int block = 0; block < kBlocks; ++block)
+      square.for_block(block,
+                       [&](std::size_t i) { direction[i] = residual[i] + next * direction[i]; });
+  }
+  return now / first;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Conjugate gradients by OpenMP threads that meet all the time.", "cg");
+  int side = 600, iterations = 1000;
+  app.add_option("--side", side, "Points along a side of the square")
+      ->capture_default_str()
+      ->check(CLI::Range(kBlocks, 20000));
+  app.add_option("--iterations", iterations, "Iterations")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000000));
+  CLI11_PARSE(app, argc, argv);
+  const double start_s = omp_get_wtime();
+  const double left = solve(Square(side), iterations);
+  fmt::print("{{\"elapsed_s\": {:.6f}, \"threads\": {}, \"residual\": {:.17g}}}\n",
+             omp_get_wtime() - start_s, omp_get_max_threads(), left);
+}
