@@ -16,8 +16,9 @@ Context::Context(MPI_Comm communicator, Options options)
 
 Context::~Context() = default;
 
-void Context::submit(With with, FunctionId function, std::vector<Item> items) {
-  runtime_->submit(std::move(with), function, std::move(items));
+void Context::submit(With with, FunctionId function, std::vector<Item> items,
+                     std::function<void()> deliver) {
+  runtime_->submit(std::move(with), function, std::move(items), std::move(deliver));
 }
 
 void Context::wait(unsigned team) { runtime_->wait(team); }

@@ -60,6 +60,7 @@ class Future {
   friend class Context;
   struct State {
     T value{};
+    Buffer bytes;  // of the value, if an archive brings it
     std::atomic<bool> ready{false};
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
@@ -90,7 +91,9 @@ class Context {
               const Arguments&... arguments);
 
   /// The same without the compiler's checks: `items` in the order of the function's parameters.
-  void submit(With with, FunctionId function, std::vector<Item> items);
+  /// `deliver` is called before `on_finish`, unless the task failed.
+  void submit(With with, FunctionId function, std::vector<Item> items,
+              std::function<void()> deliver = {});
 
   /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
   /// Throws TaskFailed if own tasks failed, all others being done nevertheless. Inside a task:
@@ -122,17 +125,24 @@ namespace detail {
 
 template <typename Parameter>
 struct Argument {
+  using Copy = std::conditional_t<RawBytes<Parameter>, Parameter, Buffer>;
   template <typename Given>
-  static Item item(const Given& given, Parameter& value) {
+  static Item item(const Given& given, Copy& copy) {
     static_assert(std::is_convertible_v<const Given&, Parameter>,
                   "the function wants another type");
-    value = given;
-    return {&value, sizeof(Parameter), Mode::literal};
+    if constexpr (RawBytes<Parameter>) {
+      copy = given;
+      return {&copy, sizeof(Parameter), Mode::literal};
+    } else {
+      poise::Writer{copy}(static_cast<const Parameter&>(given));
+      return {copy.data(), copy.size(), Mode::literal};
+    }
   }
 };
 
 template <typename T>
 struct Argument<std::span<T>> {
+  using Copy = std::span<T>;  // none
   template <typename U, Mode mode>
   static Item item(const Reference<U, mode>& given, std::span<T>&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
@@ -149,22 +159,28 @@ template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::submit(With with, const Function<Result, Parameters...>& function,
                      const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
-  std::tuple<Parameters...> values{};  // copied by submit
+  std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
   std::vector<Item> items;
   items.reserve(sizeof...(Parameters) + 1);
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (items.push_back(detail::Argument<Parameters>::item(arguments, std::get<i>(values))), ...);
+    (items.push_back(detail::Argument<Parameters>::item(arguments, std::get<i>(copies))), ...);
   }(std::index_sequence_for<Parameters...>());
   if constexpr (std::is_void_v<Result>) {
     submit(std::move(with), function.id, std::move(items));
   } else {
     Future<Result> future;
-    items.push_back({&future.state_->value, sizeof(Result), Mode::out});
-    with.on_finish = [state = future.state_, then = std::move(with.on_finish)] {
+    auto& state = *future.state_;
+    if constexpr (RawBytes<Result>)
+      items.push_back({&state.value, sizeof(Result), Mode::out});
+    else
+      items.push_back({&state.bytes, 0, Mode::result});
+    submit(std::move(with), function.id, std::move(items), [state = future.state_] {
+      if constexpr (!RawBytes<Result>) {
+        poise::Reader(state->bytes.bytes())(state->value);
+        state->bytes = Buffer();
+      }
       state->ready.store(true, std::memory_order_release);
-      if (then) then();
-    };
-    submit(std::move(with), function.id, std::move(items));
+    });
     return future;
   }
 }

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <numeric>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "runtimes/tasks/context.h"
@@ -49,6 +52,27 @@ const auto kThrow = function("throw", [](int what) {
 });
 const auto kLook = function("look", [](std::span<const double> x, std::span<char> y) {
   return (x.data() ? 1 : 0) + (x.size() ? 2 : 0) + (y.data() ? 4 : 0) + (y.size() ? 8 : 0);
+});
+
+struct Story {
+  std::string title;
+  std::vector<std::string> words;
+  int number = 0;
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(title, words, number);
+  }
+};
+// The number becomes the rank that told it.
+const auto kRetell = function("retell", [](Story story, const std::string& how) {
+  std::this_thread::sleep_for(std::chrono::microseconds(500));
+  story.title = fmt::format("{}: {}", how, story.title);
+  story.number = my_rank;
+  return story;
+});
+const auto kFailWithText = function("fail with text", [](const std::vector<int>& numbers) {
+  if (numbers.size() == 2) throw std::runtime_error("two numbers");
+  return std::string("a text");
 });
 
 const auto kKill = function("kill", [] { std::raise(SIGKILL); });
@@ -122,6 +146,33 @@ TEST(Context, lends_to_ranks_without_tasks) {
   std::vector<int> tasks(static_cast<std::size_t>(num_ranks));
   for (const auto& rank : ran_on) ++tasks[static_cast<std::size_t>(rank.get())];
   for (const int count : tasks) EXPECT_GT(count, 0);
+}
+
+TEST(Context, takes_and_returns_what_an_archive_takes) {
+  Context context(MPI_COMM_WORLD, {.settings = "large_bytes=2000"});
+  std::vector<Future<Story>> stories;
+  std::vector<Future<std::string>> failed;
+  for (std::size_t t = 0; t < 60 && my_rank == 0; ++t) {
+    Story story{"story", {}, static_cast<int>(t)};
+    for (std::size_t word = 0; word < 10 * t; ++word) story.words.push_back(fmt::format("w{}", t));
+    stories.push_back(context.submit(kRetell, story, "once"));
+    if (t % 20 == 0) failed.push_back(context.submit(kFailWithText, std::vector<int>{1, 2}));
+  }
+  try {
+    context.wait();
+    EXPECT_NE(my_rank, 0);
+  } catch (const TaskFailed& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("two numbers"));
+  }
+  std::set<int> ran_on;
+  for (std::size_t t = 0; t < stories.size(); ++t) {
+    const Story& story = stories[t].get();
+    EXPECT_EQ(story.title, "once: story");
+    EXPECT_EQ(story.words, std::vector<std::string>(10 * t, fmt::format("w{}", t)));
+    ran_on.insert(story.number);
+  }
+  EXPECT_EQ(ran_on.size(), my_rank == 0 ? static_cast<std::size_t>(num_ranks) : 0);
+  for (const auto& text : failed) EXPECT_FALSE(text.ready());
 }
 
 TEST(Context, keeps_pinned_tasks_at_home) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtimes/archive/archive.h"
 #include "runtimes/tasks/item.h"
 
 namespace poise::tasks {
@@ -43,16 +44,35 @@ struct Function {
 
 namespace detail {
 
+inline constexpr std::size_t kMostResultBytes = std::size_t{1} << 30;  // they travel in one message
+
 template <typename T>
-struct Parameter {  // by value
-  static_assert(std::is_trivially_copyable_v<T>, "a value is copied byte by byte");
-  static std::string signature() { return "value" + std::to_string(sizeof(T)); }
+struct Parameter {  // by value: copied byte by byte, or through an archive
+  static std::string signature() {
+    return RawBytes<T> ? "value" + std::to_string(sizeof(T)) : "archived";
+  }
   static T get(const Item& item) {
-    T value;
-    std::memcpy(&value, item.data, sizeof(T));
+    T value{};
+    if constexpr (RawBytes<T>)
+      std::memcpy(&value, item.data, sizeof(T));
+    else
+      poise::Reader({static_cast<const std::byte*>(item.data), item.bytes})(value);
     return value;
   }
 };
+
+/// Puts a result where it belongs: into the last item.
+template <typename T>
+void put_result(const T& result, const Item& item) {
+  if constexpr (RawBytes<T>) {
+    std::memcpy(item.data, &result, sizeof(T));
+  } else {
+    auto& bytes = *static_cast<Buffer*>(item.data);
+    bytes.resize(0);
+    poise::Writer{bytes}(result);
+    if (bytes.size() > kMostResultBytes) fail("a result of {} bytes is too long", bytes.size());
+  }
+}
 
 template <typename T>
 struct Parameter<std::span<T>> {
@@ -79,10 +99,8 @@ Body body_of(Function<Result, Parameters...>*, Callable callable) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       if constexpr (std::is_void_v<Result>) {
         callable(Parameter<Parameters>::get(items[i])...);
-      } else {  // the last item is where the result goes
-        static_assert(std::is_trivially_copyable_v<Result>, "a result is copied byte by byte");
-        const Result result = callable(Parameter<Parameters>::get(items[i])...);
-        std::memcpy(items.back().data, &result, sizeof(Result));
+      } else {
+        put_result(callable(Parameter<Parameters>::get(items[i])...), items.back());
       }
     }(std::index_sequence_for<Parameters...>());
   };
@@ -92,7 +110,7 @@ template <typename Result, typename... Parameters>
 std::string signature_of(Function<Result, Parameters...>*) {
   std::string text;
   ((text += Parameter<Parameters>::signature() + ' '), ...);
-  if constexpr (!std::is_void_v<Result>) text += "returns" + std::to_string(sizeof(Result));
+  if constexpr (!std::is_void_v<Result>) text += "returns " + Parameter<Result>::signature();
   return text;
 }
 
@@ -101,7 +119,7 @@ std::string signature_of(Function<Result, Parameters...>*) {
 /// Registers a function or a lambda without captures:
 ///     const auto scale = tasks::function("scale", [](std::span<double> x, double by) { … });
 /// A parameter `std::span<const T>` takes in(…), `std::span<T>` takes out(…) or inout(…), anything
-/// else a value.
+/// else a value. Values and results may be of any type that an archive takes (archive.h).
 template <typename Callable>
 auto function(std::string_view name, Callable callable) {
   using Plain = decltype([] {

@@ -9,15 +9,16 @@
 
 namespace poise::tasks {
 
-/// Which way an item travels when its task runs elsewhere. A literal is copied at submission.
-enum class Mode : std::uint8_t { in, out, inout, literal };
+/// Which way an item travels when its task runs elsewhere. A literal is copied at submission; a
+/// result is a Buffer that the task fills with any number of bytes.
+enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {
   void* data = nullptr;  // may be null: then the task gets null, wherever it runs
   std::size_t bytes = 0;
   Mode mode = Mode::in;
 
-  bool goes_out() const { return mode != Mode::out; }
+  bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
   bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }
 };
 

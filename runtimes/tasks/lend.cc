@@ -10,7 +10,7 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
-constexpr std::uint8_t kModeBits = 3, kNull = 4, kLarge = 8;  // of an item's flags
+constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16;  // of an item's flags
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
 std::uint8_t alignment_of(const void* data) {
@@ -201,7 +201,9 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
     const auto item_head = reader.get<ItemHead>();
     Item item{nullptr, item_head.bytes, static_cast<Mode>(item_head.flags & kModeBits)};
     const bool null = item_head.flags & kNull, large = item_head.flags & kLarge;
-    if (!null && !large && item.goes_out())
+    if (item.mode == Mode::result)
+      item.data = &task->result;
+    else if (!null && !large && item.goes_out())
       item.data = reader.get(item.bytes, item_head.alignment);
     else if (!null) {
       stored.push_back(task->items.size());

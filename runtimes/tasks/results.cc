@@ -29,10 +29,17 @@ void Exchange::send_results(const Workplace::State& state) {
   if (results_.empty()) return;
   if (state.queued > 0 && now_s_ - results_since_s_ < kLinger_s) return;
   std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_home;
-  for (auto& task : results_) by_home[task->home].push_back(std::move(task));
   const std::size_t sent = results_.size();
+  for (auto& task : results_) {
+    const std::uint32_t home = task->home;
+    const bool is_long = task->result.size() >= large_bytes_;
+    auto& tasks = by_home[home];
+    tasks.push_back(std::move(task));
+    if (is_long) send_results_home(home, std::exchange(tasks, {}));
+  }
   results_.clear();
-  for (auto& [home, tasks] : by_home) send_results_home(home, std::move(tasks));
+  for (auto& [home, tasks] : by_home)
+    if (!tasks.empty()) send_results_home(home, std::move(tasks));
   workplace_.borrowed_left(sent);
 }
 
@@ -46,6 +53,11 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
     head.put(task->error.data(), task->error.size(), 1);
     if (task->failed) continue;
     for (const Item& item : task->items) {
+      if (item.mode == Mode::result) {
+        head.put(static_cast<std::uint64_t>(task->result.size()));
+        head.put(task->result.data(), task->result.size(), 1);
+        counters_.bytes_back += task->result.size();
+      }
       if (!item.comes_back() || !item.data) continue;
       counters_.bytes_back += item.bytes;
       if (item.bytes >= large_bytes_)
@@ -82,6 +94,12 @@ void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::ui
   std::vector<Large> larges;
   if (!task->failed) {
     for (const Item& item : task->items) {
+      if (item.mode == Mode::result) {
+        const auto bytes = reader.get<std::uint64_t>();
+        auto& result = *static_cast<Buffer*>(item.data);
+        result.resize(0);
+        result.append(reader.get(bytes, 1), bytes);
+      }
       if (!item.comes_back() || !item.data) continue;
       if (item.bytes >= large_bytes_)
         larges.push_back({item.data, item.bytes});

@@ -141,7 +141,8 @@ Runtime::~Runtime() {
 
 Context* Runtime::current_context() { return context_here; }
 
-void Runtime::submit(With with, FunctionId function, std::vector<Item> items) {
+void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
+                     std::function<void()> deliver) {
   if (function >= wire_.size())
     fail("function \"{}\" was registered after the context was created; register it before",
          registered_functions().at(function)->name);
@@ -150,6 +151,7 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items) {
   task->cost = with.cost;
   task->priority = with.priority;
   task->pinned = with.pinned;
+  task->deliver = std::move(deliver);
   task->on_finish = std::move(with.on_finish);
   std::size_t literals = 0;
   for (const Item& item : items)

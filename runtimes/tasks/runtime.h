@@ -22,7 +22,8 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  void submit(With with, FunctionId function, std::vector<Item> items);
+  void submit(With with, FunctionId function, std::vector<Item> items,
+              std::function<void()> deliver);
   void wait(unsigned team);
   bool yield();
   /// Looks at messages, from wherever the program calls it.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtimes/archive/buffer.h"
 #include "runtimes/tasks/item.h"
 
 namespace poise::tasks {
@@ -30,9 +31,11 @@ struct Task {
   std::vector<Item> items;
   std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
   std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
+  Buffer result;                       // of a borrowed task that has one
   std::shared_ptr<Children> siblings;  // those this task is one of
   std::shared_ptr<Children> children;
   std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
+  std::function<void()> deliver;     // at home only: takes the result, unless the task failed
   std::function<void()> on_finish;   // at home only
   double seconds = 0;                // that it ran
   std::uint32_t ran_on = 0;          // the rank

@@ -86,10 +86,11 @@ bool Workplace::run_one() {
 
 void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   try {
+    if (task->deliver && !task->failed) task->deliver();
     if (task->on_finish) task->on_finish();
   } catch (const std::exception& exception) {
     task->failed = true;
-    task->error = std::string("on_finish: ") + exception.what();
+    task->error = std::string("when it was done: ") + exception.what();
   }
   const std::lock_guard lock(mutex_);
   if (task->failed) {
