@@ -54,6 +54,9 @@ Seat own_seat(MPI_Comm comm, const WorldOptions& options) {
 
 // Between nodes when nobody measured it, as in machines from text.
 constexpr double kAssumedNetworkFactor = 10;
+// Of a message when nobody measured: it travels together with all others to its rank, so it costs
+// its writing, copying and reading, far from what one costs that travels alone.
+constexpr double kAssumedSecondsPerMessage = 5e-7, kAssumedSecondsPerByte = 2e-10;
 
 /// The machine of rank 0's host, everywhere.
 Machine node_of_first_rank(MPI_Comm comm) {
@@ -68,9 +71,13 @@ Machine node_of_first_rank(MPI_Comm comm) {
   return machine_from_json(broadcast(comm, std::move(json)), "the machine of the first rank");
 }
 
-Machine with_assumed_network(const Machine& node) {
+Machine with_assumptions(const Machine& node) {
   MachineParts parts = node.parts();
   if (parts.network_source == Source::assumed) parts.network.factor = kAssumedNetworkFactor;
+  if (parts.numa_source != Source::measured) {
+    parts.costs.seconds_per_message = kAssumedSecondsPerMessage;
+    parts.costs.seconds_per_byte = kAssumedSecondsPerByte;
+  }
   return Machine(std::move(parts));
 }
 
@@ -119,7 +126,7 @@ World discover_world(MPI_Comm comm, const WorldOptions& options) {
     PlaceId place;
     int rank;
   };
-  const Machine node = with_assumed_network(node_of_first_rank(comm));
+  const Machine node = with_assumptions(node_of_first_rank(comm));
   std::vector<Slot> slots;
   for (std::uint32_t host = 0; host < world.num_hosts; ++host) {
     std::vector<int> ranks;
