@@ -23,8 +23,11 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
       totals.load_s > 0 ? totals.busiest_s * objects.num_ranks() / totals.load_s : 1,
       totals.efficiency, totals.migrations, totals.migrated_bytes, totals.migration_s,
       totals.decision_s);
-  fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}\n",
-             totals.phase_imbalance, totals.phase_efficiency);
+  const double phase_iterations = static_cast<double>(totals.phase_steps * iterations) /
+                                  static_cast<double>(totals.steps);
+  fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}, {:.4f} ms/iteration\n",
+             totals.phase_imbalance, totals.phase_efficiency,
+             phase_iterations > 0 ? 1000 * totals.phase_wall_s / phase_iterations : 0);
 }
 
 /// Collective. Rank 0 alone checks and prints; false there when the results are wrong.

@@ -291,6 +291,8 @@ Totals Engine::totals() {
           .migrated_bytes = sum_.migrated_bytes,
           .decision_s = most[2],
           .migration_s = most[3],
+          .phase_steps = steps_in_phase_,
+          .phase_wall_s = most[5],
           .phase_efficiency = most[5] > 0 ? sums[3] / (most[5] * sums[2]) : 1,
           .phase_imbalance = sums[3] > 0 ? most[4] * world_.num_ranks / sums[3] : 1};
 }

@@ -48,7 +48,8 @@ struct Totals {
   std::uint64_t migrations = 0, migrated_bytes = 0;
   double decision_s = 0, migration_s = 0;
   // Since the last decision: the same, and the load of the busiest rank over the average.
-  double phase_efficiency = 0, phase_imbalance = 1;
+  std::uint64_t phase_steps = 0;
+  double phase_wall_s = 0, phase_efficiency = 0, phase_imbalance = 1;
 };
 
 /// All public calls are collective, but the plain questions. An exception of an object ends the
