@@ -16,12 +16,10 @@ constexpr std::size_t kMaxArcs = 12;
 /// Of the tasks that send to a place, those that it spends most time on are tried nearer.
 constexpr std::size_t kMaxPulls = 8;
 
-/// Keeps a decision for tens of thousands of places within seconds.
-constexpr double kMostVisits = 6'000;
-
 /// Looks that a stage may take per task and arc, so that no shape of graph takes much longer than
-/// others of its size.
+/// others of its size; and in all, which keeps a decision for a million tasks within seconds.
 constexpr std::uint64_t kMostLooks = 16;
+constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
@@ -174,6 +172,7 @@ const std::vector<std::pair<double, TaskId>>& Relaxation::tasks_by_load(PlaceId 
   if (is_new) {
     for (const TaskId t : tasks_at_[p]) tasks.push_back({workload_.tasks[t].load_s, t});
     std::sort(tasks.begin(), tasks.end());
+    looks_of_swaps_ += 2 * tasks.size();
   }
   return tasks;
 }
@@ -260,14 +259,17 @@ void Relaxation::run(const Stage& stage) {
     potential_of_[p] = potential(times_.busy_s(p));
     open(p);
   }
-  double visits = std::min(stage.visits * machine_.num_places(), kMostVisits);
+  double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t most_looks = looks() + kMostLooks * entries;
+  const std::uint64_t most_looks = looks() + std::min(kMostLooks * entries, kMostLooksInAll);
   while (!queue_.empty() && visits > 0 && looks() < most_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
-    const bool is_outdated = !is_open_[p] || busy_s != times_.busy_s(p);
-    if (is_outdated) continue;
+    if (!is_open_[p]) continue;
+    if (busy_s != times_.busy_s(p)) {
+      if (busy_s > times_.busy_s(p)) open(p);  // what others did relieved it; else it is queued
+      continue;
+    }
     if (busy_s < stage.floor * peak_s) {
       peak_s = this->peak_s();
       if (busy_s < stage.floor * peak_s) break;
