@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -151,6 +152,31 @@ Placement renamed_to_stay(const Machine& machine, const Workload& workload,
   Placement renamed = placement;
   rename(workload, renamed_by_node(machine, workload, current, renamed, shares), renamed);
   rename(workload, renamed_inside_nodes(machine, workload, current, renamed, shares), renamed);
+  return renamed;
+}
+
+Placement renamed_in_level(const Machine& machine, const Workload& workload,
+                           const Placement& current, const Placement& placement,
+                           std::span<const double> shares, std::size_t level) {
+  const std::vector<PlaceId>& first_place = machine.levels()[level].first_place;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kinds;  // by parent and size
+  std::vector<Unit> groups;
+  for (std::uint32_t g = 0; g + 1 < first_place.size(); ++g) {
+    const PlaceId first = first_place[g], size = first_place[g + 1] - first;
+    const std::uint32_t parent = level == 0 ? 0 : machine.group_of(level - 1, first);
+    const auto kind =
+        kinds.try_emplace({parent, size}, static_cast<std::uint32_t>(kinds.size())).first->second;
+    const auto of_group = shares.subspan(first, size);
+    groups.push_back({kind, std::accumulate(of_group.begin(), of_group.end(), 0.0)});
+  }
+  const auto group_of = [&](PlaceId p) { return machine.group_of(level, p); };
+  const std::vector<std::uint32_t> new_group =
+      renaming(groups, group_of, workload, current, placement);
+  std::vector<PlaceId> new_place;
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    new_place.push_back(first_place[new_group[group_of(p)]] + p - first_place[group_of(p)]);
+  Placement renamed = placement;
+  rename(workload, new_place, renamed);
   return renamed;
 }
 

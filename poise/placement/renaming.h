@@ -1,6 +1,7 @@
 // Which place each part of a partition should be: the one that holds most of its load already.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "poise/machine/machine.h"
@@ -17,5 +18,11 @@ namespace poise {
 Placement renamed_to_stay(const Machine& machine, const Workload& workload,
                           const Placement& current, const Placement& placement,
                           std::span<const double> shares);
+
+/// The placement with the groups of one level renamed among those of equal size in the same group
+/// of the level above, as renamed_to_stay renames nodes. O(n log n).
+Placement renamed_in_level(const Machine& machine, const Workload& workload,
+                           const Placement& current, const Placement& placement,
+                           std::span<const double> shares, std::size_t level);
 
 }  // namespace poise

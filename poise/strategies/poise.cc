@@ -3,26 +3,38 @@
 /// This project's own. Neither a new partition nor list scheduling is best at load, communication
 /// and few migrations at once: what wins is to descend on the predicted iteration. Steps are judged
 /// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
-/// place alone (relaxation.h). Where that
-/// leaves much above the bound on the makespan, and the phases to come would pay for the look, the
-/// same is tried from greedy_comm (large tasks shut in by small ones) and from treematch (messages
-/// weigh). Tasks then return home where that costs nothing, and all stay where the seconds saved
-/// over `steps` phases are fewer than the migrations take. Never worse than the current placement.
+/// place alone (relaxation.h). Where that leaves much above the bound on the makespan, and the
+/// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
+/// by small ones) and from a placement made anew (messages weigh). With `passes` or `budget_s` the
+/// best so far is perturbed near its busiest places and refined again, a few times in each pass,
+/// and what gains is kept: the same seed and passes give the same answer, seconds do not. Tasks
+/// then return home where that costs nothing, and all stay where the seconds saved over `steps`
+/// phases are fewer than the migrations take. Never worse than the current placement.
+///
+/// With from_scratch=1 the current placement counts for nothing but the names of places: all tasks
+/// are placed anew for little traffic under a cap on the load (from_scratch.h).
+///
 /// O((n + E) log p) in practice: a visit looks at one place's tasks and their neighbours, and there
 /// are a few visits per place. Ignores memory.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "poise/placement/metrics.h"
+#include "poise/strategies/mapping/from_scratch.h"
 #include "poise/strategies/relaxation.h"
 
 namespace poise {
 
 namespace {
 
-constexpr Relaxation::Stage kStages[] = {
-    {.exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4},
-    {.exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4},
-};
+constexpr Relaxation::Stage kBlunt = {
+    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4};
+constexpr Relaxation::Stage kSharp = {
+    .exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4};
 
 /// Where the makespan stays this far above its bound, a large task is shut in by smaller ones and a
 /// start that balances anew is worth a look.
@@ -37,18 +49,16 @@ constexpr double kMessagesWeigh = 1.02;
 constexpr double kSecondsPerTask = 2e-6;
 constexpr double kClearly = 0.98;
 
+/// A pass tries this many perturbations of the best, on as many threads as there are.
+constexpr unsigned kTrials = 8;
+constexpr unsigned kMostInVain = 20;
+
 struct Result {
   Placement placement;
   Metrics metrics;
 };
 
-Placement placed_by(std::string_view strategy, const Problem& problem) {
-  return parse_strategy(strategy).rebalance(problem);
-}
-
-Result refine_from(const Problem& problem, const Placement& start) {
-  Relaxation relaxation(problem, start);
-  for (const auto& stage : kStages) relaxation.run(stage);
+Result finish(const Problem& problem, Relaxation& relaxation) {
   relaxation.send_home();
   Placement placement = relaxation.placement();
   const Metrics metrics =
@@ -56,27 +66,103 @@ Result refine_from(const Problem& problem, const Placement& start) {
   return {std::move(placement), metrics};
 }
 
+Result refine_from(const Problem& problem, const Placement& start) {
+  Relaxation relaxation(problem, start);
+  relaxation.run(kBlunt);
+  relaxation.run(kSharp);
+  return finish(problem, relaxation);
+}
+
+Result perturb(const Problem& problem, const Placement& start, std::uint64_t seed) {
+  Random random(seed);
+  Relaxation relaxation(problem, start);
+  relaxation.perturb(random);
+  relaxation.run(kSharp);
+  return finish(problem, relaxation);
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, const Knobs& knobs)
+      : problem_(problem),
+        steps_(knobs["steps"]),
+        threads_(static_cast<unsigned>(knobs["threads"])),
+        best_(refine_from(problem, problem.current)) {}
+
+  void try_other_starts() {
+    if (best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s && pays())
+      try_from(parse_strategy("greedy_comm").rebalance(problem_));
+    if (best_.metrics.iteration_s > kMessagesWeigh * best_.metrics.makespan_s && pays())
+      try_from(placed_from_scratch(problem_, {.attempts = 2, .threads = threads_}));
+  }
+
+  /// False when there is nothing left to gain, or nothing was gained for long.
+  bool pass(std::uint64_t number) {
+    if (best_.metrics.iteration_s <= best_.metrics.makespan_bound_s) return false;
+    std::vector<std::optional<Result>> trials(kTrials);
+    const auto run = [&](unsigned first) {
+      for (unsigned i = first; i < kTrials; i += threads_)
+        trials[i] =
+            perturb(problem_, best_.placement, mix(problem_.seed + kTrials * number + i + 1));
+    };
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < std::min(threads_, kTrials); ++i) others.emplace_back(run, i);
+    run(0);
+    others.clear();
+    ++passes_in_vain_;
+    for (auto& trial : trials)
+      if (total_s(trial->metrics) < total_s(best_.metrics)) {
+        best_ = std::move(*trial);
+        passes_in_vain_ = 0;
+      }
+    return passes_in_vain_ < kMostInVain;
+  }
+
+  /// The best, if it pays.
+  Placement result() && {
+    const Metrics now = evaluate(problem_.machine, problem_.workload, problem_.costs,
+                                 problem_.current, problem_.current);
+    return total_s(best_.metrics) < total_s(now) ? std::move(best_.placement) : problem_.current;
+  }
+
+ private:
+  double total_s(const Metrics& metrics) const {
+    return steps_ * metrics.iteration_s + metrics.migration_s;
+  }
+
+  bool pays() const {
+    const double hoped_s = steps_ * (best_.metrics.iteration_s - best_.metrics.makespan_bound_s);
+    return hoped_s >= kSecondsPerTask * problem_.workload.num_tasks();
+  }
+
+  void try_from(const Placement& start) {
+    Result other = refine_from(problem_, start);
+    if (total_s(other.metrics) < kClearly * total_s(best_.metrics)) best_ = std::move(other);
+  }
+
+  const Problem& problem_;
+  const double steps_;
+  const unsigned threads_;
+  Result best_;
+  unsigned passes_in_vain_ = 0;
+};
+
 }  // namespace
 
 Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
-  const auto total_s = [&](const Metrics& metrics) {
-    return knobs["steps"] * metrics.iteration_s + metrics.migration_s;
-  };
-  Result best = refine_from(problem, problem.current);
-  const auto try_from = [&](std::string_view strategy) {
-    const double hoped_s =
-        knobs["steps"] * (best.metrics.iteration_s - best.metrics.makespan_bound_s);
-    if (hoped_s < kSecondsPerTask * problem.workload.num_tasks()) return;
-    Result other = refine_from(problem, placed_by(strategy, problem));
-    if (total_s(other.metrics) < kClearly * total_s(best.metrics)) best = std::move(other);
-  };
-  if (best.metrics.makespan_s > kFarFromBound * best.metrics.makespan_bound_s)
-    try_from("greedy_comm");
-  if (best.metrics.iteration_s > kMessagesWeigh * best.metrics.makespan_s)
-    try_from("treematch:only_better=0");
-  const Metrics now =
-      evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
-  return total_s(best.metrics) < total_s(now) ? best.placement : problem.current;
+  if (knobs["from_scratch"] != 0)
+    return placed_from_scratch(problem, {.threads = static_cast<unsigned>(knobs["threads"])});
+  // The one clock among the strategies, and only where a budget asks for it.
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(knobs["budget_s"]);
+  Search search(problem, knobs);
+  search.try_other_starts();
+  bool goes_on = true;
+  std::uint64_t number = 0;
+  for (; goes_on && number < knobs["passes"]; ++number) goes_on = search.pass(number);
+  if (knobs["budget_s"] > 0)
+    for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
+  return std::move(search).result();
 }
 
 }  // namespace poise

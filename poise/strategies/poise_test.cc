@@ -78,5 +78,49 @@ TEST(Poise, stays_where_migrations_cost_more_than_they_save) {
   EXPECT_EQ(rebalanced("poise:steps=100", machine, workload, current).migrations, 2u);
 }
 
+TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
+  // Descent alone: a task is too short for the other starts to pay.
+  const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
+  const Workload workload =
+      generate(parse_recipe("stencil3d:skew=lognormal,hot=3,hot_extent=0.5"), 4096, 1).front();
+  const Metrics ours = rebalanced("poise:steps=1", machine, workload, blocked(4096, 128));
+  EXPECT_LE(ours.makespan_s, 1.3 * ours.makespan_bound_s);
+  EXPECT_LE(ours.migrations, 4096u / 2);
+}
+
+TEST(Poise, gains_by_passes_and_never_loses) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  double sum = 0, sum_with_passes = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    SCOPED_TRACE(seed);
+    const Workload workload = generate(parse_recipe("random:messages=5"), 300, seed).front();
+    const Placement current = blocked(300, 32);
+    const double without = rebalanced("poise", machine, workload, current).iteration_s;
+    const double with = rebalanced("poise:passes=10", machine, workload, current).iteration_s;
+    EXPECT_LE(with, without);
+    sum += without;
+    sum_with_passes += with;
+  }
+  EXPECT_LT(sum_with_passes, 0.995 * sum);
+}
+
+TEST(Poise, answers_the_same_on_any_number_of_threads) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
+  const Placement current = blocked(300, 32);
+  const Problem problem{machine, workload, current, machine.costs(), 1};
+  const Placement one = parse_strategy("poise:passes=3").rebalance(problem);
+  EXPECT_EQ(parse_strategy("poise:passes=3,threads=3").rebalance(problem), one);
+  EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
+}
+
+TEST(Poise, ends_when_its_seconds_are_over_and_no_worse_than_without) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
+  const Placement current = blocked(300, 32);
+  EXPECT_LE(rebalanced("poise:budget_s=0.02", machine, workload, current).iteration_s,
+            rebalanced("poise", machine, workload, current).iteration_s);
+}
+
 }  // namespace
 }  // namespace poise

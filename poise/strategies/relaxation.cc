@@ -281,6 +281,32 @@ void Relaxation::run(const Stage& stage) {
   queue_ = {};
 }
 
+/// The busiest every other time, else one that is nearly as busy.
+PlaceId Relaxation::one_of_the_busiest(Random& random) const {
+  constexpr double kNearly = 0.95;
+  const double peak_s = this->peak_s(), floor_s = (random.below(2) == 0 ? 1 : kNearly) * peak_s;
+  std::vector<PlaceId> busiest;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p)
+    if (times_.busy_s(p) >= floor_s) busiest.push_back(p);
+  return busiest[random.below(busiest.size())];
+}
+
+void Relaxation::perturb(Random& random) {
+  constexpr int kMoves = 6;
+  PlaceId from = one_of_the_busiest(random);
+  for (int i = 0; i < kMoves; ++i) {
+    if (tasks_at_[from].empty()) return;
+    const TaskId t = tasks_at_[from][random.below(tasks_at_[from].size())];
+    const auto arcs = times_.arcs_of(t);
+    const PlaceId to = !arcs.empty() && random.below(4) != 0
+                           ? times_.place_of(arcs[random.below(arcs.size())].task)
+                           : static_cast<PlaceId>(random.below(machine_.num_places()));
+    if (to == from) continue;
+    relocate(t, to);
+    if (random.below(2) == 0) from = to;
+  }
+}
+
 void Relaxation::send_home() {
   const double peak_s = this->peak_s();
   for (TaskId t = 0; t < workload_.num_tasks(); ++t) {

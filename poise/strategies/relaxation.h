@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/base/random.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/least_busy.h"
 #include "poise/strategies/strategy.h"
@@ -36,6 +37,10 @@ class Relaxation {
   /// Steps until none gains.
   void run(const Stage& stage);
 
+  /// Moves a few tasks of one of the busiest places, and of those they go to, to places of tasks
+  /// that they talk to or to places drawn at random.
+  void perturb(Random& random);
+
   /// Returns tasks home where that worsens neither the busiest place nor the traffic.
   void send_home();
 
@@ -63,6 +68,7 @@ class Relaxation {
   void gather_swaps(PlaceId p, double limit);
   bool relax(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
+  PlaceId one_of_the_busiest(Random& random) const;
   void open(PlaceId p);
 
   const Machine& machine_;

@@ -81,7 +81,13 @@ constexpr Knob kTreematchKnobs[] = {
 };
 
 constexpr Knob kPoiseKnobs[] = {
-    {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"}};
+    {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"},
+    {"from_scratch", 0, 0, 1, "1: place all tasks anew, for little traffic under a load cap",
+     kNoYes},
+    {"passes", 0, 0, 1e4, "times that the best is perturbed and refined again, for quality"},
+    {"budget_s", 0, 0, 1e4, "go on with passes for so many seconds, 0: none; not repeatable"},
+    {"threads", 1, 1, 1024, "parts of the problem solved at once; the placement is the same"},
+};
 
 constexpr Knob kAnnealKnobs[] = {
     {"sweeps", 300, 1, 3000, "steps per task; quality still grows at 3000"},

@@ -26,7 +26,8 @@ Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
 class Bisection {
  public:
-  Bisection(const Graph& graph, const Split& split)
+  /// Starts with these sides, all right if there are none; what is fixed to the left is there.
+  Bisection(const Graph& graph, const Split& split, std::span<const Side> sides = {})
       : graph_(graph),
         split_(split),
         side_(graph.num_vertices(), Side::right),
@@ -36,7 +37,7 @@ class Bisection {
       for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
         gain_[v] -= graph.affinity[e];
     for (Vertex v = 0; v < graph.num_vertices(); ++v)
-      if (split.fixed[v] == Side::left) flip(v);
+      if (split.fixed[v] == Side::left || (!sides.empty() && sides[v] == Side::left)) flip(v);
   }
 
   /// Adds to the left whatever is most drawn to it, until it has its weight.
@@ -222,6 +223,12 @@ std::vector<Side> bisect(const Graph& graph, const Split& split) {
     if (!best || next.score() < best->score()) best.emplace(std::move(next));
   }
   return std::move(*best).sides();
+}
+
+void improve(const Graph& graph, const Split& split, std::vector<Side>& sides) {
+  Bisection bisection(graph, split, sides);
+  bisection.improve();
+  sides = std::move(bisection).sides();
 }
 
 }  // namespace poise::tree_match

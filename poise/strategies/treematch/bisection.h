@@ -23,4 +23,8 @@ struct Split {
 /// O((vertices + edges) log vertices).
 std::vector<Side> bisect(const Graph& graph, const Split& split);
 
+/// Moves vertices singly, with hill climbing, to get closer to the weight, then to cut less. Those
+/// that are fixed must be on their side. O((vertices + edges) log vertices).
+void improve(const Graph& graph, const Split& split, std::vector<Side>& sides);
+
 }  // namespace poise::tree_match

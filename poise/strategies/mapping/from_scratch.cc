@@ -1,0 +1,100 @@
+#include "poise/strategies/mapping/from_scratch.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "poise/placement/metrics.h"
+#include "poise/placement/renaming.h"
+#include "poise/strategies/mapping/multisection.h"
+#include "poise/strategies/mapping/traffic_descent.h"
+#include "poise/strategies/task_graph.h"
+#include "poise/strategies/treematch/refinement.h"
+
+namespace poise {
+
+namespace {
+
+using tree_match::Graph;
+using tree_match::Part;
+
+constexpr double kTolerance = 0.05;
+/// Messages weigh whole numbers of about this sum.
+constexpr double kTotalCost = 1e9;
+/// Sums of traffic that differ by less differ by rounding.
+constexpr double kEqual = 1 + 1e-9;
+
+/// The load that each place can take next to its background before it is at the cap.
+std::vector<double> shares_of(const Problem& problem, double cap_s) {
+  const std::vector<double>& background_s = problem.workload.background_s;
+  std::vector<double> shares(problem.machine.num_places());
+  for (PlaceId p = 0; p < shares.size(); ++p) {
+    const double room_s = cap_s - (background_s.empty() ? 0 : background_s[p]);
+    shares[p] = std::max(0.0, room_s) * problem.machine.speed_of(p) / (1 + kTolerance);
+  }
+  if (std::accumulate(shares.begin(), shares.end(), 0.0) == 0) shares.assign(shares.size(), 1);
+  return shares;
+}
+
+Graph graph_of(const Problem& problem) {
+  const std::vector<Task>& tasks = problem.workload.tasks;
+  std::vector<TaskId> all(tasks.size());
+  std::iota(all.begin(), all.end(), 0);
+  const TaskGraph rows = task_graph(problem, all, kTotalCost);
+  Graph graph;
+  graph.first.assign(rows.first.begin(), rows.first.end());
+  graph.to.assign(rows.neighbour.begin(), rows.neighbour.end());
+  graph.affinity.assign(rows.edge_weight.begin(), rows.edge_weight.end());
+  const bool is_idle = total_load_s(problem.workload) == 0;
+  for (const Task& task : tasks) graph.weight.push_back(is_idle ? 1 : task.load_s);
+  return graph;
+}
+
+std::vector<Part> fixed_of(const Problem& problem) {
+  const std::vector<Task>& tasks = problem.workload.tasks;
+  if (std::all_of(tasks.begin(), tasks.end(), [](const Task& task) { return task.movable; }))
+    return {};
+  std::vector<Part> fixed;
+  for (TaskId t = 0; t < tasks.size(); ++t)
+    fixed.push_back(tasks[t].movable ? tree_match::kFree : problem.current.of(t));
+  return fixed;
+}
+
+/// Groups of a level that are alike exchange their tasks, from the coarsest level down, where that
+/// brings no task farther from those it talks to: on a torus nodes are alike and yet are not.
+Placement brought_home(const Problem& problem, const Graph& graph, std::span<const double> shares,
+                       Placement placement) {
+  double now = traffic(problem, graph, placement);
+  for (std::size_t level = 0; level < problem.machine.levels().size(); ++level) {
+    Placement renamed = renamed_in_level(problem.machine, problem.workload, problem.current,
+                                         placement, shares, level);
+    const double then = traffic(problem, graph, renamed);
+    if (then > kEqual * now) continue;
+    placement = std::move(renamed);
+    now = then;
+  }
+  return placement;
+}
+
+}  // namespace
+
+double load_cap_s(const Problem& problem) {
+  return std::max((1 + kTolerance) * average_s(problem.machine, problem.workload),
+                  makespan_bound_s(problem.machine, problem.workload, problem.current));
+}
+
+Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
+  const double cap_s = load_cap_s(problem);
+  const Graph graph = graph_of(problem);
+  std::vector<double> shares = shares_of(problem, cap_s);
+  const std::vector<Part> fixed = fixed_of(problem);
+  Placement placement(multisection(problem.machine, graph,
+                                   {shares, kTolerance, fixed, effort.attempts, effort.threads}));
+  tree_match::hold_load_cap(problem, graph, cap_s, placement);
+  for (double& share : shares) share *= 1 + kTolerance;
+  descend_on_traffic(problem, graph, shares, fixed, placement);
+  return fixed.empty() ? brought_home(problem, graph, shares, std::move(placement)) : placement;
+}
+
+}  // namespace poise

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "poise/machine/text.h"
+#include "poise/placement/initial.h"
+#include "poise/placement/metrics.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+Placement anew(const Machine& machine, const Workload& workload, const Placement& current,
+               const char* knobs = "") {
+  return parse_strategy(std::string("poise:from_scratch=1") + knobs)
+      .rebalance({machine, workload, current, machine.costs(), 1});
+}
+
+Metrics judged(const Machine& machine, const Workload& workload, const Placement& current,
+               const Placement& placement) {
+  return evaluate(machine, workload, machine.costs(), current, placement);
+}
+
+TEST(FromScratch, cuts_a_grid_about_as_little_as_squares_do) {
+  const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
+  const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
+  const Placement current = initial_placement("random", 32 * 32, 16, 1);
+  const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
+  // Squares of 16 x 16 per node and 8 x 8 per core, without wrap-around; messages go both ways.
+  Placement squares(32 * 32);
+  for (TaskId t = 0; t < 32 * 32; ++t) {
+    const TaskId x = t % 32, y = t / 32;
+    squares.move(t, 8 * (y / 16) + 4 * (x / 16) + 2 * (y / 8 % 2) + x / 8 % 2);
+  }
+  EXPECT_LE(metrics.nuco_messages, 1.1 * judged(machine, workload, current, squares).nuco_messages);
+  EXPECT_LE(metrics.makespan_s, 1.0501 * metrics.makespan_bound_s);
+}
+
+TEST(FromScratch, holds_the_load_cap) {
+  for (const char* recipe :
+       {"stencil3d:skew=lognormal", "geometric", "rmat", "leanmd", "commbench"})
+    for (const char* text : {"node:4 numa:2 core:4 factors:10,1.5,1", "numa:2 core:4 speeds:1,0.5",
+                             "torus:2x3 core:4"}) {
+      SCOPED_TRACE(std::string(recipe) + " on " + text);
+      const Machine machine = machine_from_text(text);
+      const Workload workload = generate(parse_recipe(recipe), 1500, 3).front();
+      const Placement current =
+          initial_placement("blocked", workload.num_tasks(), machine.num_places(), 1);
+      const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
+      EXPECT_LE(metrics.makespan_s,
+                std::max(1.0501 * metrics.average_s, 1.0001 * metrics.makespan_bound_s));
+    }
+}
+
+TEST(FromScratch, is_the_same_whatever_the_number_of_threads) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("geometric"), 20'000, 3).front();
+  const Placement current(workload.num_tasks(), 0);
+  const Placement one = anew(machine, workload, current);
+  EXPECT_EQ(one, anew(machine, workload, current, ",threads=2"));
+  EXPECT_EQ(one, anew(machine, workload, current, ",threads=7"));
+}
+
+TEST(FromScratch, leaves_most_tasks_at_home_where_nothing_has_changed) {
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
+  const Placement first = anew(machine, workload, Placement(2000, 0));
+  Placement renamed(2000);  // the nodes in another order, and the domains in each
+  for (TaskId t = 0; t < 2000; ++t) renamed.move(t, (first.of(t) + 8 * 3) % 32 ^ 4);
+  for (TaskId t = 0; t < 2000; ++t) renamed.move(t, renamed.of(t) ^ 1);
+  EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
+}
+
+TEST(FromScratch, keeps_pinned_tasks_and_leaves_room_for_background) {
+  const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
+  Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 800, 3).front();
+  for (TaskId t = 0; t < 800; t += 10) workload.tasks[t].movable = false;
+  workload.background_s.assign(8, 0);
+  workload.background_s[5] = average_s(machine, workload);
+  const Placement current = initial_placement("random", 800, 8, 2);
+  const Placement placed = anew(machine, workload, current);
+  for (TaskId t = 0; t < 800; t += 10) EXPECT_EQ(placed.of(t), current.of(t));
+  const Metrics metrics = judged(machine, workload, current, placed);
+  EXPECT_LE(metrics.makespan_s,
+            std::max(1.0501 * metrics.average_s, 1.0001 * metrics.makespan_bound_s));
+}
+
+TEST(FromScratch, puts_what_talks_across_nodes_on_neighbours_of_a_torus) {
+  const Machine machine = machine_from_text("torus:4x4 core:4");
+  const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 4096, 3).front();
+  const Placement current = initial_placement("random", 4096, 64, 2);
+  const Metrics ours = judged(machine, workload, current, anew(machine, workload, current));
+  const Metrics theirs = judged(machine, workload, current,
+                                parse_strategy("treematch:only_better=0")
+                                    .rebalance({machine, workload, current, machine.costs(), 1}));
+  EXPECT_LE(ours.nuco_messages, theirs.nuco_messages);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,24 @@
+// A mapping improved: tasks move or change places with others while messages get cheaper.
+#pragma once
+
+#include <span>
+
+#include "poise/strategies/strategy.h"
+#include "poise/strategies/treematch/partition.h"
+
+namespace poise {
+
+/// Lowers the sum over the graph's edges of affinity times the machine's factor between their
+/// places. Nothing moves to a place that would then hold more than its cap, in the graph's weights;
+/// where a task would gain but finds no room, it changes places with one of those there. What is
+/// fixed stays (empty: nothing is). Steps are by best gain, good or bad, each task once, and undone
+/// back to the best state seen (Fiduccia and Mattheyses, for places at distances).
+/// O((vertices + edges) log vertices), a few passes.
+void descend_on_traffic(const Problem& problem, const tree_match::Graph& graph,
+                        std::span<const double> caps, std::span<const tree_match::Part> fixed,
+                        Placement& placement);
+
+/// That sum, each edge once.
+double traffic(const Problem& problem, const tree_match::Graph& graph, const Placement& placement);
+
+}  // namespace poise
