@@ -21,6 +21,7 @@ constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pause
 constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
 constexpr double kQuietS = 10;               // without computing, after which it does not,
 constexpr double kShortQuietS = 0.3;         // or this where it never computed much: it only
+constexpr double kTurnS = 0.01;              // more than a turn of a thread on a crowded place
 constexpr double kQuietOverRun = 5;          // started the others, and would hold a place idle
 constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
 constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
@@ -44,9 +45,11 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// How long a thread may sleep and still take part: the longer, the longer it has computed.
-double longest_quiet_s(const JuggleMember& member) {
-  return std::clamp(kQuietOverRun * member.last.run_s, kShortQuietS, kQuietS);
+/// How long a thread may sleep and still take part: the longer, the longer it has computed. Where
+/// many share a place, a long wait for the next turn looks like sleep until it ends.
+double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
+  const double least_s = std::min(kQuietS, kShortQuietS + kTurnS * threads_per_place);
+  return std::clamp(kQuietOverRun * member.last.run_s, least_s, kQuietS);
 }
 
 double ready_share(double gained_s, double waited_s, double real_s) {
@@ -171,6 +174,7 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
       member = members_[old];
     } else {
       member.last = reading;
+      member.busy_s = now_s;
       member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
       member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
       ++births_;
@@ -191,23 +195,27 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
 
 void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double average_s = average_progress(members_);
+  const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
     if (std::binary_search(left_alone_.begin(), left_alone_.end(), member.last.key)) continue;
     const bool is_busy = member.gained_s > kBusyShare * real_s ||
                          member.gained_s + member.waited_s > kReadyShare * real_s;
-    member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
     if (is_busy) {
+      const bool was_ready =
+          member.gained_s + member.waited_s > kReadyShare * (now_s - member.busy_s);
+      if (member.quiet_rounds >= kPauseRounds && !was_ready) member.busy_rounds = 0;
       ++member.busy_rounds;
       member.busy_s = now_s;
     }
-    if (member.quiet_rounds >= kPauseRounds) member.busy_rounds = 0;
+    member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
     if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
       member.takes_part = true;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
       if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
-    } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member)) {
+    } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
       member.takes_part = false;
+      member.busy_rounds = 0;
       member.place.reset();
     }
   }

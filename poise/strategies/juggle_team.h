@@ -62,7 +62,7 @@ struct JuggleMember {
   double run_at_window_s = 0, wait_at_window_s = 0;
   double asleep = 0, broken = 0;  // shares of the time, fading averages
   double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // when it last was
+  double busy_s = 0;  // when it last was, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 };

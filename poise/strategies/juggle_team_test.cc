@@ -117,6 +117,29 @@ TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_holds_no_place) {
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
+TEST(JuggleTeam, threads_whose_turns_are_rare_take_part_all_the_time) {
+  JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
+  std::vector<ThreadReading> readings(200);
+  for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
+  // Turns of 4 ms each; the kernel tells of a wait when it ends.
+  std::vector<double> since_s(readings.size(), 0);
+  double next_s = 0;
+  for (int turn = 0; turn < 4 * 200; ++turn) {
+    const double now_s = 0.004 * turn;
+    ThreadReading& reading = readings[static_cast<std::size_t>(turn) % readings.size()];
+    double& waits_since_s = since_s[static_cast<std::size_t>(turn) % readings.size()];
+    reading.wait_s += now_s - waits_since_s;
+    reading.run_s += 0.004;
+    waits_since_s = now_s + 0.004;
+    if (now_s < next_s) continue;
+    team.balance(readings, now_s);
+    next_s = now_s + 0.02;
+    if (turn > 3 * 200) {
+      EXPECT_GE(team.num_taking_part(), 195u) << "after " << now_s << " s";
+    }
+  }
+}
+
 TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);

@@ -1,0 +1,233 @@
+"""poise juggle where things go wrong or wild: killed at random, threads by the thousand, cpus taken
+away; and the recipes of docs/juggle.md under real launchers and run-times."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from juggle_test import BUSY, CPUS, QUICK, WAIT_S, JuggleTest, affinity, children, end_all, eventually
+from run_poise import POISE
+
+BIN = pathlib.Path(POISE).parent
+CPUSETS = pathlib.Path("/sys/fs/cgroup/cpuset")
+
+
+def members_of(group):
+    """The processes of a process group."""
+    members = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(ProcessLookupError, ValueError):
+            if os.getpgid(int(name)) == group:
+                members.append(int(name))
+    return members
+
+
+def is_kept(thread):
+    return len(affinity(thread) or ()) == 1
+
+
+def status_mib(pid, field):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) / 1024
+    return 0
+
+
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Faults(JuggleTest):
+    def test_affinities_come_back_whenever_the_balancer_is_killed(self):
+        seed = int(os.environ.get("POISE_SEED", random.randrange(10**9)))
+        kills = int(os.environ.get("POISE_KILLS", "10"))
+        chance = random.Random(seed)
+        was_kept = 0
+        for kill in range(kills):
+            with self.subTest(seed=seed, kill=kill):
+                process = subprocess.Popen([POISE, "juggle", *QUICK, "--", "sh", "-c", BUSY],
+                                           start_new_session=True)
+                try:
+                    time.sleep(chance.uniform(0, 0.5))
+                    was_kept += any(map(is_kept, members_of(process.pid)))
+                    process.kill()
+                    process.wait(WAIT_S)
+                    # What lives on may start others yet.
+                    time.sleep(0.02)
+                    self.assertTrue(eventually(lambda: all(
+                        affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
+                finally:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        print(f"{kills} kills with seed {seed}, {was_kept} of them seen amid balancing")
+
+    def test_threads_that_come_and_go_by_the_thousand_are_survived(self):
+        script = ("import threading, time\n"
+                  "end, born = time.monotonic() + 2, 0\n"
+                  "while time.monotonic() < end:\n"
+                  "    threads = [threading.Thread(target=sum, args=(range(2000),)) for _ in range(20)]\n"
+                  "    for thread in threads: thread.start()\n"
+                  "    for thread in threads: thread.join()\n"
+                  "    born += len(threads)\n"
+                  "    time.sleep(0.01)\n"
+                  "print(born, flush=True)\n")
+        process = self.start(*QUICK, "--", "sh", "-c",
+                             f"while :; do :; done & other=$!; python3 -c '{script}'; kill $other")
+        most_files = 0
+        while process.poll() is None:
+            try:
+                most_files = max(most_files, len(os.listdir(f"/proc/{process.pid}/fd")))
+            except OSError:
+                break
+            time.sleep(0.05)
+        born, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual((process.returncode, errors), (0, ""))
+        self.assertGreater(int(born), 200)
+        self.assertLess(most_files, 200, "descriptors of the dead are kept")
+
+    def test_five_hundred_threads_run_to_their_end(self):
+        done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", BIN / "phases", "--threads",
+                              "500", "--phase", "5ms", timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertGreater(json.loads(done.stdout)["cpu_s"], 2.5)
+        summary = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual(summary["refusals"], 0)
+
+    def test_a_bomb_of_processes_costs_bounded_memory(self):
+        (self.folder / "bomb").write_text(
+            '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
+        process = self.start(*QUICK, "--", "sh", "bomb", "7")
+        most_mib = 0
+        while process.poll() is None:
+            try:
+                most_mib = max(most_mib, status_mib(process.pid, "VmRSS"))
+            except OSError:
+                break
+            time.sleep(0.05)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(most_mib, 64)
+
+    def test_programs_that_end_at_once_keep_their_status(self):
+        for policy in ("auto", "proactive", "reactive", "hybrid", "off"):
+            for status in (0, 1, 77):
+                done = self.run_poise("juggle", "--policy", policy, "--period", "20ms", "--", "sh",
+                                      "-c", f"exit {status}")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", ""))
+
+    def test_a_stopped_balancer_goes_on_and_so_does_the_program(self):
+        process, _, workers = self.start_busy()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        self.assertTrue(all(is_kept(worker) for worker in workers))
+        process.send_signal(signal.SIGCONT)
+        end_all(workers)
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_cpuset_that_shrinks_and_widens_under_load_is_obeyed(self):
+        folder = CPUSETS / f"poise_test_{os.getpid()}"
+        first = {min(CPUS)}
+        try:
+            folder.mkdir()
+            self.addCleanup(folder.rmdir)
+            (folder / "cpuset.mems").write_text((CPUSETS / "cpuset.mems").read_text())
+            (folder / "cpuset.cpus").write_text(",".join(map(str, sorted(CPUS))))
+        except OSError as error:
+            self.skipTest(f"no cpuset can be made here: {error}")
+        join = f"echo $$ > {folder}/tasks; exec \"$0\" \"$@\""
+        process = subprocess.Popen(["sh", "-c", join, POISE, "juggle", *QUICK, "--", "sh", "-c", BUSY],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        workers = []
+
+        def are_there():
+            workers[:] = [w for pid in children(process.pid) for w in children(pid)]
+            return len(workers) == 3 and all(map(is_kept, workers))
+
+        def used():
+            return set().union(*(affinity(worker) or () for worker in workers))
+
+        try:
+            self.assertTrue(eventually(are_there))
+            for cpus in (first, CPUS, first, CPUS):
+                (folder / "cpuset.cpus").write_text(",".join(map(str, sorted(cpus))))
+                wanted = set(sorted(cpus)[:2]) if len(cpus) > 1 else cpus
+                self.assertTrue(eventually(
+                    lambda: all(map(is_kept, workers)) and wanted <= used() <= cpus), (cpus, used()))
+        finally:
+            end_all(workers)
+            _, errors = process.communicate(timeout=WAIT_S)
+            self.assertTrue(eventually(lambda: not (folder / "tasks").read_text()))
+        self.assertEqual((process.returncode, errors), (0, ""))
+
+
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Recipes(JuggleTest):
+    """What docs/juggle.md recommends."""
+
+    def migrations_of(self, command, environment=None, options=QUICK):
+        done = self.run_poise("juggle", *options, "--json", "s.json", "--", *command,
+                              env=os.environ | (environment or {}), timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads((self.folder / "s.json").read_text())
+        return done.stdout, summary
+
+    def test_openmp_programs_are_balanced_under_either_run_time(self):
+        if not (BIN / "ep").exists():
+            self.skipTest("the compiler has no OpenMP")
+        libraries = [str(path) for path in pathlib.Path("/usr/lib").glob("llvm-*/lib/libomp.so.5")]
+        threads = str(len(CPUS) + 1)
+        rings = set()
+        for library in ["", *libraries[:1]]:
+            for bound in "true", "false":
+                said, summary = self.migrations_of(
+                    ["env", f"OMP_NUM_THREADS={threads}", f"OMP_PROC_BIND={bound}",
+                     *([f"LD_PRELOAD={library}"] if library else []), BIN / "ep", "--points",
+                     "40000000"])
+                rings.add(tuple(json.loads(said)["rings"]))
+                self.assertGreater(summary["migrations"], 0)
+                self.assertGreaterEqual(summary["num_threads"], len(CPUS) + 1)
+        self.assertEqual(len(rings), 1, "balancing has changed a result")
+
+    def test_ranks_of_mpirun_are_found_and_balanced(self):
+        mpirun = shutil.which("mpirun.openmpi")
+        if not mpirun:
+            self.skipTest("no mpirun")
+        ranks = len(CPUS) + 1
+        _, summary = self.migrations_of(
+            [mpirun, "--bind-to", "none", "--oversubscribe", "-np", str(ranks), BIN / "phases",
+             "--threads", "1", "--phase", "1s"],
+            {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        self.assertGreater(summary["migrations"], 0)
+        self.assertGreaterEqual(len({thread["process"] for thread in summary["threads"]}), ranks)
+
+    def test_mpirun_starts_a_balancer_per_node(self):
+        mpirun = shutil.which("mpirun.openmpi")
+        if not mpirun:
+            self.skipTest("no mpirun")
+        done = subprocess.run(
+            [mpirun, "--bind-to", "none", "-np", "1", POISE, "juggle", *QUICK, "--summary", "--",
+             BIN / "phases", "--threads", str(len(CPUS) + 1), "--phase", "500ms"],
+            env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+            capture_output=True, encoding="utf-8", timeout=60, check=True)
+        self.assertIn("elapsed_s", done.stdout)
+        self.assertIn("migrations", done.stderr)
+
+    def test_two_programs_share_the_cpus_fairly_under_one_balancer(self):
+        cpus = len(CPUS)
+        script = f"{BIN}/phases --threads {cpus} --phase 2s & {BIN}/phases --phase 2s --threads 1; wait"
+        _, summary = self.migrations_of(["sh", "-c", script])
+        threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
+        self.assertEqual(len({thread["process"] for thread in threads}), 2)
+        # The lone thread of the second has no cpu for itself: it would have run twice as long.
+        runs = [thread["run_s"] for thread in threads]
+        self.assertEqual(len(runs), cpus + 1)
+        self.assertLess(max(runs) - min(runs), 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
