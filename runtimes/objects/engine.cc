@@ -18,6 +18,8 @@ namespace poise::objects {
 
 namespace {
 
+constexpr const char* kOddity = "it threw something that is no std::exception";
+
 MPI_Comm duplicate(MPI_Comm comm) {
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(comm, &own);
@@ -175,7 +177,7 @@ void Engine::run_one(std::size_t s, Thread& thread) {
     thread.failure = error.what();
   } catch (...) {
     thread.failed = slot.id;
-    thread.failure = "it threw something that is no std::exception";
+    thread.failure = kOddity;
   }
   const double cpu_s = cpu_now_s(), wall_s = wall_now_s();
   thread.log->end(slot.id, cpu_s);
@@ -302,6 +304,8 @@ void Engine::guard(ObjectId id, const std::function<void()>& work) {
     work();
   } catch (const std::exception& error) {
     abort(id, error.what());
+  } catch (...) {
+    abort(id, kOddity);
   }
 }
 

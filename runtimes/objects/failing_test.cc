@@ -1,5 +1,6 @@
-// A program whose object 5 throws in its third step, or while it is serialized, or kills its rank
-// in the step after the fourth decision: the test looks at how the job ends.
+// A program whose object 5 throws in its third step, or while it is serialized (an Error, or
+// something odd), or kills its rank in the step after the fourth decision: the test looks at how
+// the job ends.
 #include <csignal>
 #include <string_view>
 
@@ -21,6 +22,7 @@ struct Failing {
   template <typename Archive>
   void serialize(Archive& archive) {
     if (id == 5 && trouble == "serialize") fail("cannot be packed");
+    if (id == 5 && trouble == "odd") throw 42;
     archive(id, steps);
   }
 };
