@@ -317,12 +317,13 @@ void JuggleTeam::settle() {
     ++threads_on[*members_[i].place];
   }
   if (is_reacting(settings_.policy)) return;  // there, places are even in threads that are ready
+  PlaceId to = emptiest();
   for (const std::size_t i : team) {
     PlaceId& place = *members_[i].place;
-    const PlaceId to = emptiest();
     if (threads_on[place] < threads_on[to] + 2) continue;
     --threads_on[std::exchange(place, to)];
     ++threads_on[to];
+    to = emptiest();
   }
   even_out_domains(threads_on);
 }

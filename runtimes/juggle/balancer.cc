@@ -28,8 +28,9 @@ namespace poise::juggle {
 
 namespace {
 
-constexpr double kLookEveryS = 1;  // for new processes; new threads are seen at once
-constexpr double kStartS = 1;      // the program binds its threads in its first moments
+constexpr double kLookEveryS = 1;           // for new processes; new threads are seen at once
+constexpr double kStartS = 1;               // the program binds its threads in its first moments
+constexpr std::uint64_t kChoiceRounds = 3;  // in which every thread is asked for its affinity once
 constexpr std::size_t kMaxStays = 1'000'000;
 
 [[noreturn]] void fail_at(const char* step) {
@@ -66,6 +67,7 @@ class Balancer {
   void meet(std::uint64_t key);
   cpu_set_t own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const;
   void refresh_own_affinities();
+  void respect_own_choice(std::uint64_t key, Kept& kept);
   void respect_own_choices();
   std::vector<ThreadReading> read() const;
   void carry_out(const JuggleOrder& order);
@@ -185,26 +187,31 @@ void Balancer::refresh_own_affinities() {
 
 /// A thread that is not where the balancer put it was moved by the program, or its user, on
 /// purpose, unless it may now use every cpu: then the kernel gave it other cpus.
-void Balancer::respect_own_choices() {
-  for (auto& [key, kept] : kept_) {
-    const auto thread = finder_.threads().find(key);
-    cpu_set_t seen;
-    if (!kept.cpu || thread == finder_.threads().end() || !get_affinity(thread->second.id, seen))
-      continue;
-    if (same_set(seen, set_of({*kept.cpu}))) continue;
-    if (common_cpus(cpus_in(seen), cpus_) == cpus_) {
-      set_affinity(thread->second.id, set_of({*kept.cpu}));
-      continue;
-    }
-    if (usable_cpus(options_) != cpus_) return;  // the kernel is at it: next round knows
-    note_once(fmt::format("the program sets affinities of its own: such threads are left alone"));
-    ++tally_.own_choices;
-    end_stay(key, kept);
-    kept.cpu.reset();
-    kept.own = seen;
-    guard_.drop(key);
-    team_.leave_alone(key);
+void Balancer::respect_own_choice(std::uint64_t key, Kept& kept) {
+  const auto thread = finder_.threads().find(key);
+  cpu_set_t seen;
+  if (!kept.cpu || thread == finder_.threads().end() || !get_affinity(thread->second.id, seen))
+    return;
+  if (CPU_COUNT(&seen) == 1 && CPU_ISSET(*kept.cpu, &seen)) return;
+  if (common_cpus(cpus_in(seen), cpus_) == cpus_) {
+    set_affinity(thread->second.id, set_of({*kept.cpu}));
+    return;
   }
+  if (usable_cpus(options_) != cpus_) return;  // the kernel is at it: next round knows
+  note_once(fmt::format("the program sets affinities of its own: such threads are left alone"));
+  ++tally_.own_choices;
+  end_stay(key, kept);
+  kept.cpu.reset();
+  kept.own = seen;
+  guard_.drop(key);
+  team_.leave_alone(key);
+}
+
+/// Asks a part of the threads in each round, for asking costs a third of reading their times; those
+/// that are to move are asked before (carry_out).
+void Balancer::respect_own_choices() {
+  for (auto& [key, kept] : kept_)
+    if (key % kChoiceRounds == tally_.rounds % kChoiceRounds) respect_own_choice(key, kept);
 }
 
 std::vector<ThreadReading> Balancer::read() const {
@@ -236,6 +243,10 @@ void Balancer::carry_out(const JuggleOrder& order) {
   if (!order.place) {
     release(order.key);
     return;
+  }
+  if (kept->second.cpu) {
+    respect_own_choice(order.key, kept->second);
+    if (!kept->second.cpu) return;
   }
   const FoundThread& found = thread->second;
   if (!guard_.keeps(order.key) &&
