@@ -9,13 +9,15 @@
 /// best so far is perturbed near its busiest places and refined again, a few times in each pass,
 /// and what gains is kept: the same seed and passes give the same answer, seconds do not. Tasks
 /// then return home where that costs nothing, and all stay where the seconds saved over `steps`
-/// phases are fewer than the migrations take. Never worse than the current placement.
+/// phases are fewer than the migrations take. Never worse than the current placement, unless that
+/// takes more memory than there is: `memory_bytes` at a place, and what the machine knows of its
+/// domains. Where memory binds, tasks follow a start as far as they fit.
 ///
 /// With from_scratch=1 the current placement counts for nothing but the names of places: all tasks
 /// are placed anew for little traffic under a cap on the load (from_scratch.h).
 ///
 /// O((n + E) log p) in practice: a visit looks at one place's tasks and their neighbours, and there
-/// are a few visits per place. Ignores memory.
+/// are a few visits per place.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -66,19 +68,24 @@ Result finish(const Problem& problem, Relaxation& relaxation) {
   return {std::move(placement), metrics};
 }
 
-Result refine_from(const Problem& problem, const Placement& start) {
-  Relaxation relaxation(problem, start);
+Result refine_from(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes) {
+  Relaxation relaxation(problem, start, place_cap_bytes);
   relaxation.run(kBlunt);
   relaxation.run(kSharp);
   return finish(problem, relaxation);
 }
 
-Result perturb(const Problem& problem, const Placement& start, std::uint64_t seed) {
+Result perturb(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes,
+               std::uint64_t seed) {
   Random random(seed);
-  Relaxation relaxation(problem, start);
+  Relaxation relaxation(problem, start, place_cap_bytes);
   relaxation.perturb(random);
   relaxation.run(kSharp);
   return finish(problem, relaxation);
+}
+
+std::uint64_t place_cap_bytes(const Knobs& knobs) {
+  return static_cast<std::uint64_t>(knobs["memory_bytes"]);
 }
 
 class Search {
@@ -87,7 +94,8 @@ class Search {
       : problem_(problem),
         steps_(knobs["steps"]),
         threads_(static_cast<unsigned>(knobs["threads"])),
-        best_(refine_from(problem, problem.current)) {}
+        place_cap_bytes_(place_cap_bytes(knobs)),
+        best_(refine_from(problem, fitted(problem.current), place_cap_bytes_)) {}
 
   void try_other_starts() {
     if (best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s && pays())
@@ -102,8 +110,8 @@ class Search {
     std::vector<std::optional<Result>> trials(kTrials);
     const auto run = [&](unsigned first) {
       for (unsigned i = first; i < kTrials; i += threads_)
-        trials[i] =
-            perturb(problem_, best_.placement, mix(problem_.seed + kTrials * number + i + 1));
+        trials[i] = perturb(problem_, best_.placement, place_cap_bytes_,
+                            mix(problem_.seed + kTrials * number + i + 1));
     };
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < std::min(threads_, kTrials); ++i) others.emplace_back(run, i);
@@ -118,8 +126,9 @@ class Search {
     return passes_in_vain_ < kMostInVain;
   }
 
-  /// The best, if it pays.
+  /// The best, if it pays or the current placement cannot be.
   Placement result() && {
+    if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
     const Metrics now = evaluate(problem_.machine, problem_.workload, problem_.costs,
                                  problem_.current, problem_.current);
     return total_s(best_.metrics) < total_s(now) ? std::move(best_.placement) : problem_.current;
@@ -130,19 +139,25 @@ class Search {
     return steps_ * metrics.iteration_s + metrics.migration_s;
   }
 
+  Placement fitted(const Placement& wanted) const {
+    return within_memory(problem_.machine, problem_.workload, problem_.current, wanted,
+                         place_cap_bytes_);
+  }
+
   bool pays() const {
     const double hoped_s = steps_ * (best_.metrics.iteration_s - best_.metrics.makespan_bound_s);
     return hoped_s >= kSecondsPerTask * problem_.workload.num_tasks();
   }
 
   void try_from(const Placement& start) {
-    Result other = refine_from(problem_, start);
+    Result other = refine_from(problem_, fitted(start), place_cap_bytes_);
     if (total_s(other.metrics) < kClearly * total_s(best_.metrics)) best_ = std::move(other);
   }
 
   const Problem& problem_;
   const double steps_;
   const unsigned threads_;
+  const std::uint64_t place_cap_bytes_;
   Result best_;
   unsigned passes_in_vain_ = 0;
 };
@@ -151,7 +166,10 @@ class Search {
 
 Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
   if (knobs["from_scratch"] != 0)
-    return placed_from_scratch(problem, {.threads = static_cast<unsigned>(knobs["threads"])});
+    return within_memory(
+        problem.machine, problem.workload, problem.current,
+        placed_from_scratch(problem, {.threads = static_cast<unsigned>(knobs["threads"])}),
+        place_cap_bytes(knobs));
   // The one clock among the strategies, and only where a budget asks for it.
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(knobs["budget_s"]);

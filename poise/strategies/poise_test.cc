@@ -3,6 +3,7 @@
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
+#include "poise/placement/memory_room.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/generate.h"
@@ -120,6 +121,58 @@ TEST(Poise, ends_when_its_seconds_are_over_and_no_worse_than_without) {
   const Placement current = blocked(300, 32);
   EXPECT_LE(rebalanced("poise:budget_s=0.02", machine, workload, current).iteration_s,
             rebalanced("poise", machine, workload, current).iteration_s);
+}
+
+TEST(Poise, keeps_within_the_memory_of_places) {
+  // All load is in tasks that are too large to share a place.
+  const Machine machine = machine_from_text("core:4");
+  Workload workload;
+  for (int t = 0; t < 12; ++t) {
+    workload.tasks.push_back({.load_s = t < 4 ? 1.0 : 0.1});
+    workload.memory.push_back({.footprint_bytes = t < 4 ? 60u : 10u, .working_bytes = 20});
+  }
+  const Placement current = blocked(12, 4);  // 60 + 60 + 60 + 20 bytes at place 0
+  const Problem problem{machine, workload, current, machine.costs(), 1};
+  for (const char* strategy : {"poise:memory_bytes=110", "poise:memory_bytes=110,passes=2",
+                               "poise:memory_bytes=110,from_scratch=1"}) {
+    SCOPED_TRACE(strategy);
+    const Placement placed = parse_strategy(strategy).rebalance(problem);
+    const MemoryRoom room(machine, workload, placed, 110);
+    for (PlaceId p = 0; p < 4; ++p) EXPECT_FALSE(room.is_over(p)) << p;
+  }
+}
+
+TEST(Poise, weighs_bytes_by_the_bandwidth_between_places) {
+  MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
+  parts.network.bandwidth_factor = 10;
+  const Machine machine{parts};
+  Workload workload;  // the last task has to part from one and exchanges bytes with the other
+  workload.tasks = {
+      {.load_s = 1, .movable = false}, {.load_s = 1, .movable = false}, {.load_s = 1}};
+  workload.messages = {{1, 2, 1, 100}, {2, 1, 1, 100}};
+  const Placement current(std::vector<PlaceId>{0, 2, 0});
+  const Placement placed =
+      parse_strategy("poise").rebalance({machine, workload, current, machine.costs(), 1});
+  EXPECT_EQ(placed.of(2), 3u);
+}
+
+TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
+  // One node of a ring has all the work; what leaves it still talks to what stays.
+  const Machine machine = machine_from_text("torus:16 core:1 message:0.02");
+  Workload workload;
+  workload.tasks.push_back({.load_s = 1, .movable = false});
+  for (TaskId t = 1; t < 5; ++t) {
+    workload.tasks.push_back({.load_s = 1});
+    workload.messages.push_back({t, 0, 1, 0});
+  }
+  const Placement current(5, 0);
+  const Placement placed =
+      parse_strategy("poise").rebalance({machine, workload, current, machine.costs(), 1});
+  std::uint32_t hops = 0;
+  for (TaskId t = 1; t < 5; ++t) hops += machine.network().hops(placed.of(t), 0);
+  const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
+  EXPECT_LT(metrics.iteration_s, 2.5);
+  EXPECT_LE(hops, 8u);
 }
 
 }  // namespace

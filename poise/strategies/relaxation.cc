@@ -21,6 +21,11 @@ constexpr std::size_t kMaxPulls = 8;
 constexpr std::uint64_t kMostLooks = 16;
 constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
+/// On a torus and its like, so many near nodes are looked at, which on more nodes than this would
+/// take too long to find.
+constexpr std::size_t kNearNodes = 6;
+constexpr NodeId kMostNodes = 4'096;
+
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
   for (PlaceId p = 0; p < num_places; ++p) busy_s[p] = std::max(0.0, times.busy_s(p));
@@ -29,12 +34,14 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 
 }  // namespace
 
-Relaxation::Relaxation(const Problem& problem, const Placement& start)
+Relaxation::Relaxation(const Problem& problem, const Placement& start,
+                       std::uint64_t place_cap_bytes)
     : machine_(problem.machine),
       workload_(problem.workload),
       home_(problem.current),
       times_(problem.machine, problem.workload, problem.costs, start),
       around_(problem, times_),
+      room_(problem.machine, problem.workload, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
@@ -88,6 +95,29 @@ void Relaxation::gather_places_near(PlaceId p) {
     near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
   }
   near_.push_back(least_busy_.least());
+  if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
+}
+
+/// Where no level tells which nodes are near: the least busy place of each of the nearest.
+void Relaxation::gather_near_nodes(PlaceId p) {
+  const NodeId node = machine_.node_of_place(p);
+  if (machine_.num_nodes() > kMostNodes) return;
+  auto [found, is_new] = near_nodes_.try_emplace(node);
+  std::vector<NodeId>& nodes = found->second;
+  if (is_new) {
+    for (NodeId other = 0; other < machine_.num_nodes(); ++other)
+      if (other != node) nodes.push_back(other);
+    const std::size_t kept = std::min(nodes.size(), kNearNodes);
+    std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
+                      [&](NodeId a, NodeId b) {
+                        return std::pair(machine_.network().latency_factor(a, node), a) <
+                               std::pair(machine_.network().latency_factor(b, node), b);
+                      });
+    nodes.resize(kept);
+  }
+  for (const NodeId other : nodes)
+    near_.push_back(least_busy_.least_in(machine_.first_place(machine_.first_domain(other)),
+                                         machine_.first_place(machine_.first_domain(other + 1))));
 }
 
 /// The neighbours' places, the least busy place of each enclosing group, and home.
@@ -112,7 +142,7 @@ void Relaxation::try_moves(TaskId t, double limit) {
   around_.gather(t);
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
-    if (around_.least_busy_s(to) >= scale_s_) continue;
+    if (around_.least_busy_s(to) >= scale_s_ || !room_.fits(t, to)) continue;
     const double change = change_of_move(to);
     if (change < best.change) best = {change, t, kNobody, to};
   }
@@ -196,6 +226,7 @@ void Relaxation::gather_swaps(PlaceId p, double limit) {
            wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
         --nearest;
       if (std::abs(nearest->first - wanted_s) >= half_s) continue;
+      if (!room_.fits_exchange(t, nearest->second)) continue;
       times_.try_swap(t, nearest->second);
       looks_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
       const double change = change_of_trial();
@@ -216,6 +247,7 @@ void Relaxation::relocate(TaskId t, PlaceId to) {
   row.pop_back();
   tasks_at_[to].push_back(t);
   times_.move(t, to);
+  room_.move(t, to);
   for (const PlaceId p : times_.touched()) {
     least_busy_.set(p, std::max(0.0, times_.busy_s(p)));
     potential_of_[p] = potential(times_.busy_s(p));
@@ -239,6 +271,9 @@ bool Relaxation::relax(PlaceId p, const Stage& stage) {
     const bool is_swap = step.partner != kNobody;
     if (is_swap && times_.place_of(step.partner) != step.to) continue;
     if (moved) {
+      if (!(is_swap ? room_.fits_exchange(step.task, step.partner)
+                    : room_.fits(step.task, step.to)))
+        continue;
       is_swap ? times_.try_swap(step.task, step.partner) : times_.try_move(step.task, step.to);
       if (change_of_trial() > std::min(limit, 0.5 * step.change)) continue;
     }
@@ -301,7 +336,7 @@ void Relaxation::perturb(Random& random) {
     const PlaceId to = !arcs.empty() && random.below(4) != 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
-    if (to == from) continue;
+    if (to == from || !room_.fits(t, to)) continue;
     relocate(t, to);
     if (random.below(2) == 0) from = to;
   }
@@ -310,7 +345,7 @@ void Relaxation::perturb(Random& random) {
 void Relaxation::send_home() {
   const double peak_s = this->peak_s();
   for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
-    if (times_.place_of(t) == home_.of(t)) continue;
+    if (times_.place_of(t) == home_.of(t) || !room_.fits(t, home_.of(t))) continue;
     const BusyTimes::Effect effect = times_.try_move(t, home_.of(t));
     if (effect.peak_s <= peak_s) relocate(t, home_.of(t));
   }

@@ -11,6 +11,7 @@
 #include "poise/base/random.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/least_busy.h"
+#include "poise/placement/memory_room.h"
 #include "poise/strategies/strategy.h"
 #include "poise/strategies/surroundings.h"
 
@@ -23,8 +24,9 @@ namespace poise {
 /// second busiest place down is worth something too, so that plateaus slope.
 class Relaxation {
  public:
-  /// From `start`; home is the problem's current placement.
-  Relaxation(const Problem& problem, const Placement& start);
+  /// From `start`; home is the problem's current placement. Nothing moves to where memory has no
+  /// room (memory_room.h).
+  Relaxation(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes);
 
   struct Stage {
     int exponent;
@@ -62,6 +64,7 @@ class Relaxation {
   std::span<const BusyTimes::Arc> heaviest_arcs(TaskId t);
   void gather_destinations(TaskId t, PlaceId from);
   void gather_places_near(PlaceId p);
+  void gather_near_nodes(PlaceId p);
   void gather_pulls(PlaceId p, double limit);
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
@@ -76,6 +79,7 @@ class Relaxation {
   const Placement& home_;
   BusyTimes times_;
   Surroundings around_;
+  MemoryRoom room_;
   std::vector<double> potential_of_;  // per place, for the present exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
@@ -85,7 +89,8 @@ class Relaxation {
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
   std::vector<PlaceId> destinations_, near_;
-  std::vector<std::pair<TaskId, double>> pulls_;  // who sends to the place, seconds
+  std::map<NodeId, std::vector<NodeId>> near_nodes_;  // of the nodes asked for
+  std::vector<std::pair<TaskId, double>> pulls_;      // who sends to the place, seconds
   std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;

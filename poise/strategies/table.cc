@@ -84,6 +84,8 @@ constexpr Knob kPoiseKnobs[] = {
     {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"},
     {"from_scratch", 0, 0, 1, "1: place all tasks anew, for little traffic under a load cap",
      kNoYes},
+    {"memory_bytes", 0, 0, 1e15,
+     "the most that tasks may take at a place, 0: what its domain has, if that is known"},
     {"passes", 0, 0, 1e4, "times that the best is perturbed and refined again, for quality"},
     {"budget_s", 0, 0, 1e4, "go on with passes for so many seconds, 0: none; not repeatable"},
     {"threads", 1, 1, 1024, "parts of the problem solved at once; the placement is the same"},

@@ -1,0 +1,152 @@
+#include "poise/placement/memory_room.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace poise {
+
+namespace {
+
+constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
+constexpr int kRounds = 4;
+
+/// The place with room for t that holds least; where t is, if there is none.
+PlaceId emptiest_with_room(const Machine& machine, const MemoryRoom& room, TaskId t, PlaceId at) {
+  PlaceId best = at;
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    if (p != at && room.fits(t, p) && (best == at || room.bytes_at(p) < room.bytes_at(best)))
+      best = p;
+  return best;
+}
+
+std::vector<TaskId> by_footprint(const Workload& workload) {
+  std::vector<TaskId> tasks;
+  for (TaskId t = 0; t < workload.num_tasks(); ++t)
+    if (workload.tasks[t].movable) tasks.push_back(t);
+  std::stable_sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    return workload.memory[a].footprint_bytes > workload.memory[b].footprint_bytes;
+  });
+  return tasks;
+}
+
+}  // namespace
+
+MemoryRoom::MemoryRoom(const Machine& machine, const Workload& workload, const Placement& placement,
+                       std::uint64_t place_cap_bytes)
+    : machine_(machine),
+      workload_(workload),
+      place_cap_(place_cap_bytes == 0 ? kNoCap : place_cap_bytes) {
+  const std::vector<std::uint64_t>& known = machine.parts().facts.memory_bytes;
+  if (known.size() == machine.num_domains()) domain_cap_ = known;
+  is_limited_ = !workload.memory.empty() && (place_cap_ != kNoCap || !domain_cap_.empty());
+  if (!is_limited_) return;
+  places_.assign(placement.places().begin(), placement.places().end());
+  holds_.resize(machine.num_places());
+  domain_bytes_.assign(machine.num_domains(), 0);
+  for (PlaceId p = 0; p < machine.num_places() && !workload.place_bytes.empty(); ++p) {
+    holds_[p].steady_bytes = workload.place_bytes[p];
+    domain_bytes_[machine.domain_of(p)] += workload.place_bytes[p];
+  }
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) put(t, places_[t]);
+}
+
+std::uint64_t MemoryRoom::block_bytes(std::int32_t block) const {
+  return workload_.shared_block_bytes[static_cast<std::size_t>(block)];
+}
+
+bool MemoryRoom::is_over(PlaceId p) const {
+  if (!is_limited_) return false;
+  const DomainId domain = machine_.domain_of(p);
+  return bytes_at(p) > place_cap_ ||
+         (!domain_cap_.empty() && domain_bytes_[domain] > domain_cap_[domain]);
+}
+
+bool MemoryRoom::has_room(TaskId t, PlaceId to) const {
+  const PlaceId from = places_[t];
+  if (from == to) return true;
+  const TaskMemory& memory = workload_.memory[t];
+  const Hold& hold = holds_[to];
+  const bool brings_block =
+      memory.shared_block >= 0 && !hold.tasks_of_block.contains(memory.shared_block);
+  const std::uint64_t largest = hold.working_bytes.empty() ? 0 : *hold.working_bytes.rbegin();
+  const std::uint64_t after = hold.steady_bytes + memory.footprint_bytes +
+                              (brings_block ? block_bytes(memory.shared_block) : 0) +
+                              std::max(largest, memory.working_bytes);
+  if (after > place_cap_) return false;
+  const DomainId domain = machine_.domain_of(to);
+  if (domain_cap_.empty()) return true;
+  // Of what t frees in its own domain, the footprint is certain.
+  const std::uint64_t freed =
+      machine_.domain_of(from) == domain ? memory.footprint_bytes : std::uint64_t{0};
+  return domain_bytes_[domain] - hold.bytes() + after - freed <= domain_cap_[domain];
+}
+
+bool MemoryRoom::has_room_for_both(TaskId t, TaskId u) {
+  const PlaceId place_t = places_[t], place_u = places_[u];
+  carry(t, place_u);
+  const bool fits = has_room(u, place_t);
+  carry(u, place_t);
+  const bool is_good = fits && !is_over(place_u);
+  carry(u, place_u);
+  carry(t, place_t);
+  return is_good;
+}
+
+void MemoryRoom::carry(TaskId t, PlaceId to) {
+  take(t, places_[t]);
+  put(t, to);
+  places_[t] = to;
+}
+
+void MemoryRoom::put(TaskId t, PlaceId p) {
+  const TaskMemory& memory = workload_.memory[t];
+  Hold& hold = holds_[p];
+  std::uint64_t& domain_bytes = domain_bytes_[machine_.domain_of(p)];
+  domain_bytes -= hold.bytes();
+  hold.steady_bytes += memory.footprint_bytes;
+  hold.working_bytes.insert(memory.working_bytes);
+  if (memory.shared_block >= 0 && hold.tasks_of_block[memory.shared_block]++ == 0)
+    hold.steady_bytes += block_bytes(memory.shared_block);
+  domain_bytes += hold.bytes();
+}
+
+void MemoryRoom::take(TaskId t, PlaceId p) {
+  const TaskMemory& memory = workload_.memory[t];
+  Hold& hold = holds_[p];
+  std::uint64_t& domain_bytes = domain_bytes_[machine_.domain_of(p)];
+  domain_bytes -= hold.bytes();
+  hold.steady_bytes -= memory.footprint_bytes;
+  hold.working_bytes.erase(hold.working_bytes.find(memory.working_bytes));
+  if (memory.shared_block >= 0 && --hold.tasks_of_block[memory.shared_block] == 0) {
+    hold.tasks_of_block.erase(memory.shared_block);
+    hold.steady_bytes -= block_bytes(memory.shared_block);
+  }
+  domain_bytes += hold.bytes();
+}
+
+Placement within_memory(const Machine& machine, const Workload& workload, const Placement& current,
+                        const Placement& wanted, std::uint64_t place_cap_bytes) {
+  MemoryRoom room(machine, workload, current, place_cap_bytes);
+  if (!room.is_limited()) return wanted;
+  Placement placement = current;
+  const auto move = [&](TaskId t, PlaceId to) {
+    room.move(t, to);
+    placement.move(t, to);
+  };
+  const std::vector<TaskId> tasks = by_footprint(workload);
+  for (const TaskId t : tasks)
+    if (room.is_over(placement.of(t)))
+      move(t, emptiest_with_room(machine, room, t, placement.of(t)));
+  bool moved = true;
+  for (int round = 0; round < kRounds && moved; ++round) {
+    moved = false;
+    for (const TaskId t : tasks) {
+      if (placement.of(t) == wanted.of(t) || !room.fits(t, wanted.of(t))) continue;
+      move(t, wanted.of(t));
+      moved = true;
+    }
+  }
+  return placement;
+}
+
+}  // namespace poise

@@ -1,0 +1,73 @@
+// What tasks hold in memory at each place and domain, and whether one more fits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// A place holds what the program itself does, the footprints of its tasks, the shared blocks that
+/// they need, once each, and the largest working memory of a task, since one runs at a time: the
+/// memory of CCM-LB (Lifflander et al., "Optimizing Distributed Load Balancing for Workloads with
+/// Time-Varying Imbalance", 2021). Caps: the same for every place, and what domains have, where the
+/// machine knows. Without caps, or without the workload's column `memory`, everything fits, in
+/// O(1); else a question costs O(log tasks of the place).
+class MemoryRoom {
+ public:
+  /// A place_cap_bytes of 0 is none.
+  MemoryRoom(const Machine& machine, const Workload& workload, const Placement& placement,
+             std::uint64_t place_cap_bytes);
+
+  bool is_limited() const { return is_limited_; }
+  std::uint64_t bytes_at(PlaceId p) const { return holds_[p].bytes(); }
+  bool is_over(PlaceId p) const;
+
+  /// Whether `to` and its domain can take t. A place that t is at already can.
+  bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
+  /// Whether both places keep within their caps when t and u change places.
+  bool fits_exchange(TaskId t, TaskId u) { return !is_limited_ || has_room_for_both(t, u); }
+  void move(TaskId t, PlaceId to) {
+    if (is_limited_) carry(t, to);
+  }
+
+ private:
+  struct Hold {
+    std::uint64_t steady_bytes = 0;  // the program's own, footprints and blocks
+    std::multiset<std::uint64_t> working_bytes;
+    std::map<std::int32_t, std::uint32_t> tasks_of_block;
+    std::uint64_t bytes() const {
+      return steady_bytes + (working_bytes.empty() ? 0 : *working_bytes.rbegin());
+    }
+  };
+
+  bool has_room(TaskId t, PlaceId to) const;
+  bool has_room_for_both(TaskId t, TaskId u);
+  void carry(TaskId t, PlaceId to);
+  void put(TaskId t, PlaceId p);
+  void take(TaskId t, PlaceId p);
+  std::uint64_t block_bytes(std::int32_t block) const;
+
+  const Machine& machine_;
+  const Workload& workload_;
+  std::uint64_t place_cap_;
+  std::vector<std::uint64_t> domain_cap_;  // empty: none
+  bool is_limited_;
+  std::vector<PlaceId> places_;
+  std::vector<Hold> holds_;                  // per place
+  std::vector<std::uint64_t> domain_bytes_;  // what its places hold
+};
+
+/// The placement as far as memory allows: places over their cap first give the tasks with the
+/// largest footprints to the emptiest place that has room, then tasks follow `wanted` where they
+/// fit. Tasks that are not movable stay at `current`.
+Placement within_memory(const Machine& machine, const Workload& workload, const Placement& current,
+                        const Placement& wanted, std::uint64_t place_cap_bytes);
+
+}  // namespace poise
