@@ -74,7 +74,11 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
 }
 
 Timeline read_timeline(const std::string& path) {
-  const Json json = Json::parse(read_file(path), nullptr, false);
+  return timeline_from_text(path, read_file(path));
+}
+
+Timeline timeline_from_text(const std::string& path, std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("poise_timeline") || !json.contains("places") ||
       !json["places"].is_array())
     fail("{}: it is no timeline; POISE_TIMELINE records one", path);

@@ -39,5 +39,7 @@ void write_timeline(const Timeline& timeline, const std::string& path);
 
 /// Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
+/// The same from a file's text.
+Timeline timeline_from_text(const std::string& path, std::string_view text);
 
 }  // namespace poise

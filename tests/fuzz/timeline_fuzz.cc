@@ -1,0 +1,10 @@
+// Timelines of what every place did.
+#include "tests/fuzz/target.h"
+
+#include "poise/trace/timeline.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace poise;
+  accepts([&] { timeline_from_text("fuzz.json", text_of(data, size)); });
+  return 0;
+}
