@@ -18,7 +18,7 @@ constexpr std::size_t kMaxPulls = 8;
 
 /// Looks that a stage may take per task and arc, so that no shape of graph takes much longer than
 /// others of its size; and in all, which keeps a decision for a million tasks within seconds.
-constexpr std::uint64_t kMostLooks = 16;
+constexpr std::uint64_t kMostLooks = 8;
 constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
 /// On a torus and its like, so many near nodes are looked at, which on more nodes than this would

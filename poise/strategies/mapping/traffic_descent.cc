@@ -21,6 +21,8 @@ constexpr int kMostPasses = 4;
 constexpr int kMostClimbs = 2;
 /// Of the places that a task talks to, those that draw it most are tried.
 constexpr std::size_t kMostTargets = 8;
+/// Of the tasks at a place, so many are considered for an exchange.
+constexpr std::size_t kMostPartners = 24;
 /// A climb ends after so many moves without a new best, and a share of the tasks.
 constexpr std::size_t kPatience = 50, kPatienceShare = 100;
 
@@ -201,7 +203,8 @@ class Descent {
     const PlaceId own = at(v);
     double best = 0;
     std::optional<Vertex> partner;
-    for (const Vertex u : members_[wanted.place]) {
+    const std::span<const Vertex> members = members_[wanted.place];
+    for (const Vertex u : members.first(std::min(members.size(), kMostPartners))) {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.place, more) || !has_room(own, -more)) continue;
       gather(u);
