@@ -41,6 +41,11 @@ using namespace poise;
 using nlohmann::json;
 
 constexpr const char* kOurs = "poise";
+constexpr const char* kOursAnew = "poise:from_scratch=1";
+/// Who sets the bar for a placement made anew.
+constexpr const char* kMapper = "scotch:effort=best";
+/// What a placement made anew may exceed the bound on the makespan by.
+constexpr double kLoadCap = 1.0501;
 /// The strategies that are this project's own code; the other tools are the work of others.
 constexpr const char* kInside[] = {"poise",       "nuco",        "numa",
                                    "greedy_comm", "refine_comm", "treematch"};
@@ -238,11 +243,18 @@ Row judged(const std::string& tool, const Case& now, Answer answer) {
 /// One case: the first row is ours.
 struct Outcome {
   std::string name;
+  std::uint32_t num_places;
   bool weighs_messages;
   TaskId num_tasks;
   double bound_s = 0, limit_s = 0;
   std::vector<Row> rows;
+  std::optional<Row> anew;  // ours, from scratch
 
+  const Row* row_of(std::string_view tool) const {
+    for (const Row& row : rows)
+      if (row.tool == tool) return &row;
+    return nullptr;
+  }
   const Row& ours() const { return rows.front(); }
   /// Nothing where there is no such peer.
   const Row* best_peer(bool only_outside) const {
@@ -266,7 +278,9 @@ struct Outcome {
 };
 
 Outcome outcome_of(const Case& now, const Options& options) {
-  Outcome outcome{now.name, now.weighs_messages, now.workload.num_tasks(), 0, 0, {}};
+  Outcome outcome{
+      now.name, now.machine.num_places(), now.weighs_messages, now.workload.num_tasks(), 0, 0, {},
+      {}};
   std::vector<Choice> tools = parse_strategies(options.peers);
   tools.insert(tools.begin(), parse_strategy(kOurs));
   for (const Choice& tool : tools)
@@ -275,6 +289,9 @@ Outcome outcome_of(const Case& now, const Options& options) {
   for (auto& [tool, answer] : answers_in(options.import_from, now))
     outcome.rows.push_back(judged(tool, now, std::move(answer)));
   outcome.bound_s = outcome.ours().metrics.makespan_bound_s;
+  if (!now.workload.messages.empty())
+    if (auto answer = answer_of(parse_strategy(kOursAnew), now))
+      outcome.anew = judged(kOursAnew, now, std::move(*answer));
   if (!options.limit.empty())
     if (auto answer = answer_of(parse_strategy(options.limit), now))
       outcome.limit_s = judged(options.limit, now, std::move(*answer)).metrics.iteration_s;
@@ -335,6 +352,31 @@ json against(const std::vector<Outcome>& outcomes, bool only_outside) {
           {"time_over_fastest_equal", time_ratio.value()}};
 }
 
+bool holds_cap(const Row& row) {
+  return row.metrics.makespan_s <= kLoadCap * row.metrics.makespan_bound_s;
+}
+
+/// Placements made anew: traffic weighted by distance, time, and whether the load cap is held.
+json anew_against_mapper(const std::vector<Outcome>& outcomes) {
+  int cases = 0, ours_hold = 0, theirs_hold = 0;
+  Mean traffic, time;
+  for (const Outcome& outcome : outcomes) {
+    const Row* mapper = outcome.row_of(kMapper);
+    if (mapper == nullptr || !outcome.anew || mapper->metrics.nuco_messages == 0) continue;
+    ++cases;
+    ours_hold += holds_cap(*outcome.anew);
+    theirs_hold += holds_cap(*mapper);
+    traffic.add(outcome.anew->metrics.nuco_messages / mapper->metrics.nuco_messages);
+    time.add(outcome.anew->decision_s / mapper->decision_s);
+  }
+  return {{"mapper", kMapper},
+          {"cases", cases},
+          {"traffic_over_mapper", traffic.value()},
+          {"time_over_mapper", time.value()},
+          {"within_load_cap", ours_hold},
+          {"mapper_within_load_cap", theirs_hold}};
+}
+
 json summary_of(const std::vector<Outcome>& outcomes) {
   constexpr double kLeastPercent = 0.1;
   Mean over_limit, over_bound;
@@ -355,9 +397,55 @@ json summary_of(const std::vector<Outcome>& outcomes) {
   return {{"name", "summary"},
           {"against_all", against(outcomes, false)},
           {"against_tools_of_others", against(outcomes, true)},
+          {"from_scratch", anew_against_mapper(outcomes)},
           {"over_limit", over_limit.value()},
           {"over_makespan_bound", over_bound.value()},
           {"tools", tools}};
+}
+
+double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
+  double longest_s = 0;
+  for (const Outcome& outcome : outcomes)
+    if (outcome.num_tasks == 480 && outcome.num_places == 32)
+      longest_s = std::max(longest_s, outcome.ours().decision_s);
+  return longest_s;
+}
+
+/// What the strategy is to reach: at most `most`. Peers are the tools of others.
+struct Bar {
+  const char* text;
+  double value, most;
+};
+
+std::vector<Bar> bars_of(const json& summary, const std::vector<Outcome>& outcomes) {
+  const json &others = summary["against_tools_of_others"], &anew = summary["from_scratch"];
+  std::vector<Bar> bars = {
+      {"balancing: part of the cases where a peer's iteration is shorter",
+       1 - others["won"].get<double>() / std::max(1, others["cases"].get<int>()), 0.05},
+      {"balancing: iteration over the best peer's", others["iteration_over_best"], 0.96},
+      {"balancing: the same where messages weigh",
+       others["iteration_over_best_where_messages_weigh"], 0.85},
+      {"balancing: percent of the tasks moved", summary["tools"][kOurs]["percent_moved"], 10},
+      {"balancing: time over that of the fastest tool of others within 5 %",
+       others["time_over_fastest_equal"], 1},
+      {"balancing: seconds for 480 tasks at 32 places, at most", longest_small_decision_s(outcomes),
+       0.005}};
+  if (summary["over_limit"] > 0)
+    bars.push_back({"balancing: iteration over the practical limit", summary["over_limit"], 1.02});
+  if (anew["cases"] > 0) {
+    bars.push_back({"anew: weighted traffic over the mapper's", anew["traffic_over_mapper"], 1});
+    bars.push_back({"anew: time over the mapper's", anew["time_over_mapper"], 1});
+    bars.push_back({"anew: cases over the load cap",
+                    anew["cases"].get<double>() - anew["within_load_cap"].get<double>(), 0});
+  }
+  return bars;
+}
+
+json to_json(const Bar& bar) {
+  const bool is_held = bar.value <= bar.most;
+  fmt::print("{:8} {:70} {:.4g}, at most {:.4g}\n", is_held ? "held" : "NOT HELD", bar.text,
+             bar.value, bar.most);
+  return {{"bar", bar.text}, {"value", bar.value}, {"most", bar.most}, {"held", is_held}};
 }
 
 json to_json(const Outcome& outcome) {
@@ -372,11 +460,19 @@ json to_json(const Outcome& outcome) {
                  {"makespan_bound_s", outcome.bound_s},
                  {"tools", rows}};
   if (outcome.limit_s > 0) result["limit_s"] = outcome.limit_s;
+  if (outcome.anew)
+    result["tools"][kOursAnew] = {{"nuco_messages", outcome.anew->metrics.nuco_messages},
+                                  {"iteration_s", outcome.anew->metrics.iteration_s},
+                                  {"migrations", outcome.anew->metrics.migrations},
+                                  {"within_load_cap", holds_cap(*outcome.anew)},
+                                  {"decision_s", outcome.anew->decision_s}};
   return result;
 }
 
 void report(const std::vector<Outcome>& outcomes, const Options& options) {
-  json rows = json::array({summary_of(outcomes)});
+  json summary = summary_of(outcomes);
+  for (const Bar& bar : bars_of(summary, outcomes)) summary["bars"].push_back(to_json(bar));
+  json rows = json::array({summary});
   for (const Outcome& outcome : outcomes) rows.push_back(to_json(outcome));
   fmt::print("{}\n", rows[0].dump(1));
   if (!options.out.empty())
