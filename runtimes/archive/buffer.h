@@ -26,6 +26,7 @@ class Buffer {
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }  // what fits without new memory
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
 

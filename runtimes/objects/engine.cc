@@ -229,32 +229,47 @@ std::vector<double> Engine::work_ends_s() const {
   return ends_s;
 }
 
-void Engine::exchange_mail() {
-  std::vector<Parcel> out(static_cast<std::size_t>(world_.num_ranks)), fresh;
-  for (const auto& thread : threads_) {
-    std::vector<Parcel>& parcels = thread->parcels();
+/// What each thread wrote: for this rank into held_, the rest by rank. Their memory of the step
+/// before is theirs again.
+std::vector<Parcel> Engine::collect_mail() {
+  std::vector<Parcel> out(static_cast<std::size_t>(world_.num_ranks)), before = std::move(held_);
+  held_.clear();
+  before.resize(std::max(before.size(), threads_.size()));
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
+    std::vector<Parcel>& parcels = threads_[t]->parcels();
     for (std::size_t rank = 0; rank < out.size(); ++rank) {
-      if (parcels[rank].empty()) continue;
       if (static_cast<int>(rank) == world_.rank) {
-        fresh.push_back(std::move(parcels[rank]));
+        held_.push_back(std::exchange(parcels[rank], std::move(before[t])));
       } else if (out[rank].empty()) {
-        out[rank] = std::move(parcels[rank]);
+        std::swap(out[rank], parcels[rank]);
       } else {
         const auto letters = parcels[rank].content();
         out[rank].open().append(letters.data(), letters.size());
       }
-      parcels[rank] = Parcel();
+      parcels[rank].clear();
     }
   }
+  before.erase(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(threads_.size()));
+  for (Parcel& parcel : before) parcel.clear();
+  exchange_.reuse(std::move(before));
+  return out;
+}
+
+void Engine::exchange_mail() {
+  std::vector<Parcel> out = collect_mail();
   const double start_s = wall_now_s();
   if (world_.num_ranks > 1)
-    for (auto& [from, parcel] : exchange_.all(out)) fresh.push_back(std::move(parcel));
+    for (auto& [from, parcel] : exchange_.all(out)) held_.push_back(std::move(parcel));
   const double waited_s = wall_now_s() - start_s, cpu_s = cpu_now_s();
   idle_s_ += waited_s;
   total_idle_s_ += waited_s;
+  for (std::size_t rank = 0; rank < out.size(); ++rank) {
+    if (static_cast<int>(rank) == world_.rank) continue;
+    out[rank].clear();
+    threads_[0]->parcels()[rank] = std::move(out[rank]);
+  }
 
   for (Slot& slot : slots_) slot.inbox.clear();
-  held_ = std::move(fresh);
   for (const Parcel& parcel : held_) deliver(parcel.content());
   const auto by_sender = [](const Mail& a, const Mail& b) { return a.from() < b.from(); };
   for (Slot& slot : slots_)

@@ -90,6 +90,7 @@ class Engine {
   void deal_out();
   void run_objects();
   void run_one(std::size_t slot, Thread& thread);
+  std::vector<Parcel> collect_mail();
   void exchange_mail();
   void deliver(std::span<const std::byte> letters);
   Share measured();
@@ -124,7 +125,7 @@ class Engine {
   std::vector<Slot> slots_;                                  // by id
   std::vector<std::uint32_t> slot_of_;                       // by id; of own objects
   std::vector<std::vector<std::uint32_t>> slots_of_thread_;  // where each has a place of its own
-  std::vector<Parcel> held_;                                 // what the inboxes look into
+  std::vector<Parcel> held_;  // what the inboxes look into: first from each thread, then others'
 
   std::uint64_t num_steps_ = 0, steps_in_phase_ = 0, check_after_ = 4;
   double wall_s_ = 0, phase_wall_s_ = 0, load_s_ = 0, phase_load_s_ = 0;

@@ -34,10 +34,23 @@ void Exchange::post(int to, const Parcel& parcel, int tag, bool synchronously) {
   }
 }
 
+/// The smallest spare one that is large enough, else a new one.
+Parcel Exchange::parcel_for(std::size_t bytes) {
+  auto best = spare_.end();
+  for (auto parcel = spare_.begin(); parcel != spare_.end(); ++parcel)
+    if (const std::size_t capacity = parcel->buffer_.capacity();
+        capacity >= bytes && (best == spare_.end() || capacity < best->buffer_.capacity()))
+      best = parcel;
+  if (best == spare_.end()) return {};
+  Parcel parcel = std::move(*best);
+  spare_.erase(best);
+  return parcel;
+}
+
 Exchange::Received Exchange::take(MPI_Message message, const MPI_Status& status, int tag) {
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  Received received{status.MPI_SOURCE, {}};
+  Received received{status.MPI_SOURCE, parcel_for(static_cast<std::size_t>(count))};
   Buffer& buffer = received.parcel.buffer_;
   buffer.resize(static_cast<std::size_t>(count));
   MPI_Mrecv(buffer.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);

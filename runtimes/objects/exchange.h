@@ -15,6 +15,8 @@ class Parcel {
   static constexpr std::size_t kHead = 16;
 
   bool empty() const { return buffer_.size() <= kHead; }
+  /// Keeps its memory.
+  void clear() { buffer_.resize(0); }
   /// To be appended to.
   Buffer& open() {
     if (buffer_.empty()) buffer_.resize(kHead);
@@ -48,6 +50,10 @@ class Exchange {
   /// communication protocols for dynamic sparse data exchange", 2010).
   std::vector<Received> all(std::vector<Parcel>& parcels);
 
+  /// Memory for what is received next, in place of what was given before: new memory costs more
+  /// than what travels in it.
+  void reuse(std::vector<Parcel> parcels) { spare_ = std::move(parcels); }
+
   /// Sends while others may do the same; finish() waits for all that was sent.
   void send(int to, Parcel parcel);
   Received receive();
@@ -58,12 +64,14 @@ class Exchange {
   void post(int to, const Parcel& parcel, int tag, bool synchronously);
   bool try_take(int tag, Received& received);
   Received take(MPI_Message message, const MPI_Status& status, int tag);
+  Parcel parcel_for(std::size_t bytes);
 
   MPI_Comm comm_;
   std::size_t max_piece_;
   int round_ = 0;
   std::vector<MPI_Request> requests_;
-  std::vector<Parcel> sent_;  // alive until their requests are done
+  std::vector<Parcel> sent_;   // alive until their requests are done
+  std::vector<Parcel> spare_;  // to be used again
 };
 
 }  // namespace poise::objects
