@@ -52,12 +52,12 @@ class Case:
 
 CASES = [
     Case("lb_test", "--scale 0.0015", 10),
-    Case("stencil4d", "--points 8 --stiff 40", 18),
+    Case("stencil4d", "--points 8 --stiff 100", 10),
     Case("leanmd", "--cells 4 --lattice 6", 9, steps=3),
     Case("jacobi2d", "--blocks 16 --points 128", 110),
     Case("poisson3d", "--blocks 6 --points 24", 50),
     Case("waves3d", "--blocks 6 --points 16", 40, steps=2),
-    Case("nbody", "--pieces 96 --particles 6000", 24, steps=2),
+    Case("nbody", "--pieces 64 --particles 8192", 24, steps=2),
     Case("imbalance", "--rounds 8000 --growth 0.02", 60),
     Case("kneighbor", "--objects 128 --work 20000", 60),
     Case("commbench", "--bytes 65536 --work 1000", 50, bound="messages"),
