@@ -60,6 +60,7 @@ std::vector<Column> columns_of(std::uint64_t every) {
       {"inter-\nnode", number(&Metrics::internode_bytes), byte_unit},
       {"NUCO\nmessages", number(&Metrics::nuco_messages)},
       {"moved\ntasks", number(&Metrics::migrations)},
+      {"at\nleast", [](const Row& row) { return static_cast<double>(row.least.tasks); }},
       {"moved", number(&Metrics::migrated_bytes), byte_unit},
       {"moving", number(&Metrics::migration_s), time_unit},
       {"deciding", [](const Row& row) { return row.decision_s; }, time_unit},
@@ -93,7 +94,7 @@ void add_iteration(Table& table, const Comparison& comparison) {
     if (!row.error.empty()) continue;
     const double iteration_s = row.metrics.iteration_s;
     table.rows[r].cells.push_back(change_text(iteration_s, comparison.keep.iteration_s));
-    table.rows[r].cells.push_back(change_text(iteration_s, comparison.bounds.largest_s()));
+    table.rows[r].cells.push_back(change_text(iteration_s, comparison.iteration_bound_s));
   }
 }
 
@@ -113,7 +114,9 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
                                const Phase& phase) {
   std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
                      render(table_of(comparison, options.every), terminal_width()) + "\n" +
-                     text_of(comparison.bounds) + "\n";
+                     text_of(comparison.bounds) + "\n" +
+                     fmt::format("no placement has an iteration below {}\n",
+                                 seconds_text(comparison.iteration_bound_s));
   const Comparison::Row& best = comparison.rows[*comparison.best];
   text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
@@ -128,7 +131,7 @@ Table::Row summary_row(const Comparison& comparison) {
            seconds_text(comparison.keep.iteration_s), best.strategy,
            seconds_text(best.metrics.iteration_s),
            change_text(best.metrics.iteration_s, comparison.keep.iteration_s),
-           change_text(best.metrics.iteration_s, comparison.bounds.largest_s())},
+           change_text(best.metrics.iteration_s, comparison.iteration_bound_s)},
           ""};
 }
 
@@ -147,6 +150,9 @@ nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Op
     json["decision_wall_s"] = row.decision_wall_s;
     add_metrics(json, row.metrics);
     json["bounds"] = json_of(comparison.bounds);
+    json["iteration_bound_s"] = comparison.iteration_bound_s;
+    json["migrations_bound"] = row.least.tasks;
+    json["migrated_bytes_bound"] = row.least.bytes;
     json["every"] = options.every;
     json["amortised_s"] = amortised_s(row.metrics, row.decision_s, options.every);
     json["best"] = comparison.best == results.size();

@@ -51,7 +51,7 @@ std::vector<std::string> cells_of(const Comparison::Row& row, const Comparison& 
   const Metrics& m = row.metrics;
   return {seconds_text(m.iteration_s),
           change_text(m.iteration_s, comparison.keep.iteration_s),
-          change_text(m.iteration_s, comparison.bounds.largest_s()),
+          change_text(m.iteration_s, comparison.iteration_bound_s),
           digits(m.imbalance),
           seconds_text(m.makespan_s),
           seconds_text(m.max_comm_s),
@@ -218,7 +218,7 @@ std::string overview(const std::vector<ComparePart>& parts) {
         i, escaped(comparison.machine.name()), count_text(comparison.machine.num_places()),
         seconds_text(comparison.keep.iteration_s), escaped(best.strategy), seconds_text(best_s),
         change_text(best_s, comparison.keep.iteration_s),
-        change_text(best_s, comparison.bounds.largest_s()));
+        change_text(best_s, comparison.iteration_bound_s));
   }
   return out + "</table></nav>\n";
 }

@@ -19,6 +19,7 @@ Comparison begin_comparison(const Problem& problem) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   return {.machine = machine,
           .bounds = makespan_bounds(machine, workload, current),
+          .iteration_bound_s = iteration_bound_s(machine, workload, costs, current),
           .keep = evaluate(machine, workload, costs, current, current),
           .rows = {},
           .best = {},
@@ -34,6 +35,8 @@ void add_row(Comparison& comparison, const Choice& choice, const Problem& proble
     row.decision_wall_s = decision.wall_s;
     row.metrics = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                            decision.placement);
+    row.least = least_migrations(problem.machine, problem.workload, problem.current,
+                                 row.metrics.makespan_s);
     if (comparison.best && !is_better(row.metrics, comparison.rows[*comparison.best].metrics))
       return;
     comparison.best = comparison.rows.size() - 1;

@@ -7,6 +7,7 @@
 
 #include "apps/decision.h"
 
+#include "poise/placement/bounds.h"
 #include "poise/placement/metrics.h"
 
 namespace poise::apps {
@@ -17,10 +18,12 @@ struct Comparison {
     std::string error;  // why it cannot work on this problem; then the rest is 0
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time
+    LeastMigrations least;                       // to reach its makespan
   };
 
   Machine machine;
   MakespanBounds bounds;
+  double iteration_bound_s = 0;
   Metrics keep;                     // of the current placement
   std::vector<Row> rows;            // in the order they were added
   std::optional<std::size_t> best;  // least iteration, then fewest migrated bytes

@@ -1,0 +1,69 @@
+#include "poise/placement/bounds.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+TEST(Bounds, hold_for_every_placement_of_small_problems) {
+  Random random(3);
+  int tighter = 0;
+  for (const char* text : {"numa:2 core:2 factors:2,1 message:0.2", "node:2 core:2 message:0.1",
+                           "torus:4 core:1 message:0.3", "core:4 speeds:1,0.5 message:0.2"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    for (int problem = 0; problem < 6; ++problem) {
+      Workload workload;
+      Placement current(6);
+      for (TaskId t = 0; t < 6; ++t) {
+        workload.tasks.push_back({.load_s = 0.2 + random.uniform(), .bytes = random.below(100)});
+        current.move(t, static_cast<PlaceId>(random.below(4)));
+      }
+      for (int m = 0; m < 12; ++m)
+        workload.messages.push_back({static_cast<TaskId>(random.below(6)),
+                                     static_cast<TaskId>(random.below(2)), 1 + random.below(3)});
+      const double bound_s = iteration_bound_s(machine, workload, machine.costs(), current);
+      tighter += bound_s > makespan_bound_s(machine, workload, current) * (1 + 1e-9);
+      for (std::uint32_t code = 0; code < 1u << 12; ++code) {
+        Placement placement(6);
+        for (TaskId t = 0; t < 6; ++t) placement.move(t, code >> (2 * t) & 3);
+        const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placement);
+        ASSERT_GE(metrics.iteration_s, bound_s * (1 - 1e-12));
+        const LeastMigrations least =
+            least_migrations(machine, workload, current, metrics.makespan_s);
+        ASSERT_LE(least.tasks, metrics.migrations);
+        ASSERT_LE(least.bytes, metrics.migrated_bytes);
+      }
+    }
+  }
+  EXPECT_GE(tighter, 6);
+}
+
+TEST(Bounds, of_a_receiver_count_each_sender_as_near_or_far_as_is_cheaper) {
+  const Machine machine = machine_from_text("core:4 message:0.5");
+  Workload workload;
+  workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};
+  workload.messages = {{1, 0, 1, 0}, {2, 0, 1, 0}};
+  EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2);
+  workload.messages = {{1, 0, 1, 0}, {1, 0, 2, 0}, {2, 0, 1, 0}};
+  EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2.75);
+}
+
+TEST(Bounds, of_migrations_are_reached_where_the_largest_tasks_are_the_right_ones) {
+  const Machine machine = machine_from_text("core:3");
+  Workload workload;
+  workload.tasks = {
+      {.load_s = 3, .bytes = 30}, {.load_s = 3, .bytes = 10}, {.load_s = 3, .bytes = 20}};
+  const LeastMigrations least = least_migrations(machine, workload, Placement(3, 0), 3);
+  EXPECT_EQ(least.tasks, 2u);
+  EXPECT_EQ(least.bytes, 29u);  // 30, less what rounding may take
+}
+
+}  // namespace
+}  // namespace poise
