@@ -86,6 +86,7 @@ class Faults(JuggleTest):
             time.sleep(0.05)
         born, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
+        print(f"{int(born)} threads in 2 s")
         self.assertGreater(int(born), 200)
         self.assertLess(most_files, 200, "descriptors of the dead are kept")
 

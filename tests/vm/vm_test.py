@@ -85,7 +85,7 @@ echo $$ > /sys/fs/cgroup/cgroup.procs
 echo '>>> static'
 taskset 7f phases --threads 8 --phase 3s --bound
 echo '>>> balanced'
-for i in $(seq {RUNS}); do
+for i in $(seq $runs); do
   poise juggle --policy proactive --period 200ms --skip-thread 0 --cpus 0-6 -- \\
     taskset 7f phases --threads 8 --phase {PHASE_S}s --bound
 done
@@ -99,7 +99,7 @@ balanced() {{
     phases --threads 16 --phase {PHASE_S}s --bound
 }}
 echo ">>> across"
-for i in $(seq {RUNS}); do balanced across; done
+for i in $(seq $runs); do balanced across; done
 echo ">>> within"
 balanced within
 """
@@ -131,9 +131,13 @@ def elapsed_s(text):
 
 class MachineTest(unittest.TestCase):
     @classmethod
-    def boot(cls, *arguments):
+    def boot(cls, cpus_per_domain, script):
+        before = busy_s()
+        time.sleep(1)
+        is_quiet = busy_s() - before < QUIET_SHARE * os.cpu_count()
+        script = f"runs={RUNS if is_quiet else 1}\n{script}"  # where times are not judged, one will do
         before, own, start_s = busy_s(), os.times(), time.monotonic()
-        cls.said = guest.boot(*arguments, TIMEOUT_S)
+        cls.said = guest.boot(cpus_per_domain, PROGRAMS, script, TIMEOUT_S)
         after = os.times()
         own_s = (after.children_user - own.children_user
                  + after.children_system - own.children_system)
@@ -146,7 +150,7 @@ class MachineTest(unittest.TestCase):
               f"{', '.join(f'{time_s:.2f}' for time_s in times_s)}; theory {theory_s:.2f} s, ratio "
               f"{median_s / theory_s:.3f}; others had {100 * self.others:.0f}% of the host", flush=True)
         self.assertGreater(median_s, 0.97 * theory_s)
-        if self.others > QUIET_SHARE:
+        if self.others > QUIET_SHARE or len(times_s) < RUNS:
             self.skipTest("the host was too busy to judge times")
         self.assertLess(median_s, 1.1 * theory_s)
 
@@ -159,7 +163,7 @@ class MachineTest(unittest.TestCase):
 class EightCpus(MachineTest):
     @classmethod
     def setUpClass(cls):
-        cls.boot(2, PROGRAMS, EIGHT)
+        cls.boot(2, EIGHT)
 
     def samples(self, section, least, num_threads=9):
         """The samples of a section, most of which show every thread on a cpu."""
@@ -218,7 +222,7 @@ class EightCpus(MachineTest):
 class TwelveCpus(MachineTest):
     @classmethod
     def setUpClass(cls):
-        cls.boot(3, PROGRAMS, TWELVE)
+        cls.boot(3, TWELVE)
 
     def test_sixteen_threads_on_twelve_cpus_take_what_the_theory_says(self):
         self.assert_static()
