@@ -6,11 +6,13 @@
 //
 // What a phase is balanced with before it drifts takes turns: scotch, nuco, poise. Times are CPU
 // seconds of all threads, the least of several calls. --export writes the cases for tools outside
-// the library (mapping_peers.py) and --import judges the placements that they left. --limit takes
-// a strategy to show the practical limit, such as anneal; it is no peer.
+// the library (mapping_peers.py) and --import judges the placements that they left. Traces are
+// those of $POISE_TEST_DATA/traces unless told. --limit takes a strategy to show the practical
+// limit, such as anneal; it is no peer.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -172,23 +174,34 @@ void for_each_drifted_case(const Options& options, const std::function<void(Case
   for (const KindOfCase& kind : kKinds) make(kind, kLargeMachine, kManyTasks);
 }
 
+/// FOLDER/STEM for each series STEM.RANK.json in the folders of a folder.
+std::set<std::string> series_in(const std::string& traces) {
+  std::set<std::string> series;
+  for (const auto& folder : std::filesystem::directory_iterator(traces)) {
+    if (!folder.is_directory()) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const std::filesystem::path stem = entry.path().stem();  // less .json
+      if (entry.path().extension() == ".json" && stem.has_extension())
+        series.insert(folder.path() / stem.stem());
+    }
+  }
+  return series;
+}
+
 void for_each_recorded_case(const Options& options, const std::function<void(Case&&)>& visit) {
   if (options.traces.empty() || !std::filesystem::is_directory(options.traces)) return;
-  std::set<std::string> folders;
-  for (const auto& entry : std::filesystem::directory_iterator(options.traces))
-    folders.insert(entry.path());
-  for (const std::string& folder : folders) {
-    const std::string stem = std::filesystem::path(folder).filename();
+  for (const std::string& series : series_in(options.traces)) {
+    const std::string stem = std::filesystem::path(series).filename();
     if (stem.find(options.only) == std::string::npos) continue;
     try {
-      const Trace trace = read_trace(folder);
+      const Trace trace = read_trace(series);
       for (const Phase& phase : trace.phases) {
         const std::string text = fmt::format("core:{}", trace.num_places);
         visit({fmt::format("{}-phase{}", stem, phase.id), text, false, machine_from_text(text),
                phase.workload, phase.placement});
       }
     } catch (const Error& error) {
-      fmt::print("without {}: {}\n", folder, error.what());
+      fmt::print("without {}: {}\n", series, error.what());
     }
   }
 }
@@ -483,6 +496,8 @@ void report(const std::vector<Outcome>& outcomes, const Options& options) {
 
 Options options_of(int argc, char** argv) {
   Options options;
+  if (const char* data = std::getenv("POISE_TEST_DATA"))
+    options.traces = std::string(data) + "/traces";
   const std::map<std::string, std::string*> texts = {
       {"--only", &options.only},        {"--peers", &options.peers},
       {"--limit", &options.limit},      {"--traces", &options.traces},
