@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -38,12 +37,13 @@ class ClusterTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def on_cluster(self, *command, **settings):
+    def on_cluster(self, delays_s, *command, **settings):
         """Runs a command on the first of the hosts. Returns its stdout and the report."""
+        near_ms, far_ms = (f"{1e3 * delay_s:g}ms" for delay_s in delays_s)
         report = self.folder / "report.json"
         done = subprocess.run(
-            [str(CLUSTER), "--racks", "2,2", "--near", f"{NEAR_S * 1e3}ms", "--far",
-             f"{FAR_S * 1e3}ms", "--report", str(report), "--", *map(str, command)],
+            [str(CLUSTER), "--racks", "2,2", "--near", near_ms, "--far", far_ms, "--rate", "4gbit",
+             "--report", str(report), "--", *map(str, command)],
             env={**os.environ, "XDG_DATA_HOME": str(self.folder), **settings},
             capture_output=True, encoding="utf-8", timeout=100, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -51,17 +51,17 @@ class ClusterTest(unittest.TestCase):
 
     def measure(self):
         """Stores what `poise measure` finds, for this host; returns it."""
-        # Ahead of whatever else runs here, where that is allowed.
-        self.on_cluster("nice", "-n", "-10", POISE, "measure", "--seconds", "3",
+        self.on_cluster((NEAR_S, FAR_S), POISE, "measure", "--seconds", "3",
                         "--launcher", "mpirun -np 4 --map-by node")
         stored, = self.folder.glob("poise/node1-*.json")
         return json.loads(stored.read_text())["measurement"]
 
     def balanced(self, program, strategy):
-        """Runs a program from a random start, balanced at once and again. Bytes between hosts."""
+        """Runs a program from a random start, balanced every few steps; bytes on the wire. Shorter
+        delays in the same proportion save time and change no byte."""
         out, report = self.on_cluster(
-            "mpirun", "-np", "8", POISE.parent / program, *PROGRAMS[program], "--placement",
-            "random", POISE_STRATEGY=strategy, POISE_PERIOD="8",
+            (NEAR_S / 10, FAR_S / 10), "mpirun", "-np", "8", POISE.parent / program,
+            *PROGRAMS[program], "--placement", "random", POISE_STRATEGY=strategy, POISE_PERIOD="8",
             POISE_TRACE=str(self.folder / f"{program}.poise"))
         checksum, = re.findall("^checksum (.*)$", out, re.MULTILINE)
         return sum(map(sum, report["bytes"])), checksum
@@ -101,14 +101,14 @@ class ClusterTest(unittest.TestCase):
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
     def test_latencies_put_in_are_measured_and_strategies_use_them(self):
-        for tries_left in (2, 1, 0):  # a machine under load may keep a message waiting
+        for tries_left in (2, 1, 0):  # a machine under load may keep messages waiting
             measured = self.measure()
             seen_s = {"near": [], "far": []}
             for pair in measured["network"]:
                 in_one_rack = {pair["from"], pair["to"]} in RACKS
                 seen_s["near" if in_one_rack else "far"].append(1e-9 * pair["latency_ns"][0])
             self.assertEqual([len(seen_s["near"]), len(seen_s["far"])], [2, 4])
-            near_s, far_s = map(statistics.median, (seen_s["near"], seen_s["far"]))
+            near_s, far_s = min(seen_s["near"]), min(seen_s["far"])
             if tries_left == 0 or is_about(near_s, NEAR_S) and is_about(far_s, FAR_S):
                 break
         print(f"one way: {1e3 * near_s:.2f} ms of {1e3 * NEAR_S:g} ms in a rack, "

@@ -3,8 +3,9 @@
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd
 
-COMMAND runs on the first host, node1. An mpirun of Open MPI in it finds the hosts by itself; ranks
-of one host talk through shared memory, others by TCP through the wire. The wire is a program (a
+COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MPICH in it finds the
+hosts by itself; ranks of one host talk through shared memory (MPICH's by TCP, too), others by TCP
+through the wire. The wire is a program (a
 kernel need not have netem): it holds every packet back for the time its way takes, near inside a
 rack and far between racks, sends no faster than --rate, and counts the bytes.
 
@@ -20,6 +21,7 @@ import mmap
 import os
 import re
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -173,12 +175,15 @@ def make_hosts(names):
 
 
 def environment_for(names, slots):
-    """What tells an mpirun of Open MPI where its hosts are, and how they are reached. Settings that
+    """What tells Open MPI and MPICH where their hosts are, and how they are reached. Settings that
     are there already stay."""
-    write("/run/enter", "#!/bin/sh\nhost=$1; shift\n"
-          'exec nsenter --net="/run/netns/$host" unshare --uts '
-          'sh -c "echo $host > /proc/sys/kernel/hostname; $*"\n', 0o755)
+    write("/run/enter", "#!/bin/sh\n"
+          "while [ \"${1#-}\" != \"$1\" ]; do shift; done  # what ssh would be told\n"
+          "host=$1; shift\n"
+          'exec nsenter --net="/run/netns/$host" unshare --uts --mount '
+          'sh -c "mount -t sysfs none /sys; echo $host > /proc/sys/kernel/hostname; $*"\n', 0o755)
     write("/run/hosts", "".join(f"{name} slots={slots}\n" for name in names))
+    write("/run/hosts.mpich", "".join(f"{name}:{slots}\n" for name in names))
     os.makedirs("/run/tmp")
     settings = {
         "plm_rsh_agent": "/run/enter", "orte_default_hostfile": "/run/hosts",
@@ -186,7 +191,12 @@ def environment_for(names, slots):
         "btl_tcp_if_include": "wire", "btl": "self,vader,tcp", "pml": "ob1",
         "hwloc_base_binding_policy": "none", "mpi_yield_when_idle": "1",
     }
-    return {**{f"OMPI_MCA_{name}": value for name, value in settings.items()}, **os.environ,
+    mpich = {
+        "HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": "/run/enter",
+        "HYDRA_HOST_FILE": "/run/hosts.mpich", "HYDRA_IFACE": "wire", "UCX_TLS": "tcp,self",
+        "UCX_NET_DEVICES": "wire",
+    }
+    return {**{f"OMPI_MCA_{name}": value for name, value in settings.items()}, **mpich, **os.environ,
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -210,9 +220,8 @@ def inside(options):
     run("mount", "--bind", "/run/names", "/etc/hosts")
     counted = start_wire(devices, racks, options)
     environment = environment_for(names, options.slots)
-    command = ["nsenter", f"--net=/run/netns/{names[0]}", "unshare", "--uts", "sh", "-c",
-               f'echo {names[0]} > /proc/sys/kernel/hostname; exec "$@"', "sh"]
-    status = end_of(subprocess.Popen(command + options.command, env=environment).pid)
+    command = ["/run/enter", names[0], shlex.join(options.command)]
+    status = end_of(subprocess.Popen(command, env=environment).pid)
     if options.report:
         hosts = len(names)
         rows = [list(counted[host * hosts:(host + 1) * hosts]) for host in range(hosts)]
