@@ -4,7 +4,7 @@ Prints a table and keeps it as JSON under bench/results.
 
 Each program runs on two ranks for three phases, so two decisions are behind it when the last phase
 is timed. `ideal` is its load there under the strategy keep, spread evenly and without any waiting;
-`of ideal` is that time over the time measured. Rows with more ranks than cores sleep for their load."""
+`of ideal` is that time over the time measured; efficiency is that of the phase itself. Rows with more ranks than cores sleep for their load."""
 
 import argparse
 import dataclasses
@@ -51,15 +51,15 @@ class Case:
 
 
 CASES = [
-    Case("lb_test", "--scale 0.0015", 10),
-    Case("stencil4d", "--points 8 --stiff 100", 10),
-    Case("leanmd", "--cells 4 --lattice 6", 9, steps=3),
-    Case("jacobi2d", "--blocks 16 --points 128", 110),
-    Case("poisson3d", "--blocks 6 --points 24", 50),
-    Case("waves3d", "--blocks 6 --points 16", 40, steps=2),
-    Case("nbody", "--pieces 64 --particles 8192", 24, steps=2),
-    Case("imbalance", "--rounds 8000 --growth 0.02", 60),
-    Case("kneighbor", "--objects 128 --work 20000", 60),
+    Case("lb_test", "--scale 0.0015", 9),
+    Case("stencil4d", "--points 8 --stiff 100", 8),
+    Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
+    Case("jacobi2d", "--blocks 16 --points 128", 90),
+    Case("poisson3d", "--blocks 6 --points 24", 45),
+    Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
+    Case("nbody", "--pieces 64 --particles 8192", 16, steps=2),
+    Case("imbalance", "--rounds 8000 --growth 0.02", 50),
+    Case("kneighbor", "--objects 128 --work 20000", 50),
     Case("commbench", "--bytes 65536 --work 1000", 50, bound="messages"),
     Case("lb_test", "--sleep --objects 128 --scale 0.02", 5, ranks=8, bound="sleep",
          name="lb_test, asleep"),
