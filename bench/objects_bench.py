@@ -4,7 +4,8 @@ Prints a table and keeps it as JSON under bench/results.
 
 Each program runs on two ranks for three phases, so two decisions are behind it when the last phase
 is timed. `ideal` is its load there under the strategy keep, spread evenly and without any waiting;
-`of ideal` is that time over the time measured; efficiency is that of the phase itself. Rows with more ranks than cores sleep for their load."""
+`of ideal` is that time over the time measured; efficiency is that of the phase itself. Rows with more
+ranks than cores sleep for their load."""
 
 import argparse
 import dataclasses
