@@ -44,12 +44,12 @@ constexpr double kFarFromBound = 1.1;
 
 /// Where messages make the iteration so much longer than the makespan, so is a start that groups
 /// tasks by affinity.
-constexpr double kMessagesWeigh = 1.02;
+constexpr double kMessagesWeigh = 1.01;
 
 /// A look from another start must promise to save about what it takes, per task; and it must win
 /// by kClearly, since it moves more.
 constexpr double kSecondsPerTask = 2e-6;
-constexpr double kClearly = 0.98;
+constexpr double kClearly = 0.995;
 
 /// A pass tries this many perturbations of the best, on as many threads as there are.
 constexpr unsigned kTrials = 8;
