@@ -117,7 +117,7 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
                      text_of(comparison.bounds) + "\n" +
                      fmt::format("no placement has an iteration below {}\n",
                                  seconds_text(comparison.iteration_bound_s));
-  const Comparison::Row& best = comparison.rows[*comparison.best];
+  const Comparison::Row& best = comparison.best_row();
   text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
                       seconds_text(comparison.keep.iteration_s));
@@ -126,7 +126,7 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
 
 /// One row per machine: who is best there.
 Table::Row summary_row(const Comparison& comparison) {
-  const Comparison::Row& best = comparison.rows[*comparison.best];
+  const Comparison::Row& best = comparison.best_row();
   return {{comparison.machine.name(), count_text(comparison.machine.num_places()),
            seconds_text(comparison.keep.iteration_s), best.strategy,
            seconds_text(best.metrics.iteration_s),
@@ -179,6 +179,7 @@ void compare(const Options& options) {
   const std::vector<Choice> choices = choices_of(options.strategies);
   if (!options.html.empty()) check_writable(options.html);
   std::vector<Timeline> timelines;
+  timelines.reserve(options.timelines.size());
   for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();

@@ -23,7 +23,7 @@ std::string percent_of(double part, double whole) {
 
 /// "greedy cuts the iteration from 40 ms to 21 ms (-47.5%), 3.0% above the lower bound, …".
 std::string summary_of(const Comparison& comparison) {
-  const Comparison::Row& best = comparison.rows[*comparison.best];
+  const Comparison::Row& best = comparison.best_row();
   const double now_s = comparison.keep.iteration_s, best_s = best.metrics.iteration_s;
   const double bound_s = comparison.bounds.largest_s();
   std::string text;
@@ -105,7 +105,7 @@ std::string load_figures(const ComparePart& part) {
                     seconds_text(metrics.iteration_s), digits(metrics.imbalance));
     return html_figure(load_picture(comparison.machine, times, bound_s, top_s, label), caption);
   };
-  const Comparison::Row& best = comparison.rows[*comparison.best];
+  const Comparison::Row& best = comparison.best_row();
   std::string key =
       "<p class=\"faint\"><span class=\"key work\"></span>work<span class=\"key comm\"></span>"
       "receiving messages<span class=\"key bound\"></span>lower bound: " +
@@ -120,7 +120,7 @@ std::string load_figures(const ComparePart& part) {
 
 std::string traffic_figures(const ComparePart& part) {
   const double largest = std::max(part.traffic_before.largest, part.traffic_after.largest);
-  const Comparison::Row& best = part.comparison.rows[*part.comparison.best];
+  const Comparison::Row& best = part.comparison.best_row();
   const auto figure = [&](const Traffic& traffic, const Metrics& metrics, const std::string& when) {
     const std::string caption = fmt::format(
         "<b>{}</b>: {} hop-bytes, {} between nodes, {} NUCO-weighted messages", when,
@@ -179,7 +179,7 @@ std::string machine_facts(const Machine& machine) {
 std::string machine_and_moves(const ComparePart& part) {
   const Machine& machine = part.comparison.machine;
   const Moves& moves = part.moves;
-  const Metrics& best = part.comparison.rows[*part.comparison.best].metrics;
+  const Metrics& best = part.comparison.best_row().metrics;
   const std::string moved = fmt::format(
       "<div><h3>Migrations of the best strategy</h3>\n<dl>\n{}{}{}<dt>time</dt><dd>{}: the place "
       "that sends or receives most</dd>\n</dl></div>\n",
@@ -210,7 +210,7 @@ std::string overview(const std::vector<ComparePart>& parts) {
       "</tr>\n";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Comparison& comparison = parts[i].comparison;
-    const Comparison::Row& best = comparison.rows[*comparison.best];
+    const Comparison::Row& best = comparison.best_row();
     const double best_s = best.metrics.iteration_s;
     out += fmt::format(
         "<tr><th scope=\"row\"><a href=\"#machine{}\">{}</a></th><td>{}</td><td>{}</td><td>{}</td>"

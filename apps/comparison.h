@@ -7,6 +7,7 @@
 
 #include "apps/decision.h"
 
+#include "poise/base/check.h"
 #include "poise/placement/bounds.h"
 #include "poise/placement/metrics.h"
 
@@ -28,6 +29,11 @@ struct Comparison {
   std::vector<Row> rows;            // in the order they were added
   std::optional<std::size_t> best;  // least iteration, then fewest migrated bytes
   Placement best_placement;
+
+  const Row& best_row() const {
+    POISE_CHECK(best);
+    return rows[*best];
+  }
 };
 
 /// A comparison without rows yet.

@@ -5,7 +5,8 @@
 /// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
 /// place alone (relaxation.h). Where that leaves much above the bound on the makespan, and the
 /// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
-/// by small ones) and from a placement made anew (messages weigh). With `passes` or `budget_s` the
+/// by small ones), from a placement made anew (messages weigh), from nuco and refine_comm (they
+/// outweigh all work, so that few places are better than many). With `passes` or `budget_s` the
 /// best so far is perturbed near its busiest places and refined again, a few times in each pass,
 /// and what gains is kept: the same seed and passes give the same answer, seconds do not. Tasks
 /// then return home where that costs nothing, and all stay where the seconds saved over `steps`
@@ -45,6 +46,10 @@ constexpr double kFarFromBound = 1.1;
 /// Where messages make the iteration so much longer than the makespan, so is a start that groups
 /// tasks by affinity.
 constexpr double kMessagesWeigh = 1.01;
+
+/// Where they make it so many times longer, descent from a placement over many places ends too
+/// early: every step towards fewer of them costs at first.
+constexpr double kMessagesRule = 2;
 
 /// A look from another start must promise to save about what it takes, per task; and it must win
 /// by kClearly, since it moves more.
@@ -102,6 +107,9 @@ class Search {
       try_from(parse_strategy("greedy_comm").rebalance(problem_));
     if (best_.metrics.iteration_s > kMessagesWeigh * best_.metrics.makespan_s && pays())
       try_from(placed_from_scratch(problem_, {.attempts = 2, .threads = threads_}));
+    for (const char* start : {"nuco", "refine_comm"})
+      if (best_.metrics.iteration_s > kMessagesRule * best_.metrics.makespan_s && pays())
+        try_from(parse_strategy(start).rebalance(problem_));
   }
 
   /// False when there is nothing left to gain, or nothing was gained for long.

@@ -156,6 +156,23 @@ TEST(Poise, weighs_bytes_by_the_bandwidth_between_places) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
+TEST(Poise, gathers_tasks_on_few_places_where_messages_outweigh_all_work) {
+  const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
+  Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
+  for (Task& task : workload.tasks) task.load_s *= 1e-3;
+  const Problem problem{machine, workload, blocked(workload.num_tasks(), machine.num_places()),
+                        machine.costs(), 1};
+  const auto iteration_s = [&](const char* strategy) {
+    return evaluate(machine, workload, machine.costs(), problem.current,
+                    parse_strategy(strategy).rebalance(problem))
+        .iteration_s;
+  };
+  const double ours_s = iteration_s("poise");
+  EXPECT_LE(ours_s, iteration_s("nuco"));
+  EXPECT_LE(ours_s, iteration_s("refine_comm"));
+  EXPECT_LT(ours_s, 0.9 * iteration_s("keep"));
+}
+
 TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
   // One node of a ring has all the work; what leaves it still talks to what stays.
   const Machine machine = machine_from_text("torus:16 core:1 message:0.02");
