@@ -23,8 +23,8 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
       totals.load_s > 0 ? totals.busiest_s * objects.num_ranks() / totals.load_s : 1,
       totals.efficiency, totals.migrations, totals.migrated_bytes, totals.migration_s,
       totals.decision_s);
-  const double phase_iterations = static_cast<double>(totals.phase_steps * iterations) /
-                                  static_cast<double>(totals.steps);
+  const double phase_iterations =
+      static_cast<double>(totals.phase_steps * iterations) / static_cast<double>(totals.steps);
   fmt::print("since the last decision: imbalance {:.3f}, efficiency {:.3f}, {:.4f} ms/iteration\n",
              totals.phase_imbalance, totals.phase_efficiency,
              phase_iterations > 0 ? 1000 * totals.phase_wall_s / phase_iterations : 0);

@@ -1,6 +1,6 @@
 // poisson3d on MPI.
-#include "miniapps/poisson3d/poisson3d.h"
 #include "miniapps/on_mpi.h"
+#include "miniapps/poisson3d/poisson3d.h"
 
 int main(int argc, char** argv) {
   using namespace poise::miniapps;

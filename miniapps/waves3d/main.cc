@@ -1,6 +1,6 @@
 // waves3d on MPI.
-#include "miniapps/waves3d/waves3d.h"
 #include "miniapps/on_mpi.h"
+#include "miniapps/waves3d/waves3d.h"
 
 int main(int argc, char** argv) {
   using namespace poise::miniapps;
