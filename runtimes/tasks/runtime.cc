@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
 constexpr std::chrono::microseconds kNap(50);
-constexpr double kHelperShare = 0.1;  // of the length of a task, between two looks
-constexpr double kLongestHelperNap_s = 2e-3;
+constexpr double kHelperShare = 0.5;  // of the length of a task, between two looks
+constexpr double kLongestHelperNap_s = 10e-3;
 constexpr unsigned kMaxThreads = 4096;
 
 // Ranks may outnumber cores: whoever finds nothing to do for longer makes room.
@@ -297,9 +297,11 @@ void Runtime::help_in_background() {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
     if (closing_) return;
     lock.unlock();
-    // Long tasks need it less often; between short ones the workers look themselves.
-    const double nap_s =
-        std::clamp(kHelperShare * workplace_->average_s(), shortest_s, kLongestHelperNap_s);
+    // Each look takes a core from a task. Long tasks need it less often; between short ones the
+    // workers look themselves.
+    const double task_s = workplace_->average_s();
+    const double wanted_s = task_s < shortest_s ? kLongestHelperNap_s : kHelperShare * task_s;
+    const double nap_s = std::max(shortest_s, std::min(wanted_s, kLongestHelperNap_s));
     if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress_in_wait();
     std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
     lock.lock();

@@ -28,7 +28,7 @@ constexpr Knob kSettings[] = {
     {"max_tasks", 1, 1, 1e9, "the same: most tasks lent at once"},
     {"poll_us", 5, 0, 1e6, "busy threads look at messages this often at most"},
     {"helper", 0, 0, 2, "a thread that looks at messages during long tasks", kHelper},
-    {"helper_us", 200, 1, 1e6, "how long the helper sleeps between looks, at least"},
+    {"helper_us", 2000, 1, 1e6, "how long the helper sleeps between looks, at least"},
     {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},
     {"batch_bytes", 16777216, 1, 1e15, "most data lent at once"},
