@@ -12,6 +12,7 @@
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/machine/json.h"
+#include "poise/machine/limits.h"
 #include "poise/machine/sandbox.h"
 
 namespace poise {
@@ -463,6 +464,12 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
       hwloc_topology_load(topology.get()) != 0)
     fail("machine text: \"{}\" is no synthetic topology; an example is \"pack:2 core:4 pu:2\"",
          text);
+  if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
+      static_cast<int>(kMaxDomainsOfNode))
+    fail(
+        "machine text: \"{}\" has more than {} memory domains in one node; without \"pu\" and "
+        "brackets any number is allowed",
+        text, kMaxDomainsOfNode);
   return machine_of(topology.get(), owned);
 }
 

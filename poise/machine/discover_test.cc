@@ -295,7 +295,8 @@ TEST(Discover, synthetic_text_of_any_width_is_quick) {
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2(memory=1000000) core:2 pu:2").num_places(), 4u);
   for (const char* text : {"pu:513", "pu:0x1000", "64 64 pu:64", "numa:65536 pu:1", "pu:-1",
                            "pack:500 [numa] core:500 pu:1", "[pu:99999999999999999999]",
-                           "pack:4 [numa] l3:2l2 (core:47 pu:224", "pack:4 l2 [core:47 pu:224]"})
+                           "pack:4 [numa] l3:2l2 (core:47 pu:224", "pack:4 l2 [core:47 pu:224]",
+                           "pack:24 core:20 numa:21 pu:1"})
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 

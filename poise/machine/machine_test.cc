@@ -85,6 +85,12 @@ TEST(Machine, routers_may_carry_several_nodes) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
+TEST(Machine, a_node_has_not_too_many_memory_domains) {
+  EXPECT_EQ(machine_from_text("node:30 numa:1000").num_places(), 30'000u);
+  EXPECT_THROW(machine_from_text("pack:24 c:20 numa:21"), Error);
+  EXPECT_THROW(machine_from_text("numa:32768 core:2"), Error);
+}
+
 TEST(Machine, bad_texts_name_the_word) {
   for (const char* text : {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1",
                            "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a"})

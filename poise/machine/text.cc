@@ -170,6 +170,10 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
   const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));
+  if (count > kMaxDomainsOfNode)
+    fail(
+        "machine text: {} memory domains in one node, of {} at most; a level \"node:N\" parts them",
+        count, kMaxDomainsOfNode);
   NodeKind kind{count, std::vector<double>(std::size_t{count} * count, 1),
                 std::vector<double>(std::size_t{count} * count, 1)};
   for (std::uint32_t from = 0; from < count; ++from)
