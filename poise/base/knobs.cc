@@ -13,8 +13,8 @@ namespace {
 double parse_choice(std::string_view owner, const Knob& knob, std::string_view value) {
   const auto found = std::find(knob.choices.begin(), knob.choices.end(), value);
   if (found == knob.choices.end())
-    throw Error(
-        unknown_name(fmt::format("{} for knob of {}:", knob.name, owner), value, knob.choices));
+    throw Error(unknown_name(fmt::format("value of knob {} of {}:", knob.name, owner), value,
+                             knob.choices));
   return static_cast<double>(found - knob.choices.begin());
 }
 

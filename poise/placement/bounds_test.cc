@@ -45,6 +45,35 @@ TEST(Bounds, hold_for_every_placement_of_small_problems) {
   EXPECT_GE(tighter, 6);
 }
 
+TEST(Bounds, of_the_makespan_hold_and_are_often_tight_beside_what_cannot_move) {
+  Random random(5);
+  int tight = 0;
+  for (int problem = 0; problem < 50; ++problem) {
+    SCOPED_TRACE(problem);
+    const Machine machine = machine_from_text(problem % 2 == 0 ? "core:3" : "core:3 speeds:1,2,1");
+    Workload workload;
+    Placement current(7);
+    for (TaskId t = 0; t < 7; ++t) {
+      const bool is_heavy = t < 3;
+      workload.tasks.push_back(
+          {.load_s = (is_heavy ? 2 : 0.3) * (0.5 + random.uniform()), .movable = t < 5});
+      current.move(t, static_cast<PlaceId>(random.below(3)));
+    }
+    workload.background_s = {random.uniform(), 0, random.uniform()};
+    const double bound_s = makespan_bound_s(machine, workload, current);
+    double least_s = std::numeric_limits<double>::infinity();
+    for (std::uint32_t code = 0; code < 243; ++code) {
+      Placement placement = current;
+      for (std::uint32_t t = 0, rest = code; t < 5; ++t, rest /= 3) placement.move(t, rest % 3);
+      const std::vector<double> works_s = work_s(machine, workload, placement);
+      least_s = std::min(least_s, *std::max_element(works_s.begin(), works_s.end()));
+    }
+    ASSERT_GE(least_s, bound_s * (1 - 1e-12));
+    tight += least_s <= bound_s * 1.1;
+  }
+  EXPECT_GE(tight, 20);
+}
+
 TEST(Bounds, of_a_receiver_count_each_sender_as_near_or_far_as_is_cheaper) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;

@@ -33,6 +33,26 @@ double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   return bound;
 }
 
+/// What cannot move, and the largest movable tasks next to it: two of them share a place, or each
+/// has one of its own, at best the largest where the least is fixed.
+double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, double speed) {
+  double bound_s = largest(fixed_s), apart_s = 0;
+  if (bound_s == 0) return 0;
+  std::vector<double> alone_s;
+  for (const Task& task : workload.tasks)
+    if (task.movable) alone_s.push_back(task.load_s / speed);
+  const std::size_t count = std::min(alone_s.size(), fixed_s.size());
+  std::partial_sort(alone_s.begin(), alone_s.begin() + static_cast<std::ptrdiff_t>(count),
+                    alone_s.end(), std::greater<>());
+  std::sort(fixed_s.begin(), fixed_s.end());
+  for (std::size_t i = 0; i < count; ++i) {
+    apart_s = std::max(apart_s, alone_s[i] + fixed_s[i]);
+    const double together_s = i == 0 ? apart_s : alone_s[i - 1] + alone_s[i] + fixed_s[0];
+    bound_s = std::max(bound_s, std::min(apart_s, together_s));
+  }
+  return bound_s;
+}
+
 /// Migrations leave and enter their places one after the other, all places at once.
 void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
                     const Placement& before, const Placement& after, Metrics& metrics) {
@@ -101,7 +121,7 @@ MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
   const double speed = fastest_speed(machine);
   return {average_s(machine, workload), largest_load_s / speed,
           pigeonhole_load_s(workload, machine.num_places()) / speed,
-          largest(fixed_work_s(machine, workload, current))};
+          pinned_bound_s(workload, fixed_work_s(machine, workload, current), speed)};
 }
 
 double makespan_bound_s(const Machine& machine, const Workload& workload,

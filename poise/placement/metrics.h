@@ -60,7 +60,7 @@ struct MakespanBounds {
   double average_s = 0;       // all work over all speed
   double largest_task_s = 0;  // on the fastest place
   double pigeonhole_s = 0;    // of the k p + 1 largest tasks some place holds k + 1
-  double pinned_s = 0;        // background and pinned tasks where they are
+  double pinned_s = 0;        // what cannot move where it is, the largest movable tasks beside it
 
   double largest_s() const;
 };

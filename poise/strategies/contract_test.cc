@@ -194,6 +194,20 @@ TEST_P(Contract, gives_the_same_answer_twice) {
   }
 }
 
+TEST_P(Contract, ignores_messages_where_it_says_so) {
+  if (!GetParam().ignores_messages) GTEST_SKIP() << "it looks at them";
+  for (const char* text : kMachines) {
+    const Machine machine = machine_from_text(text);
+    for (const Situation& now : situations(machine, 6)) {
+      SCOPED_TRACE(std::string(text) + ": " + now.name);
+      Workload silent = now.workload;
+      silent.messages.clear();
+      EXPECT_EQ(initial().rebalance({machine, now.workload, now.current, machine.costs(), 5}),
+                initial().rebalance({machine, silent, now.current, machine.costs(), 5}));
+    }
+  }
+}
+
 /// Texts of the knob's lowest and highest value, or of each of its choices.
 std::vector<std::string> values_to_try(const Knob& knob) {
   if (knob.choices.empty()) return {fmt::format("{}", knob.min), fmt::format("{}", knob.max)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "poise/base/check.h"
@@ -33,6 +34,8 @@ constexpr double kMarginShare = 0.05;        // xi, of a period
 constexpr double kSpeedTolerance = 0.1;      // speeds this near are equal
 constexpr double kLongestLeadPeriods = 20;   // an older lead or lag says nothing of this phase
 constexpr double kReactiveRounds = 5;        // in a period
+constexpr double kWantedPlace = 0.2;         // of the time: less says nothing of a place's speed
+constexpr double kUnequalPlaces = 0.75;      // a place this slow against another is slower
 
 double average_progress(std::span<const JuggleMember> members) {
   double sum = 0;
@@ -80,7 +83,9 @@ JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> 
     : settings_(settings),
       places_(std::move(places)),
       stance_(std::min(settings.shortest_period_s, settings.period_s)),
-      period_s_(settings.period_s) {
+      period_s_(settings.period_s),
+      wanted_(places_.size(), 0),
+      done_(places_.size(), 0) {
   POISE_CHECK(!places_.empty());
   POISE_CHECK(settings_.period_s > 0);
 }
@@ -88,6 +93,8 @@ JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> 
 void JuggleTeam::set_places(std::vector<JugglePlace> places) {
   POISE_CHECK(!places.empty());
   places_ = std::move(places);
+  wanted_.assign(places_.size(), 0);
+  done_.assign(places_.size(), 0);
   was_dealt_ = false;
   for (JuggleMember& member : members_) member.place.reset();
 }
@@ -129,6 +136,7 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
     start_point(now_s);
   } else {
     choose_who_takes_part(real_s, now_s);
+    watch_places(real_s);
     close_window(now_s);
     const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
     if (is_balancing_ != was_balancing) limit_leads();
@@ -159,9 +167,36 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
   return orders;
 }
 
+/// Work per second of cpu time, so that work can be told in seconds of a cpu of average speed.
+void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
+  double run_s = 0, work = 0;
+  std::size_t old = 0;
+  for (const ThreadReading& reading : readings) {
+    while (old < members_.size() && members_[old].last.key < reading.key) ++old;
+    if (old == members_.size() || members_[old].last.key != reading.key) continue;
+    const ThreadReading& last = members_[old].last;
+    if (!reading.work || !last.work) continue;
+    run_s += std::max(0.0, reading.run_s - last.run_s);
+    work += std::max(0.0, *reading.work - *last.work);
+  }
+  if (run_s <= 0 || work <= 0) return;
+  const double weight = work_per_s_ == 0 ? 1 : kFading;
+  work_per_s_ += weight * (work / run_s - work_per_s_);
+}
+
+/// What a thread has done since its last reading, in seconds: counted where it can be, else its
+/// cpu time weighted by the speed of its place.
+double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& reading) const {
+  if (reading.work && member.last.work && work_per_s_ > 0)
+    return std::max(0.0, *reading.work - *member.last.work) / work_per_s_;
+  const double gained_s = std::max(0.0, reading.run_s - member.last.run_s);
+  return gained_s * (member.place ? places_[*member.place].speed : 1);
+}
+
 /// Takes the readings over: gains of those known, a first look at others; the dead leave.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  measure_work_rate(readings);
   std::vector<JuggleMember> members;
   members.reserve(readings.size());
   std::size_t old = 0;
@@ -181,7 +216,9 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
     }
     member.gained_s = std::max(0.0, reading.run_s - member.last.run_s);
     member.waited_s = std::max(0.0, reading.wait_s - member.last.wait_s);
-    member.progress_s += member.gained_s * (member.place ? places_[*member.place].speed : 1);
+    const double worked_s = this->worked_s(member, reading);
+    member.progress_s += worked_s;
+    member.worked_s += worked_s;
     member.last = reading;
     if (std::binary_search(left_alone_.begin(), left_alone_.end(), reading.key)) {
       member.takes_part = false;
@@ -221,6 +258,37 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   }
 }
 
+/// How much of what threads wanted of each place they got: less where something else runs there, or
+/// where the place is slow.
+void JuggleTeam::watch_places(double real_s) {
+  std::vector<double> ready_s(places_.size(), 0), run_s(places_.size(), 0);
+  for (const JuggleMember& member : members_) {
+    const auto place = member.place ? member.place : member.last.own_place;
+    if (!member.takes_part || !place) continue;
+    // Waits are told when they end, so a longer one than this round has been told too late.
+    ready_s[*place] =
+        std::max(ready_s[*place], std::min(real_s, member.gained_s + member.waited_s));
+    run_s[*place] += member.gained_s;
+  }
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    wanted_[p] += kFading * (ready_s[p] / real_s - wanted_[p]);
+    // Threads that sleep in turn run longer than the longest of them is ready.
+    const double done_s = places_[p].speed * std::min(run_s[p], ready_s[p]);
+    done_[p] += kFading * (done_s / real_s - done_[p]);
+  }
+}
+
+bool JuggleTeam::has_unequal_places() const {
+  if (windows_ < kEnoughWindows) return false;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    if (wanted_[p] < kWantedPlace) continue;
+    least = std::min(least, done_[p] / wanted_[p]);
+    most = std::max(most, done_[p] / wanted_[p]);
+  }
+  return least < kUnequalPlaces * most;
+}
+
 /// Once in a window: how much of it each thread slept, and whether it both slept and was ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
@@ -247,6 +315,7 @@ bool JuggleTeam::is_uneven() const {
   const auto team = this->team();
   if (team.size() < 2) return false;
   if (team.size() % places_.size() != 0 && team.size() > places_.size()) return true;
+  if (team.size() >= places_.size() && has_unequal_places()) return true;
   std::vector<std::uint32_t> own(places_.size(), 0);
   for (const std::size_t i : team) {
     const auto place = members_[i].last.own_place;
@@ -397,18 +466,21 @@ void JuggleTeam::juggle(double real_s) {
   limit_leads();
   Seats seats = seats_of(members_, places_);
   std::vector<std::vector<double>> gained_s(places_.size());
-  std::vector<double> ready_s(places_.size(), 0);
+  std::vector<double> ready_s(places_.size(), 0), worked_s(places_.size(), 0);
   for (const std::size_t i : seats.who) {
     const JuggleMember& member = members_[i];
     const double run_s = member.last.run_s - member.run_at_point_s;
     gained_s[*member.place].push_back(run_s);
+    worked_s[*member.place] += member.worked_s - member.worked_at_point_s;
     // The place was busy as long as its longest ready thread was on it or waited for it.
     double& busy_s = ready_s[*member.place];
     busy_s = std::max(busy_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
-  for (PlaceId p = 0; p < places_.size(); ++p)
-    seats.speed[p] =
-        places_[p].speed * measured_speed(gained_s[p], real_s, std::max(0.0, real_s - ready_s[p]));
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    const double run_s = std::accumulate(gained_s[p].begin(), gained_s[p].end(), 0.0);
+    seats.speed[p] = (run_s > 0 ? worked_s[p] / run_s : places_[p].speed) *
+                     measured_speed(gained_s[p], real_s, std::max(0.0, real_s - ready_s[p]));
+  }
   seats.speed = without_noise(seats.speed, kSpeedTolerance);
   for (const Swap& swap : juggle_swaps(seats.view(), kMarginShare * period_s_))
     std::swap(members_[seats.who[swap.behind]].place, members_[seats.who[swap.ahead]].place);
@@ -419,6 +491,7 @@ void JuggleTeam::start_point(double now_s) {
   point_s_ = now_s;
   for (JuggleMember& member : members_) {
     member.run_at_point_s = member.last.run_s;
+    member.worked_at_point_s = member.worked_s;
     member.wait_at_point_s = member.last.wait_s;
   }
 }

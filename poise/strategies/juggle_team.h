@@ -42,6 +42,7 @@ struct ThreadReading {
   double run_s = 0, wait_s = 0;           // since its start: on a cpu, and ready but waiting
   bool is_bound = false;                  // its own affinity leaves places out
   std::optional<PlaceId> own_place = {};  // the only one that its own affinity allows
+  std::optional<double> work = {};        // since its start, in any unit: instructions, say
 };
 
 /// Where a thread goes: a place, or, with none, back to its own affinity.
@@ -56,7 +57,8 @@ struct JuggleMember {
   ThreadReading last;
   std::optional<PlaceId> place = {};
   bool takes_part = false;
-  double progress_s = 0;                           // weighted by the speed of its places
+  double progress_s = 0;                           // run_s weighted by the speed of its places
+  double worked_s = 0, worked_at_point_s = 0;      // the same, and never corrected
   double gained_s = 0, waited_s = 0;               // in the last round
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
@@ -91,8 +93,12 @@ class JuggleTeam {
   double period_s() const { return period_s_; }
 
  private:
+  void measure_work_rate(std::span<const ThreadReading> readings);
+  double worked_s(const JuggleMember& member, const ThreadReading& reading) const;
   void take(std::span<const ThreadReading> readings, double now_s);
   void choose_who_takes_part(double real_s, double now_s);
+  void watch_places(double real_s);
+  bool has_unequal_places() const;
   void close_window(double now_s);
   JuggleSigns signs() const;
   bool is_uneven() const;
@@ -116,6 +122,10 @@ class JuggleTeam {
   double point_s_ = 0, window_s_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0;
+  double work_per_s_ = 0;  // fading average over all threads; 0: not known
+  // Per place, fading averages of shares of the time: threads had something to do, and what it got
+  // done, weighted by its speed.
+  std::vector<double> wanted_, done_;
 };
 
 }  // namespace poise

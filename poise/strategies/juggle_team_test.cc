@@ -16,6 +16,8 @@ namespace {
 using testing::Each;
 using testing::Le;
 
+constexpr double kWorkPerS = 3e9;
+
 /// A kernel that shares every place fairly among the threads that are ready there. Threads that the
 /// balancer does not keep stay at their home.
 class Kernel {
@@ -26,7 +28,7 @@ class Kernel {
     std::uint64_t key = 0;
     PlaceId home = 0;
     bool is_bound = false;
-    double run_s = 0, wait_s = 0;
+    double run_s = 0, wait_s = 0, work = 0;
     std::function<bool(double)> is_ready = [](double) { return true; };
     std::optional<PlaceId> place = {};
   };
@@ -44,8 +46,9 @@ class Kernel {
     while (now_s < end_s) {
       std::vector<ThreadReading> readings;
       for (const Thread& thread : threads) {
-        ThreadReading reading{thread.key, thread.run_s, thread.wait_s, thread.is_bound, {}};
+        ThreadReading reading{thread.key, thread.run_s, thread.wait_s, thread.is_bound, {}, {}};
         if (thread.is_bound) reading.own_place = thread.home;
+        if (counts_work) reading.work = thread.work;
         readings.push_back(reading);
       }
       for (const JuggleOrder& order : team_.balance(readings, now_s)) {
@@ -78,6 +81,9 @@ class Kernel {
   double now_s = 0;
   double turn_s = 0;  // each thread in its turn is alone on place 1 for so long; 0: they stay
   int orders = 0;
+  std::vector<std::uint32_t> strangers = {};  // per place: others that compute there
+  std::vector<double> speed = {};             // per place
+  bool counts_work = false;
 
  private:
   void advance(double end_s) {
@@ -85,13 +91,16 @@ class Kernel {
     for (; now_s < end_s; now_s += kStepS) {
       for (std::size_t t = 0; turn_s > 0 && t < threads.size(); ++t)
         threads[t].home = static_cast<std::size_t>(now_s / turn_s) % threads.size() == t ? 1 : 0;
-      std::vector<std::uint32_t> ready(num_places_, 0);
+      std::vector<std::uint32_t> ready = strangers;
+      ready.resize(num_places_, 0);
       for (const Thread& thread : threads)
         ready[thread.place.value_or(thread.home)] += thread.is_ready(now_s) ? 1 : 0;
       for (Thread& thread : threads) {
         if (!thread.is_ready(now_s)) continue;
-        const double share = 1.0 / ready[thread.place.value_or(thread.home)];
+        const PlaceId place = thread.place.value_or(thread.home);
+        const double share = 1.0 / ready[place];
         thread.run_s += kStepS * share;
+        thread.work += kWorkPerS * kStepS * share * (speed.empty() ? 1 : speed[place]);
         thread.wait_s += kStepS * (1 - share);
       }
     }
@@ -298,6 +307,21 @@ TEST(JuggleTeam, brings_the_same_progress_on_unequal_places) {
   EXPECT_GT(kernel.orders, 20);
 }
 
+TEST(JuggleTeam, brings_the_same_work_where_it_is_counted_and_speeds_are_not_known) {
+  for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
+    SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
+    JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
+    Kernel kernel(team, static_cast<std::uint32_t>(m));
+    kernel.speed.assign(static_cast<std::size_t>(m), 1);
+    kernel.speed.back() = 0.5;
+    kernel.counts_work = true;
+    for (int t = 0; t < n; ++t) kernel.add(static_cast<PlaceId>(t % m), true);
+    kernel.run_until(30);
+    const double fair = kWorkPerS * kernel.now_s * (m - 0.5) / n;
+    for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.work, fair, 0.02 * fair);
+  }
+}
+
 /// Whether auto has touched the threads at all, and what it does in the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
@@ -330,6 +354,42 @@ TEST(JuggleTeamAuto, leaves_threads_alone_that_are_even) {
     });
     EXPECT_FALSE(even.was_touched) << is_bound;
   }
+}
+
+TEST(JuggleTeamAuto, balances_bound_threads_where_a_stranger_shares_a_place) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  kernel.strangers = {0, 1};
+  for (PlaceId home : {0, 1}) kernel.add(home, true);
+  kernel.run_until(20);
+  EXPECT_TRUE(team.is_balancing());
+  // 1.5 places for two threads, less the time in which the stranger is found out.
+  EXPECT_LT(kernel.spread_s(), 1);
+  for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
+  kernel.strangers = {0, 0};
+  kernel.run_until(40);
+  EXPECT_FALSE(team.is_balancing());
+}
+
+TEST(JuggleTeamAuto, leaves_even_threads_alone_where_strangers_are_everywhere) {
+  const Watched shared = watch(2, [](Kernel& kernel) {
+    kernel.strangers = {1, 1};
+    for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, true);
+  });
+  EXPECT_FALSE(shared.was_touched);
+}
+
+TEST(JuggleTeamAuto, takes_no_place_for_slow_because_threads_sleep_in_turn) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };
+  kernel.add(0, true, first);
+  kernel.add(0, true, [&](double now_s) { return !first(now_s); });
+  for (int t = 0; t < 2; ++t) kernel.add(1, true);
+  kernel.run_until(5);  // the second is found late: three threads on two places
+  kernel.orders = 0;
+  kernel.run_until(30);
+  EXPECT_EQ(kernel.orders, 0);
 }
 
 TEST(JuggleTeamAuto, balances_free_threads_when_the_kernel_lets_some_fall_behind) {

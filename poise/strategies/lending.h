@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,20 +21,39 @@ struct Borrower {
   double extra_s = 0;   // the rank's own work per borrowed task: its data in and out
 };
 
+/// A task that has not started, as a program's own policy sees it.
+struct QueuedTask {
+  std::uint64_t name = 0;   // as its submitter named it; of a borrowed one 0
+  double task_s = 0;        // as far as known, here
+  double bytes = 0;         // to another rank and back
+  bool borrowed = false;    // from another rank
+  bool replicated = false;  // other ranks have copies, or are about to get some
+};
+
 struct LendingView {
   double task_s = 0;         // of an average queued task, here
   std::uint32_t queued = 0;  // tasks that have not started
   double busy_s = 0;         // until a thread of this rank is through with what it runs now
   double threads = 1;
   double lend_s = 0;  // this rank's own work per lent task
-  std::span<const Borrower> others;
+  std::span<const Borrower> others{};
+  // What the functions below do not look at:
+  std::uint32_t rank = 0;  // this one
+  std::span<const double>
+      load_of_rank{};                   // of each, as last heard: tasks, unless it says otherwise
+  std::span<const QueuedTask> queue{};  // first to start first, if the policy wants to see it
 };
 
 struct Loan {
   std::uint32_t rank = 0;
   std::uint32_t tasks = 0;
+  std::vector<std::uint64_t> names{};  // of these tasks; none: of those that would start last
   friend bool operator==(const Loan&, const Loan&) = default;
 };
+
+/// A decision in the place of those below; a pure function, called whenever a rank that has tasks
+/// to lend looks at its messages and knows of somebody who may take some.
+using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
 /// The loans after which all queued tasks and their results are done soonest.
 ///

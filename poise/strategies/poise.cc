@@ -5,14 +5,14 @@
 /// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
 /// place alone (relaxation.h). Where that leaves much above the bound on the makespan, and the
 /// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
-/// by small ones), from a placement made anew (messages weigh), from nuco and refine_comm (they
-/// outweigh all work, so that few places are better than many). With `passes` or `budget_s` the
-/// best so far is perturbed near its busiest places and refined again, a few times in each pass,
-/// and what gains is kept: the same seed and passes give the same answer, seconds do not. Tasks
-/// then return home where that costs nothing, and all stay where the seconds saved over `steps`
-/// phases are fewer than the migrations take. Never worse than the current placement, unless that
-/// takes more memory than there is: `memory_bytes` at a place, and what the machine knows of its
-/// domains. Where memory binds, tasks follow a start as far as they fit.
+/// by small ones), from a placement made anew (messages weigh), from nuco, refine_comm and
+/// greedy_comm (they outweigh all work, so that few places are better than many). With `passes` or
+/// `budget_s` the best so far is perturbed near its busiest places and refined again, a few times
+/// in each pass, and what gains is kept: the same seed and passes give the same answer, seconds do
+/// not. Tasks then return home where that costs nothing, and all stay where the seconds saved over
+/// `steps` phases are fewer than the migrations take. Never worse than the current placement,
+/// unless that takes more memory than there is: `memory_bytes` at a place, and what the machine
+/// knows of its domains. Where memory binds, tasks follow a start as far as they fit.
 ///
 /// With from_scratch=1 the current placement counts for nothing but the names of places: all tasks
 /// are placed anew for little traffic under a cap on the load (from_scratch.h).
@@ -21,6 +21,7 @@
 /// are a few visits per place.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -54,7 +55,11 @@ constexpr double kMessagesRule = 2;
 /// A look from another start must promise to save about what it takes, per task; and it must win
 /// by kClearly, since it moves more.
 constexpr double kSecondsPerTask = 2e-6;
-constexpr double kClearly = 0.995;
+constexpr double kClearly = 0.98;
+
+/// A start so many times the best is not worth refining, nor one so much above it after the first
+/// stage.
+constexpr double kHopelessStart = 2.2, kHopelessStage = 1.1;
 
 /// A pass tries this many perturbations of the best, on as many threads as there are.
 constexpr unsigned kTrials = 8;
@@ -73,9 +78,14 @@ Result finish(const Problem& problem, Relaxation& relaxation) {
   return {std::move(placement), metrics};
 }
 
-Result refine_from(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes) {
+/// Nothing if that is unlikely to get below best_s.
+std::optional<Result> refine_from(const Problem& problem, const Placement& start,
+                                  std::uint64_t place_cap_bytes,
+                                  double best_s = std::numeric_limits<double>::infinity()) {
   Relaxation relaxation(problem, start, place_cap_bytes);
+  if (relaxation.peak_s() > kHopelessStart * best_s) return std::nullopt;
   relaxation.run(kBlunt);
+  if (relaxation.peak_s() > kHopelessStage * best_s) return std::nullopt;
   relaxation.run(kSharp);
   return finish(problem, relaxation);
 }
@@ -100,15 +110,17 @@ class Search {
         steps_(knobs["steps"]),
         threads_(static_cast<unsigned>(knobs["threads"])),
         place_cap_bytes_(place_cap_bytes(knobs)),
-        best_(refine_from(problem, fitted(problem.current), place_cap_bytes_)) {}
+        best_(*refine_from(problem, fitted(problem.current), place_cap_bytes_)) {}
 
   void try_other_starts() {
-    if (best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s && pays())
+    const bool is_far_from_bound =
+        best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s;
+    if ((is_far_from_bound || messages_exceed(kMessagesRule)) && pays())
       try_from(parse_strategy("greedy_comm").rebalance(problem_));
-    if (best_.metrics.iteration_s > kMessagesWeigh * best_.metrics.makespan_s && pays())
-      try_from(placed_from_scratch(problem_, {.attempts = 2, .threads = threads_}));
+    if (messages_exceed(kMessagesWeigh) && pays())
+      try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}));
     for (const char* start : {"nuco", "refine_comm"})
-      if (best_.metrics.iteration_s > kMessagesRule * best_.metrics.makespan_s && pays())
+      if (messages_exceed(kMessagesRule) && pays())
         try_from(parse_strategy(start).rebalance(problem_));
   }
 
@@ -152,14 +164,20 @@ class Search {
                          place_cap_bytes_);
   }
 
+  /// Whether messages make the iteration so many times longer than the makespan.
+  bool messages_exceed(double times) const {
+    return best_.metrics.iteration_s > times * best_.metrics.makespan_s;
+  }
+
   bool pays() const {
     const double hoped_s = steps_ * (best_.metrics.iteration_s - best_.metrics.makespan_bound_s);
     return hoped_s >= kSecondsPerTask * problem_.workload.num_tasks();
   }
 
   void try_from(const Placement& start) {
-    Result other = refine_from(problem_, fitted(start), place_cap_bytes_);
-    if (total_s(other.metrics) < kClearly * total_s(best_.metrics)) best_ = std::move(other);
+    auto other = refine_from(problem_, fitted(start), place_cap_bytes_, best_.metrics.iteration_s);
+    if (other && total_s(other->metrics) < kClearly * total_s(best_.metrics))
+      best_ = std::move(*other);
   }
 
   const Problem& problem_;

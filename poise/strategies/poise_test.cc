@@ -173,6 +173,15 @@ TEST(Poise, gathers_tasks_on_few_places_where_messages_outweigh_all_work) {
   EXPECT_LT(ours_s, 0.9 * iteration_s("keep"));
 }
 
+TEST(Poise, gathers_tasks_without_loads_at_one_place) {
+  const Machine machine = machine_from_text("node:8 core:8 factors:10,1");
+  const Workload workload = generate(parse_recipe("stencil2d:load_s=0"), 300, 3).front();
+  const Placement current = blocked(300, machine.num_places());
+  const Placement placed =
+      parse_strategy("poise").rebalance({machine, workload, current, machine.costs(), 1});
+  EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).iteration_s, 0);
+}
+
 TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
   // One node of a ring has all the work; what leaves it still talks to what stays.
   const Machine machine = machine_from_text("torus:16 core:1 message:0.02");

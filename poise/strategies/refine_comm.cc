@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/machine/factor_table.h"
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
@@ -44,6 +45,7 @@ struct Change {
 /// What the attempts share and none changes.
 struct Known {
   const Problem& problem;
+  FactorTable factors;
   Links received, sent;
   TasksByPlace tasks;
   std::vector<double> busy_s;   // per place, under the current placement
@@ -57,7 +59,9 @@ class Attempt {
         machine_(known.problem.machine),
         threshold_s_(threshold_s),
         placement_(known.problem.current),
-        places_(machine_, known.busy_s) {}
+        places_(machine_, known.busy_s),
+        sum_at_(machine_.num_places(), 0),
+        is_summed_(machine_.num_places(), false) {}
 
   std::optional<Placement> result() && {
     waiting_.assign(known_.donors.begin(), known_.donors.end());
@@ -119,7 +123,7 @@ class Attempt {
     for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})
       for (const Link& link : links) {
         const PlaceId p = placement_.of(link.task);
-        if (p != from) changes_.push_back({p, static_cast<double>(link.count + link.bytes)});
+        if (p != from) add(p, static_cast<double>(link.count + link.bytes));
       }
     sum_by_place();
     const std::size_t kept = std::min(changes_.size(), kMaxPartnerPlaces);
@@ -136,36 +140,41 @@ class Attempt {
   /// What busy becomes less what it is, for every place that a move would touch.
   void find_changes(LoadedTask task, PlaceId from, PlaceId to) {
     changes_.clear();
-    changes_.push_back({from, -task.load_s / machine_.speed_of(from)});
-    changes_.push_back({to, task.load_s / machine_.speed_of(to)});
+    add(from, -task.load_s / machine_.speed_of(from));
+    add(to, task.load_s / machine_.speed_of(to));
     for (const Link& link : known_.received.of(task.task)) {
       const PlaceId p = placement_.of(link.task);
-      changes_.push_back({from, -seconds(link, p, from)});
-      changes_.push_back({to, seconds(link, p, to)});
+      add(from, -seconds(link, p, from));
+      add(to, seconds(link, p, to));
     }
     for (const Link& link : known_.sent.of(task.task)) {
       const PlaceId p = placement_.of(link.task);
-      changes_.push_back({p, seconds(link, to, p) - seconds(link, from, p)});
+      add(p, seconds(link, to, p) - seconds(link, from, p));
     }
     sum_by_place();
   }
 
   double seconds(const Link& link, PlaceId from, PlaceId to) const {
-    return message_s(machine_, known_.problem.costs, {.count = link.count, .bytes = link.bytes},
-                     from, to);
+    const CostModel& costs = known_.problem.costs;
+    return static_cast<double>(link.count) * costs.seconds_per_message *
+               known_.factors.message(from, to) +
+           static_cast<double>(link.bytes) * costs.seconds_per_byte * known_.factors.byte(from, to);
   }
 
+  void add(PlaceId p, double seconds) {
+    if (!is_summed_[p]) changes_.push_back({p, 0});
+    is_summed_[p] = true;
+    sum_at_[p] += seconds;
+  }
+
+  /// What was added, one entry per place.
   void sum_by_place() {
-    std::stable_sort(changes_.begin(), changes_.end(),
-                     [](const Change& a, const Change& b) { return a.place < b.place; });
-    std::size_t kept = 0;
-    for (const Change& change : changes_) {
-      if (kept > 0 && changes_[kept - 1].place == change.place)
-        changes_[kept - 1].seconds += change.seconds;
-      else
-        changes_[kept++] = change;
+    std::sort(changes_.begin(), changes_.end(),
+              [](const Change& a, const Change& b) { return a.place < b.place; });
+    for (Change& change : changes_) {
+      change.seconds = std::exchange(sum_at_[change.place], 0);
+      is_summed_[change.place] = false;
     }
-    changes_.resize(kept);
   }
 
   /// The giver must gain and the taker stay within the threshold.
@@ -185,6 +194,8 @@ class Attempt {
   std::vector<std::uint32_t> visits_;  // per place
   std::vector<Change> changes_;
   std::vector<PlaceId> candidates_;
+  std::vector<double> sum_at_;  // per place, 0 between calls
+  std::vector<bool> is_summed_;
 };
 
 std::vector<double> busy_s(const Problem& problem) {
@@ -220,6 +231,7 @@ Placement refine_comm(const Problem& problem, const Knobs& knobs) {
   if (now_s <= hoped_s) return problem.current;
   std::vector<PlaceId> donors = busiest_first(busy);
   const Known known{problem,
+                    FactorTable(machine),
                     received(problem.workload),
                     sent(problem.workload),
                     TasksByPlace(problem.workload, problem.current, machine.num_places()),

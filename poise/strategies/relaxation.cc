@@ -17,8 +17,10 @@ constexpr std::size_t kMaxArcs = 12;
 constexpr std::size_t kMaxPulls = 8;
 
 /// Looks that a stage may take per task and arc, so that no shape of graph takes much longer than
-/// others of its size; and in all, which keeps a decision for a million tasks within seconds.
-constexpr std::uint64_t kMostLooks = 8;
+/// others of its size; however few these are; and in all, which keeps a decision for a million
+/// tasks within seconds.
+constexpr std::uint64_t kMostLooks = 5;
+constexpr std::uint64_t kLooksOfAnySize = 1'000;
 constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
 /// On a torus and its like, so many near nodes are looked at, which on more nodes than this would
@@ -296,7 +298,8 @@ void Relaxation::run(const Stage& stage) {
   }
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t most_looks = looks() + std::min(kMostLooks * entries, kMostLooksInAll);
+  const std::uint64_t most_looks =
+      looks() + std::min(kLooksOfAnySize + kMostLooks * entries, kMostLooksInAll);
   while (!queue_.empty() && visits > 0 && looks() < most_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();

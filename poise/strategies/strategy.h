@@ -35,6 +35,8 @@ struct Strategy {
   /// Shows what could be reached, in more time than a balancing step has: only where asked for by
   /// name. May refuse a large problem with an Error.
   bool is_oracle = false;
+  /// Places tasks as it would if none sent anything: what it is asked need not have messages.
+  bool ignores_messages = false;
 };
 
 /// Every strategy, in the order in which users should meet them.

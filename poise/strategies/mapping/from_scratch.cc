@@ -22,7 +22,7 @@ using tree_match::Part;
 constexpr double kTolerance = 0.05;
 /// Messages weigh whole numbers of about this sum.
 constexpr double kTotalCost = 1e9;
-/// Sums of traffic that differ by less differ by rounding.
+/// Sums that differ by less differ by rounding.
 constexpr double kEqual = 1 + 1e-9;
 
 /// The load that each place can take next to its background before it is at the cap.
@@ -61,20 +61,40 @@ std::vector<Part> fixed_of(const Problem& problem) {
   return fixed;
 }
 
+double makespan_s(const Problem& problem, const Placement& placement) {
+  const std::vector<double> works_s = work_s(problem.machine, problem.workload, placement);
+  return *std::max_element(works_s.begin(), works_s.end());
+}
+
 /// Groups of a level that are alike exchange their tasks, from the coarsest level down, where that
-/// brings no task farther from those it talks to: on a torus nodes are alike and yet are not.
+/// brings no task farther from those it talks to, as on a torus it may, and no place over the cap:
+/// groups are alike as a whole.
 Placement brought_home(const Problem& problem, const Graph& graph, std::span<const double> shares,
-                       Placement placement) {
+                       double cap_s, Placement placement) {
+  const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));
   double now = traffic(problem, graph, placement);
   for (std::size_t level = 0; level < problem.machine.levels().size(); ++level) {
     Placement renamed = renamed_in_level(problem.machine, problem.workload, problem.current,
                                          placement, shares, level);
     const double then = traffic(problem, graph, renamed);
-    if (then > kEqual * now) continue;
+    if (then > kEqual * now || makespan_s(problem, renamed) > most_s) continue;
     placement = std::move(renamed);
     now = then;
   }
   return placement;
+}
+
+/// Cut along the tree of the machine. Where tasks are so large that no repair gets all places under
+/// the cap, list scheduling may, which looks at loads alone.
+Placement under_cap(const Problem& problem, const Graph& graph, double cap_s,
+                    const Sections& sections) {
+  Placement cut(multisection(problem.machine, graph, sections));
+  tree_match::hold_load_cap(problem, graph, cap_s, cut);
+  const double cut_s = makespan_s(problem, cut);
+  if (cut_s <= kEqual * cap_s) return cut;
+  Placement listed = parse_strategy("greedy").rebalance(problem);
+  tree_match::hold_load_cap(problem, graph, cap_s, listed);
+  return makespan_s(problem, listed) < cut_s ? listed : cut;
 }
 
 }  // namespace
@@ -89,12 +109,12 @@ Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
   const Graph graph = graph_of(problem);
   std::vector<double> shares = shares_of(problem, cap_s);
   const std::vector<Part> fixed = fixed_of(problem);
-  Placement placement(multisection(problem.machine, graph,
-                                   {shares, kTolerance, fixed, effort.attempts, effort.threads}));
-  tree_match::hold_load_cap(problem, graph, cap_s, placement);
+  Placement placement = under_cap(problem, graph, cap_s,
+                                  {shares, kTolerance, fixed, effort.attempts, effort.threads});
   for (double& share : shares) share *= 1 + kTolerance;
-  descend_on_traffic(problem, graph, shares, fixed, placement);
-  return fixed.empty() ? brought_home(problem, graph, shares, std::move(placement)) : placement;
+  descend_on_traffic(problem, graph, shares, fixed, effort.climbs, placement);
+  return fixed.empty() ? brought_home(problem, graph, shares, cap_s, std::move(placement))
+                       : placement;
 }
 
 }  // namespace poise

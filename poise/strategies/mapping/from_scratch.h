@@ -11,6 +11,7 @@ double load_cap_s(const Problem& problem);
 
 struct Effort {
   unsigned attempts = 4;  // at each cut of the tasks in two
+  unsigned climbs = 2;    // of the descent on traffic, over what costs more at first
   unsigned threads = 1;   // the placement is the same
 };
 

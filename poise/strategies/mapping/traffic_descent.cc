@@ -18,7 +18,6 @@ using tree_match::Graph;
 using tree_match::Vertex;
 
 constexpr int kMostPasses = 4;
-constexpr int kMostClimbs = 2;
 /// Of the places that a task talks to, those that draw it most are tried.
 constexpr std::size_t kMostTargets = 8;
 /// Of the tasks at a place, so many are considered for an exchange.
@@ -277,11 +276,12 @@ class Descent {
 }  // namespace
 
 void descend_on_traffic(const Problem& problem, const Graph& graph, std::span<const double> caps,
-                        std::span<const tree_match::Part> fixed, Placement& placement) {
+                        std::span<const tree_match::Part> fixed, unsigned climbs,
+                        Placement& placement) {
   Descent descent(problem, graph, caps, fixed, placement);
   for (int i = 0; i < kMostPasses && descent.pass(); ++i) {
   }
-  for (int i = 0; i < kMostClimbs && descent.climb(); ++i) {
+  for (unsigned i = 0; i < climbs && descent.climb(); ++i) {
   }
 }
 

@@ -11,12 +11,12 @@ namespace poise {
 /// Lowers the sum over the graph's edges of affinity times the machine's factor between their
 /// places. Nothing moves to a place that would then hold more than its cap, in the graph's weights;
 /// where a task would gain but finds no room, it changes places with one of those there. What is
-/// fixed stays (empty: nothing is). Steps are by best gain, good or bad, each task once, and undone
-/// back to the best state seen (Fiduccia and Mattheyses, for places at distances).
+/// fixed stays (empty: nothing is). A few climbs follow: steps by best gain, good or bad, each task
+/// once, and undone back to the best state seen (Fiduccia and Mattheyses, for places at distances).
 /// O((vertices + edges) log vertices), a few passes.
 void descend_on_traffic(const Problem& problem, const tree_match::Graph& graph,
                         std::span<const double> caps, std::span<const tree_match::Part> fixed,
-                        Placement& placement);
+                        unsigned climbs, Placement& placement);
 
 /// That sum, each edge once.
 double traffic(const Problem& problem, const tree_match::Graph& graph, const Placement& placement);

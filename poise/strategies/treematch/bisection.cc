@@ -11,7 +11,9 @@ namespace poise::tree_match {
 
 namespace {
 
-constexpr int kPasses = 4;
+constexpr int kPasses = 2;
+/// A pass ends after so many moves without a new best.
+constexpr Vertex kPatience = 24, kPatienceShare = 64;
 
 /// A vertex that would lower the cut by `gain` if it changed sides; stale once the gain changed.
 struct Move {
@@ -121,7 +123,8 @@ class Bisection {
     auto best = before;
     std::size_t best_length = 0;
     std::vector<Vertex> moved;
-    const std::size_t patience = 24 + graph_.num_vertices() / 64;
+    const Vertex size = graph_.num_vertices();
+    const std::size_t patience = std::min(kPatience, size / 4) + size / kPatienceShare;
     while (moved.size() - best_length < patience) {
       const Vertex v = next_move();
       if (v == graph_.num_vertices()) break;
