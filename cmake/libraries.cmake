@@ -9,6 +9,7 @@ find_package(simdjson REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec libbrotlienc)
 
+find_package(OpenMP QUIET COMPONENTS CXX)
 find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch)
 find_library(SCOTCH_LIBRARY scotch)
 if(SCOTCH_INCLUDE)  # contexts, which make its maps repeatable, came with Scotch 7

@@ -11,6 +11,11 @@ endfunction()
 # MPI is told to oversubscribe, bind nothing and yield when idle; as root it wants to be asked twice.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
+if(POISE_SANITIZE)
+  set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
+  list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt
+       "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)
+endif()
 add_custom_target(mpi_tests)  # the programs of all of them
 function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
