@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -28,29 +30,47 @@ namespace {
 struct Options {
   std::vector<std::string> command;
   std::optional<std::uint64_t> threads, skip_thread, attach;
-  std::string period = "100ms", cpus, policy = "auto", numa = "across";
+  std::string period = "100ms", cpus, policy = "auto", numa = "across", progress = "auto";
   double jitter = 0.1;
   std::uint64_t seed = 0;
   bool summary = false, live = false;
   std::string json, trace;
 };
 
-constexpr double kLiveEveryS = 0.2;
+constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
+constexpr std::size_t kHeadLines = 2;
 constexpr std::size_t kLiveThreads = 20;
 
-/// Redraws a picture in place on stderr, for the program has stdout.
+/// Shows the threads on stderr, for the program has stdout: redrawn in place on a terminal,
+/// elsewhere a line now and then.
 class Picture {
  public:
   void show(const juggle::Tally& tally) {
     if (tally.elapsed_s < next_s_) return;
-    next_s_ = tally.elapsed_s + kLiveEveryS;
-    const std::string text = juggle::live_text(tally, kLiveThreads);
+    next_s_ = tally.elapsed_s + (is_terminal_ ? kLiveEveryS : kLineEveryS);
+    if (!is_terminal_) {
+      fmt::print(stderr, "{}", juggle::live_line(tally));
+      return;
+    }
+    const std::string text = juggle::live_text(tally, num_threads());
     if (num_lines_ > 0) fmt::print(stderr, "\033[{}A\033[J", num_lines_);
     fmt::print(stderr, "{}", text);
     num_lines_ = std::count(text.begin(), text.end(), '\n');
   }
 
  private:
+  /// What scrolls off the screen cannot be redrawn.
+  static std::size_t num_threads() {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kLiveThreads;
+    return size.ws_row > kHeadLines + 1 ? size.ws_row - kHeadLines - 1U : 1;
+  }
+
+  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0 && !is_dumb();
+  static bool is_dumb() {
+    const char* const kind = std::getenv("TERM");
+    return kind != nullptr && std::string_view(kind) == "dumb";
+  }
   double next_s_ = 0;
   std::ptrdiff_t num_lines_ = 0;
 };
@@ -78,6 +98,7 @@ juggle::Options options_from(const Options& options) {
   if (options.numa != "across" && options.numa != "within")
     fail("--numa {}: within or across", options.numa);
   result.stays_in_domain = options.numa == "within";
+  result.progress = juggle::progress_source_named(options.progress);
   if (!(options.jitter >= 0 && options.jitter < 1))
     fail("--jitter {}: a share from 0 to below 1", options.jitter);
   result.jitter = options.jitter;
@@ -85,7 +106,7 @@ juggle::Options options_from(const Options& options) {
   result.wants_stays = !options.trace.empty();
   for (const std::string& path : {options.json, options.trace})
     if (!path.empty()) check_writable(path);
-  if (options.live && ::isatty(STDERR_FILENO) != 0)
+  if (options.live)
     result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
       picture.show(tally);
     };
@@ -112,8 +133,9 @@ void run(const Options& options) {
 void add_reports(CLI::App& command, Options& options) {
   command.add_flag("--summary", options.summary,
                    "Say at the end, on stderr, what was done and what it cost");
-  command.add_flag("--live", options.live,
-                   "Show the threads while they run, on stderr when it is a terminal");
+  command.add_flag(
+      "--live", options.live,
+      "Show the threads while they run, on stderr: in place on a terminal, else in lines");
   command.add_option("--json", options.json, "Write the summary as JSON")->type_name("FILE");
   command
       .add_option("--trace", options.trace,
@@ -155,6 +177,12 @@ void add_juggle(CLI::App& app) {
                    "Whether threads stay within their memory domain or move across")
       ->type_name("within|across")
       ->envname("POISE_JUGGLE_NUMA")
+      ->capture_default_str();
+  command
+      ->add_option("--progress", options->progress,
+                   "What tells how far a thread is: time (on a cpu), instructions, or auto "
+                   "(instructions where cpus are unequal and counting is allowed)")
+      ->type_name("time|instructions|auto")
       ->capture_default_str();
   command
       ->add_option("--jitter", options->jitter,

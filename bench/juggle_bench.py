@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
-gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile.
+gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile;
+where a stranger computes on one of the cpus, and two programs that share them (section 6 of the paper).
 Then two kernels on OpenMP: ep, whose phases are long, and cg, whose phases are far shorter than any
 period, under GCC's and LLVM's run-times, waiting actively and passively."""
 
 import argparse
+import contextlib
 import glob
 import json
 import os
@@ -13,7 +15,7 @@ import statistics
 import subprocess
 import sys
 
-from keep import ROOT, keep
+from keep import RESULTS, ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 # A run counts as quiet when all others had less than this share of the cpus.
@@ -32,8 +34,15 @@ SCENARIOS = {
     "free threads, sleeping": {"phase_s": 1, "phases": 3, "options": []},
     "free threads, yielding": {"phase_s": 1, "phases": 3, "options": ["--wait", "yield"]},
     "free threads, short phases": {"phase_s": 0.01, "phases": 200, "options": []},
+    "bound threads, 32 KiB of memory each": {
+        "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "32"], "is_rough": True},
+    "bound threads, 4 MiB of memory each": {
+        "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "4096"], "is_rough": True},
+    "bound threads, one per cpu, and a stranger": {"phase_s": 2, "phases": 1, "options": ["--bound"],
+                                                   "over": 0, "stranger": True},
+    "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
-KERNELS = {"ep": ["ep", "--points", "100000000"], "cg": ["cg", "--side", "600", "--iterations", "150"]}
+KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's run-time has the entry points that GCC compiles to.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
 
@@ -63,25 +72,52 @@ def busy_s():
     return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def run_once(runner, threads, scenario):
+@contextlib.contextmanager
+def stranger(is_there):
+    """Another program that computes on the last cpu all the time."""
+    if not is_there:
+        yield
+        return
+    cpu = str(max(os.sched_getaffinity(0)))
+    with subprocess.Popen(["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]) as other:
+        try:
+            yield
+        finally:
+            other.kill()
+
+
+def phases(threads, scenario):
+    return [str(BIN / "phases"), "--threads", str(threads), "--phases", str(scenario["phases"]),
+            "--phase", f"{scenario['phase_s']}s", *scenario["options"]]
+
+
+def command_of(threads, scenario):
     environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
     if "command" in scenario:
         command = [BIN / scenario["command"][0], *scenario["command"][1:]]
+    elif scenario.get("splits"):  # one with a thread per cpu, one with the rest
+        cpus = len(os.sched_getaffinity(0))
+        first, second = phases(cpus, scenario), phases(threads - cpus, scenario)
+        command = ["sh", "-c", f"{' '.join(first)} & {' '.join(second)} & wait"]
     else:
-        command = [BIN / "phases", "--threads", str(threads), "--phases", str(scenario["phases"]),
-                   "--phase", f"{scenario['phase_s']}s", *scenario["options"]]
-    command = ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
+        command = phases(threads, scenario)
+    return ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
+
+
+def run_once(runner, threads, scenario):
+    command = command_of(threads, scenario)
     if RUNNERS[runner]:
         command = [BIN / "poise", *RUNNERS[runner], "--", *command]
     before, children = busy_s(), os.times()
-    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8",
-                          timeout=TIMEOUT_S)
+    with stranger(scenario.get("stranger", False)):
+        done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8",
+                              timeout=TIMEOUT_S)
     after = os.times()
     own_s = (after.children_user - children.children_user
              + after.children_system - children.children_system)
-    measured = json.loads(done.stdout)
-    others = (busy_s() - before - own_s) / (measured["elapsed_s"] * len(os.sched_getaffinity(0)))
-    return {"elapsed_s": measured["elapsed_s"], "others_share": max(0.0, others)}
+    elapsed_s = max(json.loads(line)["elapsed_s"] for line in done.stdout.splitlines())
+    others = (busy_s() - before - own_s) / (elapsed_s * len(os.sched_getaffinity(0)))
+    return {"elapsed_s": elapsed_s, "others_share": max(0.0, others)}
 
 
 def summary(runner, runs, bound_s, plain_s):
@@ -95,15 +131,19 @@ def summary(runner, runs, bound_s, plain_s):
 
 def measure(name, threads, repeats):
     scenario, cpus = SCENARIOS[name], len(os.sched_getaffinity(0))
+    if scenario.get("over") == 0:
+        threads = cpus
     bound_s = None
-    if "phases" in scenario:
-        bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / cpus)
-    runs = {runner: [] for runner in RUNNERS}
+    if "phases" in scenario and not scenario.get("is_rough"):  # else e is about known
+        free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
+        bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
+    # Kernels are run plainly and as users run them.
+    runs = {runner: [] for runner in RUNNERS if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):
-        for runner in RUNNERS:
-            runs[runner].append(run_once(runner, threads, scenario))
+        for runner, measured in runs.items():
+            measured.append(run_once(runner, threads, scenario))
     plain_s = statistics.median(run["elapsed_s"] for run in runs["plain"])
-    rows = [summary(runner, runs[runner], bound_s, plain_s) for runner in RUNNERS]
+    rows = [summary(runner, measured, bound_s, plain_s) for runner, measured in runs.items()]
     print(f"{name}: {threads} threads on {cpus} cpus"
           f"{f', bound {bound_s:.2f} s' if bound_s else ''}")
     for row in rows:
@@ -116,15 +156,24 @@ def measure(name, threads, repeats):
             "repeats": repeats, "rows": rows}
 
 
+def others_kept(measured):
+    """What was kept of the scenarios that were not measured now."""
+    path = RESULTS / "juggle.json"
+    kept = json.loads(path.read_text())["results"] if path.exists() else []
+    return [row for row in kept if row["scenario"] in SCENARIOS.keys() - measured]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench juggle", description=__doc__)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) + 1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--scenario", action="append", choices=list(SCENARIOS))
+    parser.add_argument("--scenario", action="append", choices=list(SCENARIOS),
+                        help="this one (any number of times), not all")
     arguments = parser.parse_args()
-    results = [measure(name, arguments.threads, arguments.repeats)
-               for name in arguments.scenario or SCENARIOS]
-    keep("juggle", results)
+    results = []
+    for name in arguments.scenario or SCENARIOS:
+        results.append(measure(name, arguments.threads, arguments.repeats))
+    keep("juggle", [*others_kept({result["scenario"] for result in results}), *results])
     return 0
 
 

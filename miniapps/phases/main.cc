@@ -2,8 +2,10 @@
 //
 // The micro-benchmark of Hofmeyr et al., "Juggle", HPDC 2011, section 4.1: no memory, no I/O, the
 // same work for each thread. Work is cpu time, so a disturbed machine lengthens the run, not the
-// work.
+// work. With --memory-kib each thread goes through memory of its own instead, as often as that
+// takes at the start: what moving to another cpu costs its caches lengthens the run.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,6 +16,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "miniapps/arguments.h"
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
@@ -62,6 +66,32 @@ void compute(double work_s) {
   }
 }
 
+/// Goes through memory again and again; the sum keeps the compiler from leaving it out.
+std::uint64_t go_through(std::vector<std::uint64_t>& memory, std::uint64_t passes) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t pass = 0; pass < passes; ++pass)
+    for (std::uint64_t& word : memory) sum += word += pass;
+  return sum;
+}
+
+/// How often a thread goes through so much memory in work_s of cpu time.
+std::uint64_t passes_in(double work_s, std::size_t num_words) {
+  constexpr double kTrialS = 0.05;
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, (1 << 20) / num_words);
+  std::vector<std::uint64_t> memory(num_words, 1);
+  const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+  double took_s = 0;
+  std::uint64_t passes = 0;
+  volatile std::uint64_t sum = 0;
+  while (took_s < kTrialS) {
+    sum = sum + go_through(memory, at_once);
+    passes += at_once;
+    took_s = cpu_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+  }
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(static_cast<double>(passes) * work_s / took_s));
+}
+
 /// Binds the calling thread to a cpu that the program may use, in turn.
 void bind(std::uint32_t thread, const cpu_set_t& allowed) {
   int nth = static_cast<int>(thread) % CPU_COUNT(&allowed), cpu = 0;
@@ -86,7 +116,7 @@ double length_s(const std::string& text) {
 }
 
 struct Options {
-  std::uint32_t threads = 3, phases = 1;
+  std::uint32_t threads = 3, phases = 1, memory_kib = 0;
   std::string phase = "1s", wait = "sleep";
   bool bound = false;
 };
@@ -96,13 +126,21 @@ void run(const Options& options) {
   Barrier barrier(options.threads, waiting_named(options.wait));
   cpu_set_t allowed;
   ::sched_getaffinity(0, sizeof allowed, &allowed);
+  const std::size_t num_words = options.memory_kib * 1024ULL / sizeof(std::uint64_t);
+  const std::uint64_t passes = num_words == 0 ? 0 : passes_in(phase_s, num_words);
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < options.threads; ++t)
     threads.emplace_back([&, t] {
       if (options.bound) bind(t, allowed);
+      std::vector<std::uint64_t> memory(num_words, 1);
+      volatile std::uint64_t sum = 0;
       for (std::uint32_t phase = 0; phase < options.phases; ++phase) {
-        compute(phase_s);
+        if (passes > 0) {
+          sum = sum + go_through(memory, passes);
+        } else {
+          compute(phase_s);
+        }
         barrier.wait();
       }
     });
@@ -121,8 +159,11 @@ int main(int argc, char** argv) {
   app.add_option("--phases", options.phases, "Phases")->check(CLI::Range(1, 1000000));
   app.add_option("--phase", options.phase, "Cpu time of a thread in a phase: 1s, 50ms");
   app.add_option("--wait", options.wait, "At the barrier: sleep, yield or spin");
+  app.add_option("--memory-kib", options.memory_kib,
+                 "Memory that each thread goes through, in KiB, instead of computing alone")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--bound", options.bound, "Each thread stays on one cpu, in turn");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   try {
     run(options);
   } catch (const poise::Error& error) {

@@ -12,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -28,9 +29,12 @@ namespace poise::juggle {
 
 namespace {
 
-constexpr double kLookEveryS = 1;           // for new processes; new threads are seen at once
+// Walks through /proc for new processes; new threads of known ones are seen at once. A late start
+// counts by its share of the time so far.
+constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
+constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 10;
 constexpr double kStartS = 1;               // the program binds its threads in its first moments
-constexpr std::uint64_t kChoiceRounds = 3;  // in which every thread is asked for its affinity once
+constexpr std::uint64_t kChoiceRounds = 5;  // in which every thread is asked for its affinity once
 constexpr std::size_t kMaxStays = 1'000'000;
 
 [[noreturn]] void fail_at(const char* step) {
@@ -47,10 +51,13 @@ bool same_set(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b)
 
 /// What the balancer knows of a thread beside its times.
 struct Kept {
-  cpu_set_t own = {};                // its affinity, as the program wants it
-  std::optional<CpuId> cpu = {};     // where the balancer keeps it
-  std::optional<CpuId> before = {};  // where it did before: children may still have inherited that
-  double since_s = 0;                // on cpu
+  pid_t process = 0;
+  cpu_set_t own = {};                 // its affinity, as the program wants it
+  std::optional<CpuId> cpu = {};      // where the balancer keeps it
+  std::optional<CpuId> before = {};   // where it did before: children may still have inherited that
+  double since_s = 0;                 // on cpu
+  bool is_lost = false;               // another thread has taken its number, or may have
+  Descriptor counter = Descriptor();  // of its instructions, when these are counted
 };
 
 class Balancer {
@@ -61,15 +68,20 @@ class Balancer {
   Tally finish();
 
  private:
+  void warn_of_quota();
+  void choose_progress();
   void refresh_cpus();
   std::vector<JugglePlace> places() const;
   void look();
+  bool is_time_to_look() const;
   void meet(std::uint64_t key);
   cpu_set_t own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const;
   void refresh_own_affinities();
+  const Kept* former_self(const FoundThread& first, const cpu_set_t& seen) const;
   void respect_own_choice(std::uint64_t key, Kept& kept);
   void respect_own_choices();
-  std::vector<ThreadReading> read() const;
+  void ask_first_threads();
+  std::vector<ThreadReading> read();
   void carry_out(const JuggleOrder& order);
   void release(std::uint64_t key);
   void forget(std::uint64_t key);
@@ -83,17 +95,30 @@ class Balancer {
   const Options& options_;
   Guard& guard_;
   ThreadFinder finder_;
+  LastBorn last_born_;
+  std::optional<std::uint64_t> born_at_look_;
+  bool saw_death_ = false;
   Random random_;
   double start_s_ = clock_s(CLOCK_MONOTONIC);
-  double looked_s_ = -kLookEveryS, round_s_ = 0;
+  double looked_s_ = -kLookMostS, asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
   std::uint32_t team_size_ = 0;  // in the last round
+  cpu_set_t allowed_ = {};       // as last seen
   Cpus cpus_;
   JuggleTeam team_;
+  bool counts_instructions_ = false;
   std::map<std::uint64_t, Kept> kept_;
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;
   Tally tally_;
 };
+
+/// Each thread takes one or two files.
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
 
 Cpus usable_cpus(const Options& options) {
   const Cpus allowed = allowed_cpus();
@@ -117,11 +142,33 @@ Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
       random_(options.seed),
       cpus_(usable_cpus(options)),
       team_(options.settings, places_of(cpus_, options.stays_in_domain)) {
+  allow_many_files();
+  warn_of_quota();
+  choose_progress();
+}
+
+/// Instructions tell more than cpu time only where cpus are unequal, and reading them interrupts
+/// the thread's cpu.
+void Balancer::choose_progress() {
+  const auto speeds = speeds_of(cpus_);
+  const bool is_unequal = std::any_of(speeds.begin(), speeds.end(), [](double s) { return s < 1; });
+  if (options_.progress == ProgressSource::time ||
+      (options_.progress == ProgressSource::automatic && !is_unequal))
+    return;
+  counts_instructions_ = static_cast<bool>(open_counter(0, Counted::instructions));
+  if (!counts_instructions_ && options_.progress == ProgressSource::instructions)
+    note_once(fmt::format("instructions cannot be counted here ({}): progress is cpu time",
+                          std::strerror(errno)));
+}
+
+/// A quota may be set while the program runs.
+void Balancer::warn_of_quota() {
+  asked_quota_s_ = now_s();
   const auto quota = quota_cpus();
   if (quota && *quota < static_cast<double>(cpus_.size()))
     note_once(
-        fmt::format("a quota (cpu.max) allows {:.3g} cpus of {}: threads will be throttled "
-                    "wherever they run",
+        fmt::format("a quota (cpu.max, cpu.cfs_quota_us) allows {:.3g} cpus of {}: threads will be "
+                    "throttled wherever they run",
                     *quota, cpus_.size()));
 }
 
@@ -131,6 +178,9 @@ void Balancer::note_once(const std::string& text) {
 
 /// Cpus come and go: with the cgroup's cpuset and with hotplug.
 void Balancer::refresh_cpus() {
+  cpu_set_t allowed;
+  if (get_affinity(0, allowed) && same_set(allowed, allowed_)) return;
+  allowed_ = allowed;
   Cpus cpus = usable_cpus(options_);
   if (cpus == cpus_) return;
   cpus_ = std::move(cpus);
@@ -142,12 +192,27 @@ void Balancer::refresh_cpus() {
 }
 
 void Balancer::look() {
+  saw_death_ = false;
+  born_at_look_ = last_born_.id();  // asked first: what is born meanwhile is found next time
   const Changes changes = finder_.look();
-  for (const std::uint64_t key : changes.died) forget(key);
+  // What the living have inherited from the dead is known only before these are forgotten.
   for (const std::uint64_t key : changes.born) meet(key);
+  refresh_own_affinities();
+  if (!changes.died.empty()) ask_first_threads();
+  for (const std::uint64_t key : changes.died) forget(key);
   if (finder_.is_full())
     note_once(fmt::format("more than {} threads: the rest is left alone", kMaxThreads));
   looked_s_ = now_s();
+}
+
+/// One short read tells whether anything was born on this host; only then processes are asked for
+/// their numbers of threads.
+bool Balancer::is_time_to_look() const {
+  if (saw_death_) return true;
+  const auto born = last_born_.id();
+  if (born && born == born_at_look_) return false;
+  return finder_.has_changed() ||
+         now_s() - looked_s_ >= std::clamp(kLookShare * now_s(), kLookLeastS, kLookMostS);
 }
 
 /// A thread born to one that the balancer keeps on a cpu has inherited that cpu: it gets what its
@@ -172,17 +237,40 @@ void Balancer::meet(std::uint64_t key) {
   if (!get_affinity(thread.id, seen)) return;
   const cpu_set_t own = own_affinity_of(thread, seen);
   if (!same_set(own, seen)) set_affinity(thread.id, own);
-  kept_[key].own = own;
+  Kept& kept = kept_[key];
+  kept.process = thread.process;
+  kept.own = own;
+  if (counts_instructions_) kept.counter = open_counter(thread.id, Counted::instructions);
 }
 
 /// What the program wants for the threads that the balancer does not keep.
 void Balancer::refresh_own_affinities() {
+  asked_own_s_ = now_s();
   for (auto& [key, kept] : kept_) {
     const auto thread = finder_.threads().find(key);
     cpu_set_t seen;
     if (kept.cpu || thread == finder_.threads().end()) continue;
-    if (get_affinity(thread->second.id, seen)) kept.own = seen;
+    if (!get_affinity(thread->second.id, seen)) continue;
+    const Kept* const former = former_self(thread->second, seen);
+    kept.own = former != nullptr ? former->own : seen;
+    if (former == nullptr) continue;
+    set_affinity(thread->second.id, kept.own);
+    kept.is_lost = true;
   }
+}
+
+/// A thread that becomes another program takes the number of its process's first thread, and the
+/// cpu that it was kept on comes along; the number it had is gone. Null where that did not happen.
+const Kept* Balancer::former_self(const FoundThread& first, const cpu_set_t& seen) const {
+  const Cpus cpus = cpus_in(seen);
+  if (first.id != first.process || cpus.size() != 1) return nullptr;
+  for (const auto& [key, kept] : kept_) {
+    if (kept.process != first.process || key == first.key) continue;
+    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
+    const auto found = finder_.threads().find(key);
+    if (found == finder_.threads().end() || !read_time(found->second)) return &kept;
+  }
+  return nullptr;
 }
 
 /// A thread that is not where the balancer put it was moved by the program, or its user, on
@@ -193,7 +281,7 @@ void Balancer::respect_own_choice(std::uint64_t key, Kept& kept) {
   if (!kept.cpu || thread == finder_.threads().end() || !get_affinity(thread->second.id, seen))
     return;
   if (CPU_COUNT(&seen) == 1 && CPU_ISSET(*kept.cpu, &seen)) return;
-  if (common_cpus(cpus_in(seen), cpus_) == cpus_) {
+  if (common_cpus(cpus_in(seen), cpus_) == cpus_ || former_self(thread->second, seen) != nullptr) {
     set_affinity(thread->second.id, set_of({*kept.cpu}));
     return;
   }
@@ -214,14 +302,31 @@ void Balancer::respect_own_choices() {
     if (key % kChoiceRounds == tally_.rounds % kChoiceRounds) respect_own_choice(key, kept);
 }
 
-std::vector<ThreadReading> Balancer::read() const {
+/// Those whose number a thread that is gone may have taken (former_self).
+void Balancer::ask_first_threads() {
+  for (auto& [key, kept] : kept_) {
+    const auto thread = finder_.threads().find(key);
+    const bool is_first = thread != finder_.threads().end() && thread->second.id == kept.process;
+    if (is_first) respect_own_choice(key, kept);
+  }
+}
+
+std::vector<ThreadReading> Balancer::read() {
   std::vector<ThreadReading> readings;
   for (const auto& [key, thread] : finder_.threads()) {
     const auto kept = kept_.find(key);
     if (thread.rank_in_process == options_.skip_thread || kept == kept_.end()) continue;
     const auto time = read_time(thread);
-    if (!time) continue;
+    if (!time) {
+      saw_death_ = kept->second.is_lost = true;
+      continue;
+    }
+    if (std::exchange(kept->second.is_lost, false)) {  // the team forgets what it knew of it
+      release(key);
+      continue;
+    }
     ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
+    if (counts_instructions_) reading.work = read_counter(kept->second.counter);
     PlaceId place = 0;
     std::size_t num_own = 0;
     for (PlaceId p = 0; p < cpus_.size(); ++p) {
@@ -249,6 +354,10 @@ void Balancer::carry_out(const JuggleOrder& order) {
     if (!kept->second.cpu) return;
   }
   const FoundThread& found = thread->second;
+  if (!is_ours(found.process)) {  // it has become another user's
+    team_.leave_alone(order.key);
+    return;
+  }
   if (!guard_.keeps(order.key) &&
       !guard_.keep(order.key, {found.process, found.id, found.start_time, kept->second.own}))
     return;
@@ -262,7 +371,8 @@ void Balancer::carry_out(const JuggleOrder& order) {
   }
   if (errno == ESRCH) return;
   ++tally_.refusals;
-  if (errno == EPERM) team_.leave_alone(order.key);
+  // A cpu that is gone is refused for now; one that is there, for good.
+  if (errno == EPERM || usable_cpus(options_) == cpus_) team_.leave_alone(order.key);
 }
 
 void Balancer::release(std::uint64_t key) {
@@ -294,12 +404,11 @@ void Balancer::round() {
   const double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
   const double real_s = now_s() - std::exchange(round_s_, now_s());
   refresh_cpus();
-  if (now_s() - looked_s_ >= kLookEveryS || finder_.has_changed()) {
-    look();
+  const bool looks = is_time_to_look();
+  if (looks) look();
+  if (!looks && (now_s() < kStartS || now_s() - asked_own_s_ >= kAskOwnEveryS))
     refresh_own_affinities();
-  } else if (now_s() < kStartS) {
-    refresh_own_affinities();
-  }
+  if (now_s() - asked_quota_s_ >= kAskQuotaEveryS) warn_of_quota();
   respect_own_choices();
   for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
   tell_threads();
@@ -368,6 +477,9 @@ Tally Balancer::finish() {
   guard_.give_all_back();
   tally_.elapsed_s = now_s();
   tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  tally_.wake_ups = static_cast<std::uint64_t>(usage.ru_nvcsw);
   tally_.cpus = cpus_;
   tally_.threads.clear();
   for (const auto& [key, thread] : past_) {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "runtimes/juggle/counter.h"
 #include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/program.h"
 #include "runtimes/juggle/tally.h"
@@ -22,7 +23,8 @@ struct Options {
   Cpus cpus = {};                                 // none: all that are allowed
   std::optional<std::uint32_t> skip_thread = {};  // of each process, counted from 0
   bool stays_in_domain = false;                   // threads do not leave their memory domain
-  double jitter = 0.1;                            // share by which each period varies at random
+  ProgressSource progress = ProgressSource::automatic;
+  double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
   bool wants_stays = false;                            // for a trace
   std::function<void(const Tally&)> on_round = {};     // after every round

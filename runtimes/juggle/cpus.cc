@@ -8,15 +8,19 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/machine/discover.h"
 
 namespace poise::juggle {
 
 namespace {
 
 constexpr CpuId kNoCpu = CPU_SETSIZE;
+constexpr double kOneKind = 0.9;
 
 CpuId cpu_in(std::string_view text) {
   const auto number = parse_unsigned(text);
@@ -29,6 +33,34 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
+}
+
+std::string path_of(CpuId cpu, std::string_view file) {
+  return fmt::format("/sys/devices/system/cpu/cpu{}/{}", cpu, file);
+}
+
+/// A number that Linux tells of every cpu; nothing when it does not of all.
+std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view file) {
+  std::vector<double> numbers;
+  for (const CpuId cpu : cpus) {
+    const auto number = parse_number(first_line(path_of(cpu, file)));
+    if (!number || *number <= 0) return {};
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+/// Whether clocks differ by no more than those of the better cores of one kind do.
+bool has_one_kind(const std::vector<double>& clocks) {
+  if (std::filesystem::exists("/sys/devices/cpu_atom")) return false;
+  const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());
+  return clocks.empty() || *least > kOneKind * *most;
+}
+
+std::vector<double> relative_to_fastest(std::vector<double> speeds) {
+  const double fastest = speeds.empty() ? 1 : *std::max_element(speeds.begin(), speeds.end());
+  for (double& speed : speeds) speed /= fastest;
+  return speeds;
 }
 
 }  // namespace
@@ -119,17 +151,33 @@ std::vector<DomainId> domains_of(const Cpus& cpus) {
   return domains;
 }
 
-std::vector<double> speeds_of(const Cpus& cpus) {
+std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling) {
+  std::map<CpuId, double> speed_of;
+  for (const Place& place : machine.places()) speed_of[place.os_index] = place.speed;
   std::vector<double> speeds;
-  for (const CpuId cpu : cpus) {
-    const auto capacity =
-        parse_number(first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpu_capacity", cpu)));
-    if (!capacity || *capacity <= 0) return std::vector<double>(cpus.size(), 1.0);
-    speeds.push_back(*capacity);
+  for (const CpuId cpu : first_sibling) {
+    const auto speed = speed_of.find(cpu);
+    speeds.push_back(speed == speed_of.end() ? 1 : speed->second);
   }
-  const double fastest = speeds.empty() ? 1 : *std::max_element(speeds.begin(), speeds.end());
-  for (double& speed : speeds) speed /= fastest;
-  return speeds;
+  return relative_to_fastest(std::move(speeds));
+}
+
+std::vector<double> speeds_of(const Cpus& cpus) {
+  const std::vector<double> equal(cpus.size(), 1.0);
+  if (auto capacities = numbers_of(cpus, "cpu_capacity"))
+    return relative_to_fastest(std::move(*capacities));
+  const auto clocks = numbers_of(cpus, "cpufreq/cpuinfo_max_freq");
+  if (!clocks || has_one_kind(*clocks)) return equal;
+  Cpus first_sibling;
+  for (const CpuId cpu : cpus) {
+    const std::string siblings = first_line(path_of(cpu, "topology/thread_siblings_list"));
+    first_sibling.push_back(siblings.empty() ? cpu : parse_cpu_list(siblings).front());
+  }
+  try {
+    return speeds_in(discover_machine(), first_sibling);
+  } catch (const Error&) {
+    return equal;
+  }
 }
 
 }  // namespace poise::juggle

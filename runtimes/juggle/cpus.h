@@ -40,8 +40,12 @@ Cpus allowed_cpus();
 /// tell.
 std::vector<DomainId> domains_of(const Cpus& cpus);
 
-/// The speed of each cpu against the fastest, as Linux tells it for unequal cores (cpu_capacity);
-/// all 1 where it does not.
+/// The speed of each cpu against the fastest, as Linux tells it for unequal cores: their capacity,
+/// else what their kinds and clocks are worth (poise/machine/discover.h); all 1 where it does not.
 std::vector<double> speeds_of(const Cpus& cpus);
+
+/// The speed of each cpu as the machine has it; `first_sibling` is the cpu of the same core by
+/// which the machine knows it.
+std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling);
 
 }  // namespace poise::juggle

@@ -39,5 +39,15 @@ TEST(Cpus, of_this_host_have_domains_and_speeds) {
   }
 }
 
+TEST(Cpus, have_the_speeds_of_their_cores) {
+  MachineParts parts;
+  parts.places = {{0, 1, 0}, {0, 1, 2}, {0, 0.5, 4}, {0, 0.25, 5}};
+  parts.levels = {{.name = "core", .first_place = {0, 1, 2, 3, 4}}};
+  parts.kind_of_node = {0};
+  const Machine machine{std::move(parts)};
+  EXPECT_THAT(speeds_in(machine, {0, 0, 2, 4, 5}), ElementsAre(1, 1, 1, 0.5, 0.25));
+  EXPECT_THAT(speeds_in(machine, {4, 5}), ElementsAre(1, 0.5));
+}
+
 }  // namespace
 }  // namespace poise::juggle

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <string>
 
 #include "poise/base/text.h"
 
@@ -16,6 +15,58 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string line_of(const std::string& path) {
+  const std::string text = text_of(path);
+  return text.substr(0, text.find('\n'));
+}
+
+bool has_word(std::string_view list, std::string_view word) {
+  const auto words = split(list, ',');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The path of the process's group in a hierarchy: of version 2 its line is "0::/path", of the
+/// others "4:cpu,cpuacct:/path".
+std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
+  for (const std::string_view line : split(cgroups, '\n')) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (is_unified ? line.starts_with("0::") : has_word(controllers, "cpu"))
+      return line.substr(second + 1);
+  }
+  return {};
+}
+
+/// A line of mountinfo: what of the hierarchy is mounted, and where.
+struct Mount {
+  std::string_view root, point;
+  bool is_unified = false;
+};
+
+std::optional<Mount> mount_in(std::string_view line) {
+  const std::size_t dash = line.find(" - ");
+  if (dash == line.npos) return {};
+  const auto words = split(line.substr(0, dash), ' '), kind = split(line.substr(dash + 3), ' ');
+  if (words.size() < 5 || kind.size() < 3) return {};
+  const bool is_unified = kind[0] == "cgroup2";
+  if (!is_unified && !(kind[0] == "cgroup" && has_word(kind[2], "cpu"))) return {};
+  return Mount{words[3], words[4], is_unified};
+}
+
+/// A container sees a part of the hierarchy as the whole: the rest of its group's path.
+std::string_view below(std::string_view group, std::string_view root) {
+  const std::string_view rest = group.substr(std::min(root.size(), group.size()));
+  const bool is_below = root != "/" && group.starts_with(root) && (rest.empty() || rest[0] == '/');
+  return is_below ? rest : group;
+}
+
+std::optional<double> quota_in(const QuotaFolder& folder) {
+  if (folder.is_unified) return parse_cpu_max(line_of(folder.path + "/cpu.max"));
+  return parse_cpu_max(line_of(folder.path + "/cpu.cfs_quota_us") + " " +
+                       line_of(folder.path + "/cpu.cfs_period_us"));
+}
+
 }  // namespace
 
 std::optional<double> parse_cpu_max(std::string_view text) {
@@ -26,19 +77,27 @@ std::optional<double> parse_cpu_max(std::string_view text) {
   return *quota / *period;
 }
 
-std::optional<std::string_view> parse_cgroup_path(std::string_view text) {
-  for (const std::string_view line : split(text, '\n'))
-    if (line.starts_with("0::/")) return line.substr(3);
-  return {};
+std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts) {
+  std::vector<QuotaFolder> folders;
+  for (const std::string_view line : split(mounts, '\n')) {
+    const auto mount = mount_in(line);
+    const auto group = mount ? group_in(cgroups, mount->is_unified) : std::nullopt;
+    if (!group) continue;
+    std::string path(below(*group, mount->root));
+    while (path.ends_with('/')) path.pop_back();
+    for (;; path.erase(path.rfind('/'))) {
+      folders.push_back({std::string(mount->point) + path, mount->is_unified});
+      if (path.empty()) break;
+    }
+  }
+  return folders;
 }
 
 std::optional<double> quota_cpus() {
-  const std::string groups = text_of("/proc/self/cgroup");
-  const auto path = parse_cgroup_path(groups);
   std::optional<double> tightest;
-  for (std::string group(path.value_or("")); !group.empty();
-       group.erase(std::min(group.rfind('/'), group.size()))) {
-    const auto quota = parse_cpu_max(text_of("/sys/fs/cgroup" + group + "/cpu.max"));
+  for (const QuotaFolder& folder :
+       quota_folders(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"))) {
+    const auto quota = quota_in(folder);
     if (quota && (!tightest || *quota < *tightest)) tightest = quota;
   }
   return tightest;

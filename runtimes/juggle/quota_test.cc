@@ -5,16 +5,47 @@
 namespace poise::juggle {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::string_view kMounts =
+    "24 23 0:21 / /proc rw - proc proc rw\n"
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+    "34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
+    "45 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:1 - cgroup2 cgroup2 rw\n";
+
 TEST(Quota, is_said_in_cpus) {
   EXPECT_EQ(parse_cpu_max("150000 100000\n"), 1.5);
-  for (const char* text : {"max 100000\n", "", "1", "0 1", "1 0", "a b"})
+  for (const char* text : {"max 100000\n", "-1 100000", "", " ", "1", "0 1", "1 0", "a b"})
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_that_of_the_unified_hierarchy) {
-  EXPECT_EQ(parse_cgroup_path("9:name=systemd:/a\n0::/user/b\n"), "/user/b");
-  EXPECT_EQ(parse_cgroup_path("0::/\n"), "/");
-  EXPECT_FALSE(parse_cgroup_path("9:cpu:/a\n"));
+TEST(Quota, is_looked_for_in_both_hierarchies_from_the_group_to_the_top) {
+  EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
+              ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
+                          QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
+                          QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct", false},
+                          QuotaFolder{"/sys/fs/cgroup/unified/user/d", true},
+                          QuotaFolder{"/sys/fs/cgroup/unified/user", true},
+                          QuotaFolder{"/sys/fs/cgroup/unified", true}));
+}
+
+TEST(Quota, of_a_container_lies_where_its_part_of_the_hierarchy_is_mounted) {
+  const char* const part = "32 31 0:29 /box/1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
+  EXPECT_THAT(quota_folders("4:cpu:/box/1\n", part),
+              ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu", false}));
+  EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
+              ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
+                          QuotaFolder{"/sys/fs/cgroup/cpu", false}));
+  // With a name space of its own the container's group is the root.
+  const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
+  EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
+}
+
+TEST(Quota, is_none_where_nothing_is_mounted_or_lines_are_broken) {
+  EXPECT_THAT(quota_folders("0::/\n", ""), IsEmpty());
+  EXPECT_THAT(quota_folders("", kMounts), IsEmpty());
+  EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
 }
 
 TEST(Quota, here_is_a_number_of_cpus_if_any) {

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "poise/trace/chrome.h"
+
 namespace poise::juggle {
 
 namespace {
@@ -84,26 +86,18 @@ std::string summary_json(const Tally& tally) {
               {"balancing_point_s", per(tally.rounds_cpu_s, static_cast<double>(tally.rounds))},
               {"least_balancing_point_s", tally.least_round_s},
               {"balancer_cpu_s", tally.own_cpu_s},
+              {"wake_ups", tally.wake_ups},
               {"threads", threads}}
              .dump(2) +
          "\n";
 }
 
 std::string trace_json(const Tally& tally) {
-  Json events = Json::array();
-  for (const CpuId cpu : tally.cpus)
-    events.push_back({{"ph", "M"},
-                      {"name", "process_name"},
-                      {"pid", cpu},
-                      {"args", {{"name", fmt::format("cpu {}", cpu)}}}});
+  ChromeTrace trace;
+  for (const CpuId cpu : tally.cpus) trace.name_group(cpu, fmt::format("cpu {}", cpu));
   for (const Stay& stay : tally.stays)
-    events.push_back({{"ph", "X"},
-                      {"name", fmt::format("thread {}", stay.id)},
-                      {"pid", stay.cpu},
-                      {"tid", stay.id},
-                      {"ts", 1e6 * stay.from_s},
-                      {"dur", 1e6 * (stay.to_s - stay.from_s)}});
-  return Json{{"traceEvents", events}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+    trace.slice({stay.cpu, stay.id}, fmt::format("thread {}", stay.id), stay.from_s, stay.to_s);
+  return trace.text();
 }
 
 std::string live_text(const Tally& tally, std::size_t max_threads) {
@@ -120,6 +114,21 @@ std::string live_text(const Tally& tally, std::size_t max_threads) {
                    thread.cpu < 0 ? "-" : fmt::format("{}", thread.cpu), thread.migrations);
   }
   return text;
+}
+
+std::string live_line(const Tally& tally) {
+  double least = 1, most = 0;
+  std::size_t count = 0;
+  for (const ThreadTally& thread : tally.threads) {
+    if (!thread.takes_part) continue;
+    ++count;
+    least = std::min(least, share(thread));
+    most = std::max(most, share(thread));
+  }
+  std::string text = fmt::format("{:.1f} s, {}, {} threads", tally.elapsed_s,
+                                 tally.is_balancing ? "balancing" : "watching", count);
+  if (count > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
+  return text + fmt::format(", {} migrations\n", tally.migrations);
 }
 
 }  // namespace poise::juggle

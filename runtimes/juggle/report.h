@@ -21,6 +21,10 @@ std::string trace_json(const Tally& tally);
 /// One line per thread, at most `max_threads`: share of the time, lag, cpu, migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
 
+/// The same in one line, for what is no terminal: how many threads, and the least and the most
+/// share.
+std::string live_line(const Tally& tally);
+
 /// The share of the time that each of the threads could have: cpus per thread, 1 at most; the mean
 /// over the time in which threads took part.
 double fair_share(const Tally& tally);

@@ -85,5 +85,13 @@ TEST(Report, live_picture_is_cut_to_the_screen) {
   EXPECT_THAT(text, Not(HasSubstr("13")));
 }
 
+TEST(Report, live_line_tells_the_shares_of_those_who_take_part) {
+  Tally three = tally();
+  three.is_balancing = true;
+  EXPECT_EQ(live_line(three),
+            "10.0 s, balancing, 3 threads with 65.0% to 70.0% of a cpu, 40 migrations\n");
+  EXPECT_EQ(live_line({}), "0.0 s, watching, 0 threads, 0 migrations\n");
+}
+
 }  // namespace
 }  // namespace poise::juggle

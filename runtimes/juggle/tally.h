@@ -30,8 +30,9 @@ struct Stay {
 
 struct Tally {
   double elapsed_s = 0;
-  double balancing_s = 0;  // of that, not standing down
-  double own_cpu_s = 0;    // cpu time of the balancer, all in all
+  double balancing_s = 0;      // of that, not standing down
+  double own_cpu_s = 0;        // cpu time of the balancer, all in all
+  std::uint64_t wake_ups = 0;  // of the balancer, all in all
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round
   double program_run_s = 0;                    // cpu time of the program's threads, as far as seen

@@ -89,8 +89,23 @@ class ThreadFinder {
   std::map<std::uint64_t, FoundThread> threads_;
 };
 
+/// The last number given to a process or thread on this host, from /proc/loadavg: while it stays,
+/// none is new.
+class LastBorn {
+ public:
+  LastBorn();
+  /// Nothing where it cannot be told.
+  std::optional<std::uint64_t> id() const;
+
+ private:
+  Descriptor file_;
+};
+
 /// The time a thread has had; nothing when it is gone.
 std::optional<CpuTime> read_time(const FoundThread& thread);
+
+/// Whether the process belongs, by now, to the user whom the balancer runs for.
+bool is_ours(pid_t process);
 
 /// The start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);

@@ -108,6 +108,16 @@ TEST(Threads, that_are_dead_have_no_time) {
   EXPECT_THAT(finder.threads(), IsEmpty());
 }
 
+TEST(Threads, the_last_born_changes_with_every_process) {
+  const LastBorn last_born;
+  const auto before = last_born.id();
+  ASSERT_TRUE(before);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_NE(last_born.id(), before);
+}
+
 TEST(Threads, beyond_the_bound_are_left_out) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 0);

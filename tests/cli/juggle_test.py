@@ -115,6 +115,7 @@ class Statuses(JuggleTest):
     def test_bad_options_are_refused(self):
         for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),
                             (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "allowed"),
+                            (("--progress", "speed"), "instructions"),
                             (("--numa", "up"), "within"), (("--jitter", "1"), "--jitter")):
             self.assert_refused("juggle", *words, "--", "true", says=says)
         self.assert_refused("juggle", says="COMMAND")

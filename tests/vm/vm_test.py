@@ -31,8 +31,19 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-samples() { for i in $(seq $1); do echo sample; affinities; usleep 70000; done; }
+# As they are at one time: read twice alike, so no thread was on its way meanwhile.
+snapshot() {
+  before=
+  for i in $(seq 20); do
+    now=$(affinities)
+    [ "$now" = "$before" ] && break
+    before=$now
+  done
+  echo "$now"
+}
+samples() { for j in $(seq $1); do echo sample; snapshot; usleep 70000; done; }
 wait_until_kept() { for i in $(seq 100); do [ "$(num_kept)" -ge "$1" ] && return; usleep 50000; done; }
+settle() { usleep 700000; wait_until_kept 9; }
 juggled() { poise juggle --policy proactive "$@" & balancer=$!; }
 stop() { kill -9 $(pidof phases); wait $balancer; }
 """
@@ -59,11 +70,11 @@ echo '>>> offline'
 juggled -- phases --threads 9 --phase 3000s
 wait_until_kept 9
 echo 0 > /sys/devices/system/cpu/cpu6/online
-usleep 700000
+settle
 samples 5
 echo '>>> online'
 echo 1 > /sys/devices/system/cpu/cpu6/online
-usleep 700000
+settle
 samples 5
 stop
 echo '>>> cpuset shrunk'
@@ -74,11 +85,11 @@ echo $$ > /sys/fs/cgroup/job/cgroup.procs
 juggled -- phases --threads 9 --phase 3000s
 wait_until_kept 9
 echo 2-5 > /sys/fs/cgroup/job/cpuset.cpus
-usleep 700000
+settle
 samples 5
 echo '>>> cpuset widened'
 echo 0-7 > /sys/fs/cgroup/job/cpuset.cpus
-usleep 700000
+settle
 samples 5
 stop
 echo $$ > /sys/fs/cgroup/cgroup.procs

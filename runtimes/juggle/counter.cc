@@ -1,0 +1,48 @@
+#include "runtimes/juggle/counter.h"
+
+#include <iterator>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise::juggle {
+
+namespace {
+
+constexpr std::string_view kSources[] = {"auto", "time", "instructions"};
+
+}  // namespace
+
+Descriptor open_counter(pid_t thread, Counted what) {
+  perf_event_attr event{};
+  event.size = sizeof event;
+  event.type = PERF_TYPE_HARDWARE;
+  event.config = PERF_COUNT_HW_INSTRUCTIONS;
+  if (what == Counted::time) {
+    event.type = PERF_TYPE_SOFTWARE;
+    event.config = PERF_COUNT_SW_TASK_CLOCK;
+  }
+  event.exclude_kernel = event.exclude_hv = 1;  // all that is allowed without privilege
+  event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return Descriptor(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &event, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+std::optional<double> read_counter(const Descriptor& counter) {
+  std::uint64_t read[3];  // count, time enabled, time running
+  if (!counter || ::read(counter.get(), read, sizeof read) != sizeof read) return {};
+  if (read[2] == 0) return 0.0;
+  return static_cast<double>(read[0]) *
+         (static_cast<double>(read[1]) / static_cast<double>(read[2]));
+}
+
+ProgressSource progress_source_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kSources); ++i)
+    if (name == kSources[i]) return static_cast<ProgressSource>(i);
+  fail("{}", unknown_name("source of progress", name, kSources));
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,57 @@
+#include "runtimes/juggle/counter.h"
+
+#include <ctime>
+#include <gmock/gmock.h>
+#include <sys/types.h>
+
+#include "poise/base/error.h"
+
+namespace poise::juggle {
+namespace {
+
+double cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void compute(double work_s) {
+  for (const double end_s = cpu_s() + work_s; cpu_s() < end_s;) {
+  }
+}
+
+TEST(Counter, counts_what_a_thread_has_done) {
+  const Descriptor counter = open_counter(0, Counted::time);
+  if (!counter) GTEST_SKIP() << "nothing can be counted here";
+  const double before_s = cpu_s();
+  compute(0.05);
+  const auto count = read_counter(counter);
+  ASSERT_TRUE(count);
+  EXPECT_NEAR(1e-9 * *count, cpu_s() - before_s, 0.01);
+}
+
+TEST(Counter, of_instructions_grows_with_work) {
+  const Descriptor counter = open_counter(0, Counted::instructions);
+  if (!counter) GTEST_SKIP() << "no instructions can be counted here";
+  compute(0.01);
+  const auto first = read_counter(counter);
+  compute(0.03);
+  const auto second = read_counter(counter);
+  ASSERT_TRUE(first && second);
+  EXPECT_GT(*first, 1e4);
+  EXPECT_GT(*second, 2 * *first);
+}
+
+TEST(Counter, of_nothing_reads_nothing) {
+  EXPECT_FALSE(read_counter(Descriptor()));
+  EXPECT_FALSE(open_counter(1 << 30, Counted::time));
+}
+
+TEST(Counter, sources_of_progress_have_names) {
+  EXPECT_EQ(progress_source_named("instructions"), ProgressSource::instructions);
+  EXPECT_EQ(progress_source_named("auto"), ProgressSource::automatic);
+  EXPECT_THROW(progress_source_named("instruction"), Error);
+}
+
+}  // namespace
+}  // namespace poise::juggle

@@ -1,0 +1,162 @@
+"""poise juggle over programs as Linux has them: that leave children behind, become another program,
+change their user, live in a container or under a quota; and what a terminal shows meanwhile."""
+
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import time
+import unittest
+
+from juggle_test import BUSY, CPUS, QUICK, WAIT_S, JuggleTest, affinity, children, end_all, eventually
+from run_poise import POISE
+
+QUOTAS = pathlib.Path("/sys/fs/cgroup/cpu")
+NOBODY = 65534
+# Computes until the balancer keeps it on a cpu.
+UNTIL_KEPT = ("import os, threading, time\n"
+              "def compute_until_kept():\n"
+              "    end = time.monotonic() + 10\n"
+              "    while len(os.sched_getaffinity(threading.get_native_id())) > 1:\n"
+              "        if time.monotonic() > end: os._exit(9)\n")
+
+
+def descendants(pid):
+    found = children(pid)
+    return found + [below for child in found for below in descendants(child)]
+
+
+def all_of(terminal):
+    """What was written, however it arrives, until the other side is closed."""
+    text = b""
+    while True:
+        try:
+            more = os.read(terminal, 4096)
+        except OSError:
+            return text
+        if not more:
+            return text
+        text += more
+
+
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Programs(JuggleTest):
+    def start_with(self, script, num_busy=1):
+        """Busy shells and a script of python under the balancer; what the script says first."""
+        (self.folder / "script.py").write_text(UNTIL_KEPT + script)
+        process = self.start(*QUICK, "--", "sh", "-c",
+                             num_busy * "while :; do :; done & " + "python3 script.py; wait")
+        self.addCleanup(lambda: end_all(descendants(process.pid)))
+        said = process.stdout.readline()
+        self.assertTrue(said, "the script failed")
+        return process, int(said)
+
+    def assert_freed(self, pid):
+        def stays_free():
+            if affinity(pid) != CPUS:
+                return False
+            time.sleep(0.5)
+            return affinity(pid) == CPUS
+
+        self.assertTrue(eventually(stays_free), affinity(pid))
+
+    def test_a_child_left_behind_does_not_keep_the_cpu_of_its_parent(self):
+        _, child = self.start_with("compute_until_kept()\n"
+                                   "child = os.fork()\n"
+                                   "if child == 0: time.sleep(60)\n"
+                                   "print(child, flush=True)\n"
+                                   "os._exit(0)\n")
+        self.assert_freed(child)
+
+    def test_a_thread_that_becomes_another_program_gives_its_cpu_up(self):
+        _, program = self.start_with(
+            "def become():\n"
+            "    compute_until_kept()\n"
+            "    print(os.getpid(), flush=True)\n"
+            "    os.execvp('sleep', ['sleep', '60'])\n"
+            "threading.Thread(target=become).start()\n"
+            "time.sleep(60)\n")
+        self.assert_freed(program)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_what_belongs_to_another_user_is_never_touched(self):
+        # The first still runs the program it was started as: /proc gives most of its files to root.
+        for become in ("while True: pass\n",
+                       "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
+            process, other = self.start_with("time.sleep(0.5)\n"
+                                             "if os.fork() == 0:\n"
+                                             f"    os.setuid({NOBODY})\n"
+                                             "    print(os.getpid())\n"
+                                             "    print(*os.sched_getaffinity(0), flush=True)\n"
+                                             f"    {become}"
+                                             "os.wait()\n", num_busy=2)
+            # One cpu alone where its parent was kept on that at the time.
+            inherited = {int(cpu) for cpu in process.stdout.readline().split()}
+            seen = set()
+            for _ in range(50):
+                self.assertEqual(affinity(other), inherited)
+                seen |= {pid for pid in descendants(process.pid) if len(affinity(pid) or ()) == 1}
+                time.sleep(0.02)
+            self.assertGreaterEqual(len(seen), 2, "others are kept meanwhile")
+
+    @unittest.skipUnless(shutil.which("unshare"), "no unshare")
+    def test_processes_of_a_container_are_found(self):
+        apart = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+        if subprocess.run([*apart, "true"], check=False, capture_output=True, timeout=WAIT_S).returncode:
+            self.skipTest("no name spaces here")
+        process = self.start(*QUICK, "--", *apart, "sh", "-c", BUSY)
+        self.addCleanup(lambda: end_all(descendants(process.pid)))
+        self.assertTrue(eventually(lambda: sum(
+            len(affinity(pid) or ()) == 1 for pid in descendants(process.pid)) == 3))
+
+    def test_threads_are_balanced_whether_or_not_instructions_can_be_counted(self):
+        process = self.start(*QUICK, "--progress", "instructions", "--", "sh", "-c", BUSY)
+        self.addCleanup(lambda: end_all(descendants(process.pid)))
+        self.assertTrue(eventually(lambda: sum(
+            len(affinity(pid) or ()) == 1 for pid in descendants(process.pid)) == 3))
+        end_all(descendants(process.pid))
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertRegex(errors, r"^(poise juggle: instructions cannot be counted here .*: progress is"
+                                 r" cpu time\n)?$")
+
+    def test_a_quota_is_told_of(self):
+        group = QUOTAS / f"poise_test_{os.getpid()}"
+        try:
+            group.mkdir()
+            self.addCleanup(group.rmdir)
+            (group / "cpu.cfs_quota_us").write_text("50000")
+        except OSError as error:
+            self.skipTest(f"no quota can be set here: {error}")
+        done = self.run_poise("juggle", "--", "sh", "-c", "sleep 0.1", preexec_fn=lambda: (
+            group / "tasks").write_text(str(os.getpid())))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("allows 0.5 cpus", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Watching(JuggleTest):
+    COMMAND = ("--live", "--", "timeout", "1.5", "sh", "-c", "exec 2> /dev/null; " + BUSY)
+
+    def test_a_terminal_shows_the_threads_in_place(self):
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "rb") as terminal:
+            process = subprocess.Popen([POISE, "juggle", *QUICK, *self.COMMAND],
+                                       stderr=follower, stdout=subprocess.DEVNULL)
+            os.close(follower)
+            text = all_of(terminal.fileno()).decode()
+            self.assertEqual(process.wait(WAIT_S), 124)
+        self.assertIn("balancing", text)
+        self.assertRegex(text, r"\x1b\[\d+A\x1b\[J")
+        self.assertRegex(text, r"\d+\.\d% +-?\d+ ms +\d+ +\d+")
+
+    def test_a_pipe_gets_plain_lines(self):
+        done = self.run_poise("juggle", *QUICK, *self.COMMAND)
+        self.assertEqual(done.returncode, 124)
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertRegex(done.stderr, r"\n1\.\d s, balancing, \d threads with")
+
+
+if __name__ == "__main__":
+    unittest.main()
