@@ -58,7 +58,7 @@ CASES = [
     Case("jacobi2d", "--blocks 16 --points 128", 90),
     Case("poisson3d", "--blocks 6 --points 24", 45),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
-    Case("nbody", "--pieces 64 --particles 8192", 16, steps=2),
+    Case("nbody", "--pieces 64 --particles 16384", 16, steps=2),
     Case("imbalance", "--rounds 8000 --growth 0.02", 50),
     Case("kneighbor", "--objects 128 --work 20000", 50),
     Case("commbench", "--bytes 65536 --work 1000", 50, bound="messages"),
@@ -96,7 +96,7 @@ def show(row):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench objects", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=2, help="runs of each (default: 2)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
     parser.add_argument("--programs", help="only these, as in lb_test,leanmd; nothing is kept")
     parser.add_argument("--strategies", default=",".join(STRATEGIES), help="beside keep")
     options = parser.parse_args()

@@ -1,5 +1,7 @@
 // A two-dimensional array of objects whose load grows with time, faster the nearer they are to one
-// corner: what was in balance does not stay so. Objects average a value with their four neighbours.
+// corner: what was in balance does not stay so. With `--jump` the load is in one corner at once and
+// leaves it for the next one, which nobody can foresee. Objects average a value with their four
+// neighbours.
 #pragma once
 
 #include <vector>
@@ -12,7 +14,9 @@ namespace poise::miniapps::imbalance {
 
 struct Site {
   std::uint32_t x = 0, y = 0, side = 1;
-  double rounds = 0, growth = 0;  // of work per step, and what each step adds to it
+  std::uint32_t jump = 0;         // steps in a corner; 0: all
+  double rounds = 0, growth = 0;  // of work per step, and what each step adds to it at the corner
+  std::uint64_t now = 0;
   double value = 0;
   std::uint64_t state = 1;
 
@@ -20,17 +24,28 @@ struct Site {
     double sum = value;
     for (const Mail& mail : inbox) sum += mail.as<double>();
     value = sum / static_cast<double>(1 + inbox.size());
-    for (std::uint64_t i = static_cast<std::uint64_t>(rounds); i > 0; --i) state = mix(state);
-    rounds += growth;
+    for (std::uint64_t i = static_cast<std::uint64_t>(load()); i > 0; --i) state = mix(state);
+    if (jump == 0) rounds += growth * nearness(0);
+    ++now;
     if (x > 0) outbox.send(y * side + x - 1, value);
     if (x + 1 < side) outbox.send(y * side + x + 1, value);
     if (y > 0) outbox.send((y - 1) * side + x, value);
     if (y + 1 < side) outbox.send((y + 1) * side + x, value);
   }
 
+  double nearness(std::uint64_t corner) const {
+    const std::uint32_t across = corner % 2 == 1 ? side - 1 - y : y;
+    const std::uint32_t along = corner == 1 || corner == 2 ? side - 1 - x : x;
+    return 1.0 / (1 + along + across);
+  }
+  /// Grows step by step, or is there at once in a corner that it jumps to.
+  double load() const {
+    return jump == 0 ? rounds : rounds + growth * jump * nearness(now / jump % 4);
+  }
+
   template <typename Archive>
   void serialize(Archive& archive) {
-    archive(x, y, side, rounds, growth, value, state);
+    archive(x, y, side, jump, rounds, growth, now, value, state);
   }
 };
 
@@ -40,21 +55,22 @@ struct Program {
   static constexpr const char* kSummary =
       "An array whose load grows with time, most of all in one corner.";
   std::uint64_t iterations = 100;
-  std::uint32_t side = 16, rounds = 2000;
+  std::uint32_t side = 16, rounds = 2000, jump = 0;
   double growth = 0.1;
 
   void add_options(CLI::App& app) {
     add_option(app, "--side", side, "objects per side", 1, 3000);
     add_option(app, "--rounds", rounds, "of hashing per step at first", 0, 1000000000);
     add_option(app, "--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
+    add_option(app, "--jump", jump, "steps until the next corner's turn; 0: never", 0, 1000000000);
   }
   ObjectId num_objects() const { return side * side; }
   std::uint64_t steps() const { return iterations; }
   Site object(ObjectId id) const {
     Site site{.x = id % side, .y = id / side, .side = side};
-    const double nearness = 1.0 / (1 + site.x + site.y);
+    site.jump = jump;
     site.rounds = rounds;
-    site.growth = growth * rounds * nearness;
+    site.growth = growth * rounds;
     site.value = static_cast<double>(mix(id) >> 40);
     return site;
   }

@@ -2,10 +2,10 @@
 // particles each. Those that fall fast take shorter time steps, so that in most steps only a few
 // are active, nearly all in the dense cores: load is uneven, and it varies from step to step.
 //
-// In each step a piece tells all where its active particles are, in small groups, and gets from
-// each piece what must be seen from there: near particles singly, far ones as one mass (Barnes and
-// Hut, 1986; for groups: Barnes, 1990; between processors: Warren and Salmon, 1992). Forces,
-// momentum and energy are checked. Particles keep their piece.
+// In each step a piece tells all where its active particles are, and each piece answers with its
+// pull on them: of near particles singly, of far ones as one mass (Barnes and Hut, 1986; for groups
+// of neighbours: Barnes, 1990). Forces, momentum and energy are checked. Particles keep their
+// piece.
 #pragma once
 
 #include <array>
@@ -55,14 +55,14 @@ inline void arrange(std::span<Particle> particles) {
 struct Piece {
   ObjectId id = 0;
   Settings settings;
-  std::uint64_t now = 0;  // steps: see() in odd ones, pull() and tell() in even ones
+  std::uint64_t now = 0;  // steps: attract() in odd ones, move() and tell() in even ones
   std::vector<Particle> particles;
   double first_energy = 0, energy = 0;                    // when all are active
   std::vector<std::pair<std::uint32_t, Vector>> samples;  // first accelerations
 
   void step(const Inbox& inbox, Outbox& outbox) {
-    if (now % 2 == 1) see(inbox, outbox);
-    if (now % 2 == 0 && now > 0) pull(inbox, now / 2 - 1);
+    if (now % 2 == 1) attract(inbox, outbox);
+    if (now % 2 == 0 && now > 0) move(inbox, now / 2 - 1);
     if (now % 2 == 0) tell(outbox, now / 2);
     ++now;
   }
@@ -70,63 +70,60 @@ struct Piece {
   bool is_sync(std::uint64_t time) const { return time % (1U << (settings.rungs - 1)) == 0; }
   double mass() const { return 1.0 / settings.particles; }
 
-  /// The active particles at a time (in units of the shortest step), a few neighbours in each.
-  std::vector<std::vector<std::size_t>> groups(std::uint64_t time) const {
-    std::vector<std::vector<std::size_t>> groups;
-    for (std::size_t i = 0; i < particles.size(); ++i) {
-      if (time % (1U << (settings.rungs - 1 - particles[i].rung)) != 0) continue;
-      if (groups.empty() || groups.back().size() == kGroup) groups.emplace_back();
-      groups.back().push_back(i);
-    }
-    return groups;
+  /// Those whose time step begins at a time (in units of the shortest step); neighbours follow one
+  /// another.
+  std::vector<std::size_t> active(std::uint64_t time) const {
+    std::vector<std::size_t> active;
+    for (std::size_t i = 0; i < particles.size(); ++i)
+      if (time % (1U << (settings.rungs - 1 - particles[i].rung)) == 0) active.push_back(i);
+    return active;
   }
 
   void tell(Outbox& outbox, std::uint64_t time) const {
-    std::vector<Box> boxes;
-    for (const auto& group : groups(time)) {
-      boxes.emplace_back();
-      for (const std::size_t i : group) boxes.back().add(particles[i].at);
-    }
-    if (boxes.empty()) return;
+    std::vector<Vector> at;
+    for (const std::size_t i : active(time)) at.push_back(particles[i].at);
+    if (at.empty()) return;
     std::vector<ObjectId> all(settings.pieces);
     std::iota(all.begin(), all.end(), ObjectId{0});
-    outbox.send_to_all(all, boxes);
+    outbox.send_to_all(all, at);
   }
 
-  void see(const Inbox& inbox, Outbox& outbox) const {
+  /// What this piece does to all active particles, a group of neighbours at a time.
+  void attract(const Inbox& inbox, Outbox& outbox) const {
     std::vector<Mass> masses;
     for (const Particle& particle : particles) masses.push_back({particle.at, mass()});
     const Tree tree(std::move(masses));
     for (const Mail& mail : inbox) {
-      std::span<const Box> boxes;
-      mail.read(boxes);
-      std::vector<Mass> seen;
-      std::vector<std::uint64_t> ends;
-      for (const Box& box : boxes) {
-        tree.for_each_seen_from(box, settings.theta, [&](const Mass& m) { seen.push_back(m); });
-        ends.push_back(seen.size());
+      std::span<const Vector> at;
+      mail.read(at);
+      std::vector<Field> fields(at.size());
+      for (std::size_t first = 0; first < at.size(); first += kGroup) {
+        const std::size_t count = std::min(kGroup, at.size() - first);
+        pull(tree, at.subspan(first, count), std::span(fields).subspan(first, count));
       }
-      outbox.send(mail.from(), ends, seen);
+      outbox.send(mail.from(), fields);
     }
   }
 
-  void pull(const Inbox& inbox, std::uint64_t time) {
-    const auto all_groups = groups(time);
-    std::vector<std::vector<Field>> fields;
-    for (const auto& group : all_groups) fields.emplace_back(group.size());
+  void pull(const Tree& tree, std::span<const Vector> group, std::span<Field> fields) const {
+    Box box;
+    for (const Vector& at : group) box.add(at);
+    tree.for_each_seen_from(box, settings.theta, [&](const Mass& mass) {
+      for (std::size_t i = 0; i < group.size(); ++i) fields[i].add(group[i], mass);
+    });
+  }
+
+  void move(const Inbox& inbox, std::uint64_t time) {
+    const std::vector<std::size_t> moving = active(time);
+    std::vector<Field> fields(moving.size());
     for (const Mail& mail : inbox) {
-      std::span<const std::uint64_t> ends;
-      std::span<const Mass> seen;
-      mail.read(ends, seen);
-      for (std::size_t g = 0; g < all_groups.size(); ++g)
-        for (std::size_t i = 0; i < all_groups[g].size(); ++i)
-          for (std::size_t m = g == 0 ? 0 : ends[g - 1]; m < ends[g]; ++m)
-            fields[g][i].add(particles[all_groups[g][i]].at, seen[m]);
+      std::span<const Field> pulls;
+      mail.read(pulls);
+      for (std::size_t i = 0; i < moving.size(); ++i) fields[i] += pulls[i];
     }
     double sum = 0;
-    for (std::size_t g = 0; g < all_groups.size(); ++g)
-      for (std::size_t i = 0; i < all_groups[g].size(); ++i)
-        sum += kick(particles[all_groups[g][i]], fields[g][i], time);
+    for (std::size_t i = 0; i < moving.size(); ++i)
+      sum += kick(particles[moving[i]], fields[i], time);
     if (is_sync(time)) {
       energy = sum;
       arrange(particles);

@@ -60,6 +60,11 @@ struct Field {
     for (std::size_t a = 0; a < 3; ++a) acceleration[a] += strength * inverse * inverse * d[a];
     potential -= strength;
   }
+  Field& operator+=(const Field& other) {
+    for (std::size_t a = 0; a < 3; ++a) acceleration[a] += other.acceleration[a];
+    potential += other.potential;
+    return *this;
+  }
 };
 
 /// Groups are halved across their longest side until they are small.

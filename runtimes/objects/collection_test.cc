@@ -127,6 +127,16 @@ TEST(Collection, any_mode_of_decision_gives_the_same) {
           {.strategy = "rotate", .period = 4, .mode = mode, .ranks_per_host = ranks_per_host});
 }
 
+TEST(Collection, steps_that_are_lent_give_the_same) {
+  for (const std::uint32_t threads : {1u, 3u})
+    for (const char* placement : {"blocked", "uneven"})
+      expect_as_plain({.strategy = "rotate",
+                       .period = 5,
+                       .placement = placement,
+                       .threads = threads,
+                       .lend = true});
+}
+
 TEST(Collection, balances_by_itself_when_told_to) {
   expect_as_plain({.strategy = "greedy", .is_automatic = true});
 }
@@ -168,6 +178,20 @@ TEST(Collection, measured_loads_lead_to_a_balance) {
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
   for (const int count : heavy_on) EXPECT_EQ(count, 4 / objects.num_ranks());
+}
+
+TEST(Collection, ranks_without_objects_borrow_steps_and_loads_count_at_home) {
+  const auto make = [](ObjectId id) { return Heavy{id < 12 ? 4e-3 : 0}; };
+  Collection<Heavy> objects(MPI_COMM_WORLD, 48, make,
+                            {.strategy = "keep", .clock = Clock::wall, .lend = true});
+  objects.run(5);
+  const Totals totals = objects.totals();
+  const double ranks = objects.num_ranks();
+  EXPECT_GT(totals.load_s, 5 * 12 * 4e-3);
+  // Without lending all of it ran on rank 0.
+  EXPECT_LT(totals.busiest_s, (ranks > 1 ? 0.9 : 1.1) * totals.load_s);
+  const Balanced balanced = objects.balance();
+  EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
 }
 
 int warnings_in(const std::string& text) {

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <functional>
-#include <future>
 #include <memory>
-#include <thread>
 
 #include "runtimes/objects/collect.h"
 
@@ -37,34 +34,6 @@ std::uint64_t hash_of(const Placement& placement) {
   std::uint64_t hash = placement.num_tasks();
   for (const PlaceId p : placement.places()) hash = mix(hash ^ p);
   return hash;
-}
-
-/// A problem that owns its parts, so that a strategy that overruns can be left to itself.
-struct OwnedProblem {
-  Machine machine;
-  Census census;
-  std::vector<std::vector<double>> past_loads_s;
-  Choice choice;
-  std::uint64_t seed;
-
-  Placement solve() const {
-    Placement placement = choice.rebalance(
-        {machine, census.workload, census.current, machine.costs(), seed, past_loads_s});
-    check(placement, census.workload.num_tasks(), machine.num_places());
-    return placement;
-  }
-};
-
-/// The placement, or nothing when it took longer.
-std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
-                                      double budget_s) {
-  const double start_s = now_s();
-  std::packaged_task<Placement()> task([problem] { return problem->solve(); });
-  std::future<Placement> answer = task.get_future();
-  std::thread(std::move(task)).detach();
-  const auto status = answer.wait_for(std::chrono::duration<double>(budget_s));
-  if (status != std::future_status::ready || now_s() - start_s > budget_s) return std::nullopt;
-  return answer.get();
 }
 
 /// Of the texts of all ranks the first that says something, everywhere.
@@ -110,21 +79,15 @@ void Decider::remember(const Census& census) {
   for (const Task& task : census.workload.tasks) loads.push_back(task.load_s);
 }
 
-Decider::Answer Decider::ask(const Machine& machine, const Census& census) const {
-  try {
-    const bool knows_past = census.workload.num_tasks() == num_objects_;
-    const auto past = knows_past ? past_loads_s_ : std::vector<std::vector<double>>{};
-    const auto problem = std::make_shared<const OwnedProblem>(
-        OwnedProblem{machine, census, past, choice_, options_.seed});
-    if (options_.budget_s == 0) return {problem->solve(), ""};
-    if (auto placement = solve_within(problem, options_.budget_s)) return {*placement, ""};
-    return {census.current, fmt::format("it took longer than {} s", options_.budget_s)};
-  } catch (const std::exception& error) {
-    return {census.current, error.what()};
-  }
+Answer Decider::ask(const Machine& machine, const Census& census) const {
+  const bool knows_past = census.workload.num_tasks() == num_objects_;
+  return balance::ask(std::make_shared<const balance::Question>(balance::Question{
+                          machine, census, knows_past ? past_loads_s_ : decltype(past_loads_s_){},
+                          choice_, options_.seed}),
+                      options_.budget_s);
 }
 
-Decider::Answer Decider::at_root(const Share& own, Decision& decision) {
+Answer Decider::at_root(const Share& own, Decision& decision) {
   const Share all = gathered(comm_, own, 0);
   Answer answer;
   std::vector<PlaceId> places;
@@ -139,7 +102,7 @@ Decider::Answer Decider::at_root(const Share& own, Decision& decision) {
   return answer;
 }
 
-Decider::Answer Decider::everywhere(const Share& own, Decision& decision) {
+Answer Decider::everywhere(const Share& own, Decision& decision) {
   const Census all = census(gathered(comm_, own, -1));
   Answer answer = ask(world_.machine, all);
   remember(all);
@@ -152,7 +115,7 @@ Decider::Answer Decider::everywhere(const Share& own, Decision& decision) {
 }
 
 /// Hosts as places, as fast as all of theirs together.
-Decider::Answer Decider::among_hosts(const Census& census) const {
+Answer Decider::among_hosts(const Census& census) const {
   const Machine& machine = world_.machine;
   MachineParts parts;
   parts.name = "hosts";
@@ -186,8 +149,8 @@ Decider::Answer Decider::among_hosts(const Census& census) const {
 }
 
 /// The host's own places for the tasks it has now; messages beyond it do not count.
-Decider::Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
-                                     std::vector<TaskId>& tasks) const {
+Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
+                            std::vector<TaskId>& tasks) const {
   const Machine& machine = world_.machine;
   const NodeId host = world_.host_of_rank[static_cast<std::size_t>(world_.rank)];
   const PlaceId first = machine.first_place(machine.first_domain(host));
@@ -221,7 +184,7 @@ Decider::Answer Decider::inside_host(const Census& census, const Placement& host
   return answer;
 }
 
-Decider::Answer Decider::by_hosts(const Share& own, Decision& decision) {
+Answer Decider::by_hosts(const Share& own, Decision& decision) {
   const Share host = gathered(host_, own, 0);
   Answer answer;
   std::vector<PlaceId> places;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtimes/balance/ask.h"
 #include "runtimes/objects/options.h"
 #include "runtimes/objects/share.h"
 #include "runtimes/objects/world.h"
@@ -22,6 +23,8 @@ struct Decision {
   std::optional<Census> census;  // at rank 0: what it was made from
   std::string trouble;  // at rank 0: why the placement is the current one; empty: all went well
 };
+
+using balance::Answer;
 
 /// Keeps what strategies that predict want to know of the past.
 class Decider {
@@ -40,10 +43,6 @@ class Decider {
   Mode mode() const { return mode_; }
 
  private:
-  struct Answer {
-    Placement placement;
-    std::string trouble;
-  };
   Answer ask(const Machine& machine, const Census& census) const;
   Answer at_root(const Share& own, Decision& decision);
   Answer everywhere(const Share& own, Decision& decision);

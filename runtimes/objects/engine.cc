@@ -10,6 +10,7 @@
 #endif
 
 #include "runtimes/objects/collect.h"
+#include "runtimes/objects/lender.h"
 #include "runtimes/objects/thread.h"
 
 #include "poise/placement/initial.h"
@@ -62,7 +63,7 @@ template <typename Archive>
 void visit_options(Archive& archive, Options& o) {
   archive(o.name, o.strategy, o.period, o.is_automatic, o.expected_steps, o.placement, o.clock,
           o.mode, o.trace, o.timeline, o.log, o.budget_s, o.threads, o.place_per_thread,
-          o.ranks_per_host, o.seed, o.max_piece_bytes);
+          o.ranks_per_host, o.lend, o.seed, o.max_piece_bytes);
 }
 
 }  // namespace
@@ -110,12 +111,19 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options
       diary_(comm_, !options.timeline.empty(), world_.own_places()) {
   std::string trouble;
   try {
-    if (world_.rank == 0) journal_ = std::make_unique<Journal>(options_, world_.machine);
+    if (world_.rank == 0) {
+      if (!options_.timeline.empty()) write_timeline({}, options_.timeline);  // or fail now
+      journal_ = std::make_unique<Journal>(options_.trace, options_.log, world_.machine);
+    }
   } catch (const Error& error) {
     trouble = error.what();
   }
   stop_if(comm_, trouble);
   for (int t = 0; t < num_threads_; ++t) threads_.push_back(std::make_unique<Thread>(*this));
+  if (options_.lend && world_.num_ranks > 1) {
+    threads_.push_back(std::make_unique<Thread>(*this));
+    lender_ = std::make_unique<Lender>(*this);
+  }
   make_objects(making_);
   begin_phase();
 }
@@ -123,8 +131,11 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options
 Engine::~Engine() {
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
+  if (is_finalized != 0 || std::uncaught_exceptions() > 0)
+    static_cast<void>(lender_.release());  // the other ranks may not be here to part from
   if (is_finalized != 0) return;
-  if (std::uncaught_exceptions() == 0) finish();  // else the other ranks may not be here
+  if (std::uncaught_exceptions() == 0) finish();
+  lender_.reset();
   MPI_Comm_free(&comm_);
 }
 
@@ -190,6 +201,10 @@ void Engine::run_one(std::size_t s, Thread& thread) {
 
 /// Objects of a rank run on whichever thread is free, or on that of their place.
 void Engine::run_objects() {
+  if (lender_) {
+    lender_->run_objects();
+    return count_busy();
+  }
   const auto num_lists = static_cast<int>(slots_of_thread_.size());
   const auto num_slots = static_cast<std::int64_t>(slots_.size());
 #ifdef _OPENMP
@@ -212,20 +227,26 @@ void Engine::run_objects() {
       for (std::int64_t s = 0; s < num_slots; ++s) run_one(static_cast<std::size_t>(s), thread);
     }
   }
+  count_busy();
+}
+
+void Engine::count_busy() {
   for (const auto& thread : threads_) {
     if (!thread->failure.empty()) abort(thread->failed, thread->failure);
     const double busy_s = options_.clock == Clock::wall ? thread->busy_wall_s : thread->busy_cpu_s;
     load_s_ += busy_s;
     phase_load_s_ += busy_s;
+    phase_ran_s_ += busy_s;
     thread->busy_cpu_s = thread->busy_wall_s = 0;
   }
 }
 
 /// When each own place was done with its objects.
 std::vector<double> Engine::work_ends_s() const {
-  if (!options_.place_per_thread) return {wall_now_s()};
+  if (!options_.place_per_thread && !lender_) return {wall_now_s()};
   std::vector<double> ends_s;
   for (const auto& thread : threads_) ends_s.push_back(thread->wall_s);
+  if (lender_) return {*std::max_element(ends_s.begin(), ends_s.end())};
   return ends_s;
 }
 
@@ -293,9 +314,9 @@ std::vector<std::pair<ObjectId, Hosted*>> Engine::own_objects() const {
 }
 
 Totals Engine::totals() {
-  double sums[] = {load_s_, total_idle_s_, static_cast<double>(num_threads_), phase_load_s_};
-  double most[] = {wall_s_,          load_s_,       sum_.decision_s,
-                   sum_.migration_s, phase_load_s_, phase_wall_s_};
+  double sums[] = {load_s_, total_idle_s_, static_cast<double>(num_threads_), phase_ran_s_};
+  double most[] = {wall_s_,          load_s_,      sum_.decision_s,
+                   sum_.migration_s, phase_ran_s_, phase_wall_s_};
   to_sum(comm_, sums);
   to_largest(comm_, most);
   return {.steps = num_steps_,

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtimes/balance/journal.h"
 #include "runtimes/objects/decide.h"
 #include "runtimes/objects/diary.h"
 #include "runtimes/objects/exchange.h"
-#include "runtimes/objects/journal.h"
 #include "runtimes/objects/mail.h"
 #include "runtimes/objects/options.h"
 #include "runtimes/objects/world.h"
@@ -20,6 +20,9 @@
 #include "poise/workload/recorder.h"
 
 namespace poise::objects {
+
+using balance::Balanced;
+using balance::Journal;
 
 /// An object as the engine sees it.
 class Hosted {
@@ -56,6 +59,8 @@ struct Totals {
 /// job: a line on stderr names it, MPI_Abort does the rest.
 class Engine {
  public:
+  class Lender;  // see lender.h
+
   Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options& options);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -90,6 +95,7 @@ class Engine {
   void deal_out();
   void run_objects();
   void run_one(std::size_t slot, Thread& thread);
+  void count_busy();
   std::vector<Parcel> collect_mail();
   void exchange_mail();
   void deliver(std::span<const std::byte> letters);
@@ -97,6 +103,10 @@ class Engine {
   void begin_phase();
   void migrate(const Placement& next, Balanced& balanced);
   void pack(Slot& slot, Buffer& buffer);
+  void pack(ObjectId id, const Hosted& object, Buffer& buffer,
+            const std::function<void(Buffer&)>& add_mail);
+  std::span<const std::byte> unpack_object(std::span<const std::byte>& bytes, Slot& slot);
+  bool unpack_one(std::span<const std::byte>& bytes, Slot& slot);
   void unpack(Parcel parcel, std::vector<Slot>& arrived);
   void record_phase();
   void keep_record(const Census& census);
@@ -120,7 +130,8 @@ class Engine {
   bool keeps_trace_ = false;
   Diary diary_;
   std::unique_ptr<Recorder> recorder_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // and one for what lent objects write
+  std::unique_ptr<Lender> lender_;                // where steps may be lent
 
   std::vector<Slot> slots_;                                  // by id
   std::vector<std::uint32_t> slot_of_;                       // by id; of own objects
@@ -129,6 +140,7 @@ class Engine {
 
   std::uint64_t num_steps_ = 0, steps_in_phase_ = 0, check_after_ = 4;
   double wall_s_ = 0, phase_wall_s_ = 0, load_s_ = 0, phase_load_s_ = 0;
+  double phase_ran_s_ = 0;  // load that ran here, which with lending is not that of own objects
   double background_s_ = 0, idle_s_ = 0, total_idle_s_ = 0;
   Balanced sum_;  // of all balancing steps
   double reachable_imbalance_ = 1, last_cost_s_ = 0;

@@ -34,7 +34,7 @@ void Engine::begin_phase() {
       std::make_unique<Recorder>(std::vector<Task>(num_objects()), world_.machine.num_places());
   for (const auto& thread : threads_) thread->log = &recorder_->add_thread();
   steps_in_phase_ = 0;
-  phase_wall_s_ = phase_load_s_ = background_s_ = idle_s_ = 0;
+  phase_wall_s_ = phase_load_s_ = phase_ran_s_ = background_s_ = idle_s_ = 0;
   for (Slot& slot : slots_) slot.wall_s = 0;
 }
 
@@ -136,44 +136,60 @@ Balanced Engine::balance() {
   sum_.migrated_bytes += balanced.migrated_bytes;
   sum_.decision_s += balanced.decision_s;
   sum_.migration_s += balanced.migration_s;
-  if (journal_) journal_->add(balanced);
+  if (journal_) journal_->add(options_.strategy, balanced);
   begin_phase();
   return balanced;
 }
 
 void Engine::pack(Slot& slot, Buffer& buffer) {
+  pack(slot.id, *slot.object, buffer, [&](Buffer& letters) {
+    for (const Mail& mail : slot.inbox)
+      append_letter(letters, {mail.from(), {&slot.id, 1}, mail.bytes()});
+  });
+}
+
+void Engine::pack(ObjectId id, const Hosted& object, Buffer& buffer,
+                  const std::function<void(Buffer&)>& add_mail) {
   const std::size_t at = buffer.size();
-  Crate crate{slot.id};
+  Crate crate{id};
   buffer.append(&crate, sizeof crate);
-  guard(slot.id, [&] { slot.object->write(buffer); });
+  guard(id, [&] { object.write(buffer); });
   crate.object_bytes = buffer.size() - at - sizeof crate;
   buffer.pad(kAlignment);
   const std::size_t mail_at = buffer.size();
-  for (const Mail& mail : slot.inbox)
-    append_letter(buffer, {mail.from(), {&slot.id, 1}, mail.bytes()});
+  add_mail(buffer);
   crate.mail_bytes = buffer.size() - mail_at;
   std::memcpy(buffer.data() + at, &crate, sizeof crate);
+}
+
+/// Takes a packed object off the bytes, and returns the letters that were packed with it.
+std::span<const std::byte> Engine::unpack_object(std::span<const std::byte>& bytes, Slot& slot) {
+  Crate crate{};
+  std::memcpy(&crate, bytes.data(), sizeof crate);
+  bytes = bytes.subspan(sizeof crate);
+  slot.id = crate.id;
+  guard(slot.id, [&] { slot.object = making_.restored(bytes.first(crate.object_bytes)); });
+  const std::size_t mail_at = (crate.object_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const auto letters = bytes.subspan(mail_at, crate.mail_bytes);
+  bytes = bytes.subspan(mail_at + crate.mail_bytes);
+  return letters;
+}
+
+/// The same with its mail, which is read where it lies. Returns whether there was any.
+bool Engine::unpack_one(std::span<const std::byte>& bytes, Slot& slot) {
+  auto letters = unpack_object(bytes, slot);
+  const bool has_mail = !letters.empty();
+  while (!letters.empty()) {
+    const Letter letter = next_letter(letters);
+    slot.inbox.emplace_back(letter.from, letter.payload);
+  }
+  return has_mail;
 }
 
 void Engine::unpack(Parcel parcel, std::vector<Slot>& arrived) {
   auto bytes = parcel.content();
   bool has_mail = false;
-  while (!bytes.empty()) {
-    Crate crate{};
-    std::memcpy(&crate, bytes.data(), sizeof crate);
-    bytes = bytes.subspan(sizeof crate);
-    Slot& slot = arrived.emplace_back();
-    slot.id = crate.id;
-    guard(slot.id, [&] { slot.object = making_.restored(bytes.first(crate.object_bytes)); });
-    const std::size_t mail_at = (crate.object_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    auto letters = bytes.subspan(mail_at, crate.mail_bytes);
-    has_mail = has_mail || !letters.empty();
-    while (!letters.empty()) {
-      const Letter letter = next_letter(letters);
-      slot.inbox.emplace_back(letter.from, letter.payload);
-    }
-    bytes = bytes.subspan(mail_at + crate.mail_bytes);
-  }
+  while (!bytes.empty()) has_mail = unpack_one(bytes, arrived.emplace_back()) || has_mail;
   if (has_mail) held_.push_back(std::move(parcel));
 }
 

@@ -3,6 +3,8 @@
 #include <iterator>
 #include <limits>
 
+#include "runtimes/balance/variables.h"
+
 #include "poise/base/error.h"
 #include "poise/base/text.h"
 #include "poise/placement/initial.h"
@@ -16,6 +18,7 @@ using Text = std::string_view;
 
 constexpr std::string_view kClocks[] = {"cpu", "wall"};
 constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
+constexpr std::string_view kAnswers[] = {"0", "1"};
 constexpr std::string_view kPlaces[] = {"rank", "thread"};
 
 std::size_t choice(Text text, std::string_view kind, std::span<const std::string_view> names) {
@@ -42,25 +45,15 @@ void set_period(Options& options, Text text) {
       options.is_automatic ? 0 : count(text, "a number of steps, 0 for never, or auto");
 }
 
-void set_budget(Options& options, Text text) {
-  const auto seconds = parse_duration_s(text);
-  if (!seconds) fail("\"{}\" is not a time such as 2s or 100ms", text);
-  options.budget_s = *seconds;
-}
-
-struct Variable {
-  const char* name;
-  void (*set)(Options&, Text);
-};
-
 // In this order: a period overrides what a strategy implies.
-constexpr Variable kVariables[] = {
+constexpr balance::Variable<Options> kVariables[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
     {"POISE_TRACE", [](Options& options, Text text) { options.trace = text; }},
     {"POISE_TIMELINE", [](Options& options, Text text) { options.timeline = text; }},
     {"POISE_LOG", [](Options& options, Text text) { options.log = text; }},
-    {"POISE_BUDGET", set_budget},
+    {"POISE_BUDGET",
+     [](Options& options, Text text) { options.budget_s = balance::budget_s_of(text); }},
     {"POISE_CLOCK",
      [](Options& options, Text text) {
        options.clock = static_cast<Clock>(choice(text, "clock", kClocks));
@@ -73,6 +66,8 @@ constexpr Variable kVariables[] = {
      [](Options& options, Text text) {
        options.place_per_thread = choice(text, "places", kPlaces) == 1;
      }},
+    {"POISE_LEND",
+     [](Options& options, Text text) { options.lend = choice(text, "answer", kAnswers) == 1; }},
     {"POISE_RANKS_PER_HOST",
      [](Options& options, Text text) {
        options.ranks_per_host = count(text, "a number of ranks");
@@ -83,15 +78,9 @@ constexpr Variable kVariables[] = {
 
 Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment) {
-  for (const Variable& variable : kVariables) {
-    const char* value = environment(variable.name);
-    if (value == nullptr || *value == '\0') continue;
-    try {
-      variable.set(options, value);
-    } catch (const Error& error) {
-      fail("{}: {}", variable.name, error.what());
-    }
-  }
+  balance::apply<Options>(options, kVariables, environment);
+  if (options.lend && options.place_per_thread)
+    fail("POISE_LEND=1 lends between ranks: it goes with POISE_PLACES=rank");
   parse_strategy(options.strategy);
   initial_placement(options.placement, 1, 1, 0);
   if (options.max_piece_bytes < 64) fail("objects: pieces of messages have 64 bytes at least");

@@ -37,6 +37,7 @@ struct Options {
   double budget_s = 0;               // POISE_BUDGET: what a decision may take (2s); 0: anything
   std::uint32_t threads = 0;         // of a rank; 0: OMP_NUM_THREADS, else 1
   bool place_per_thread = false;     // POISE_PLACES: rank or thread
+  bool lend = false;                 // POISE_LEND=1: idle ranks borrow steps of others' objects
   std::uint32_t ranks_per_host = 0;  // POISE_RANKS_PER_HOST; 0: as MPI sees it
   std::uint64_t seed = 1;
   std::size_t max_piece_bytes = std::size_t{1} << 30;  // of one MPI message

@@ -32,6 +32,7 @@ TEST(Options, the_environment_has_the_last_word) {
                                 {"POISE_CLOCK", "wall"},
                                 {"POISE_MODE", "hierarchical"},
                                 {"POISE_PLACES", "thread"},
+                                {"POISE_LEND", "0"},
                                 {"POISE_BUDGET", "100ms"},
                                 {"POISE_TRACE", "a.poise"},
                                 {"POISE_TIMELINE", "t.json"},
@@ -48,6 +49,15 @@ TEST(Options, the_environment_has_the_last_word) {
   EXPECT_EQ(options.timeline, "t.json");
   EXPECT_EQ(options.log, "-");
   EXPECT_EQ(options.ranks_per_host, 4u);
+}
+
+TEST(Options, lending_is_between_ranks) {
+  EXPECT_FALSE(read({}).lend);
+  EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
+  EXPECT_NE(trouble_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: unknown answer \"yes\""),
+            std::string::npos);
+  EXPECT_NE(trouble_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
+            std::string::npos);
 }
 
 TEST(Options, stay_as_they_are_where_the_environment_is_silent) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <vector>
 
+#include "runtimes/balance/ask.h"
 #include "runtimes/objects/mail.h"
 
 #include "poise/placement/placement.h"
@@ -37,14 +38,10 @@ struct Share {
 /// The shares of all ranks, at `root`, or everywhere where root is below 0. Collective.
 Share gathered(MPI_Comm comm, const Share& own, int root);
 
-/// Everything in order of task and place, whatever the order of the rows.
-struct Census {
-  Workload workload;
-  Placement current;
-};
+using balance::Census;
 
-/// Loads are wall or CPU seconds over the threads of a place. Throws Error unless each of the
-/// objects is there once.
+/// Everything in order of task and place, whatever the order of the rows. Loads are wall or CPU
+/// seconds over the threads of a place. Throws Error unless each of the objects is there once.
 Census census_of(const Share& all, ObjectId num_objects, std::uint32_t num_places, bool wall,
                  std::uint32_t threads_per_place);
 

@@ -1,13 +1,12 @@
-#include "runtimes/objects/journal.h"
+#include "runtimes/balance/journal.h"
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "poise/base/error.h"
-#include "poise/trace/timeline.h"
 
-namespace poise::objects {
+namespace poise::balance {
 
 namespace {
 
@@ -24,15 +23,14 @@ void check_ending(const std::string& path) {
 
 }  // namespace
 
-Journal::Journal(const Options& options, const Machine& machine)
-    : trace_path_(options.trace), strategy_(options.strategy) {
-  if (options.log == "-")
+Journal::Journal(const std::string& trace, const std::string& log, const Machine& machine)
+    : trace_path_(trace) {
+  if (log == "-")
     log_ = stderr;
-  else if (!options.log.empty())
-    log_ = std::fopen(options.log.c_str(), "w");
-  if (!options.log.empty() && log_ == nullptr)
-    fail("POISE_LOG: cannot write {}: {}", options.log, std::strerror(errno));
-  if (!options.timeline.empty()) write_timeline({}, options.timeline);  // or fail before the run
+  else if (!log.empty())
+    log_ = std::fopen(log.c_str(), "w");
+  if (!log.empty() && log_ == nullptr)
+    fail("POISE_LOG: cannot write {}: {}", log, std::strerror(errno));
   if (trace_path_.empty()) return;
   check_ending(trace_path_);
   recording_path_ = trace_path_;
@@ -44,24 +42,28 @@ Journal::~Journal() {
   if (log_ != nullptr && log_ != stderr) std::fclose(log_);
 }
 
-void Journal::add(const Census& census, double wall_s) {
+void Journal::add(const Census& census, double wall_s, std::vector<TaskName> names) {
   if (trace_path_.empty()) return;
   Phase phase;
   phase.id = num_phases_++;
   phase.wall_s = wall_s;
   phase.workload = census.workload;
   phase.placement = census.current;
+  phase.names = std::move(names);
   recording_->add(phase);
 }
 
-void Journal::add(const Balanced& b) {
+void Journal::add(std::string_view strategy, const Balanced& b) {
   if (log_ == nullptr) return;
-  std::fprintf(log_, "%s\n",
-               fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {} migrations of {} "
-                           "bytes in {:.3g} s, decided in {:.3g} s",
-                           b.step, strategy_, b.imbalance_before, b.imbalance_after, b.migrations,
-                           b.migrated_bytes, b.migration_s, b.decision_s)
-                   .c_str());
+  const std::string migrated = b.migration_s < 0
+                                   ? fmt::format("{} migrations", b.migrations)
+                                   : fmt::format("{} migrations of {} bytes in {:.3g} s",
+                                                 b.migrations, b.migrated_bytes, b.migration_s);
+  std::fprintf(
+      log_, "%s\n",
+      fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {}, decided in {:.3g} s", b.step,
+                  strategy, b.imbalance_before, b.imbalance_after, migrated, b.decision_s)
+          .c_str());
   std::fflush(log_);
 }
 
@@ -74,4 +76,4 @@ void Journal::finish() {
   std::remove(recording_path_.c_str());
 }
 
-}  // namespace poise::objects
+}  // namespace poise::balance
