@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <memory_resource>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <vector>
 
+#include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
 namespace {
@@ -54,16 +56,24 @@ const auto kSleep = tasks::function("sleep", [](std::span<const char>, std::span
   nanosleep(&length, nullptr);
 });
 
+// The clock is the same for all ranks of a host.
+const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
+  began_s[0] = now_s();
+  compute(static_cast<std::uint64_t>(100 * iterations_per_us));
+});
+
 struct Case {
   int num_tasks = 200, repeats = 5;
   unsigned threads = 1;
   double us = 5000;
   std::size_t bytes_in = 64, bytes_out = 64;
-  bool sleep = false, balanced = false;
+  bool sleep = false, balanced = false, shared = false, start = false;
   std::string settings;
 };
 
-double run(tasks::Context& context, const Case& what, std::vector<std::vector<char>>& data) {
+using Item = std::pmr::vector<char>;
+
+double run(tasks::Context& context, const Case& what, std::vector<Item>& data) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = now_s();
   for (auto& item : data) {
@@ -87,11 +97,12 @@ void measure(const Case& what) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   calibrate();
-  std::vector<std::vector<char>> data(
-      rank == 0 || what.balanced ? static_cast<std::size_t>(what.num_tasks) : 0);
-  for (auto& item : data) item.resize(what.bytes_in + what.bytes_out);
   tasks::Context without(MPI_COMM_WORLD, {what.threads, "policy=none"});
   tasks::Context with(MPI_COMM_WORLD, {what.threads, what.settings});
+  auto* const memory = what.shared ? with.memory() : std::pmr::new_delete_resource();
+  std::vector<Item> data;
+  for (int i = 0; i < what.num_tasks && (rank == 0 || what.balanced); ++i)
+    data.emplace_back(what.bytes_in + what.bytes_out, '\0', memory);
   std::vector<double> without_s, with_s;
   for (int i = 0; i < what.repeats; ++i) {
     without_s.push_back(run(without, what, data));
@@ -111,6 +122,7 @@ void measure(const Case& what) {
                                {"bytes_out", what.bytes_out},
                                {"sleep", what.sleep},
                                {"balanced", what.balanced},
+                               {"shared", what.shared},
                                {"without_s", alone_s},
                                {"with_s", lent_s},
                                {"gain", alone_s / lent_s},
@@ -121,11 +133,48 @@ void measure(const Case& what) {
   std::cerr << summary;
 }
 
+// From the decision to lend a task, of which rank 0 has one at a time, to its start on another
+// rank.
+void measure_start(const Case& what) {
+  calibrate();
+  double decided_s = 0;
+  tasks::Policy policy;
+  policy.decide = [&](const poise::LendingView& view) {
+    decided_s = now_s();
+    return std::vector<poise::Loan>{{view.others.front().rank, 1, {}}};
+  };
+  tasks::Context context(MPI_COMM_WORLD, {what.threads, what.settings, policy});
+  auto* const memory = what.shared ? context.memory() : std::pmr::new_delete_resource();
+  const Item data(context.rank() == 0 ? what.bytes_in : 0, '\0', memory);
+  std::vector<double> took_us;
+  for (int i = 0; i < what.num_tasks; ++i) {
+    std::vector<double> began_s(1);
+    int ran_on = 0;
+    tasks::With with;
+    with.on_lend = [&](std::vector<tasks::Item>&) { ran_on = 1; };
+    decided_s = 0;
+    if (context.rank() == 0) {  // busy at first, so that the other has come and asked by then
+      const double us = 500;
+      context.submit({.pinned = true}, kCompute, tasks::in(Item()), tasks::out(Item()), us);
+      context.submit(std::move(with), kWhen, tasks::in(data), tasks::out(began_s));
+    }
+    context.wait();
+    if (ran_on > 0) took_us.push_back((began_s[0] - decided_s) * 1e6);
+  }
+  if (context.rank() > 0 || took_us.empty()) return;
+  std::sort(took_us.begin(), took_us.end());
+  const nlohmann::json line = {{"start_us", median(took_us)}, {"least_us", took_us.front()},
+                               {"lent", took_us.size()},      {"tasks", what.num_tasks},
+                               {"bytes_in", what.bytes_in},   {"shared", what.shared},
+                               {"settings", what.settings}};
+  std::cout << line.dump() << '\n' << std::flush;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Case what;
-  CLI::App app("What lending gains when rank 0 has all tasks");
+  CLI::App app("What lending gains when rank 0 has all tasks", "tasks_lending");
   app.add_option("--tasks", what.num_tasks, "tasks of rank 0");
   app.add_option("--us", what.us, "length of a task in microseconds");
   app.add_option("--in", what.bytes_in, "bytes a task reads");
@@ -135,10 +184,12 @@ int main(int argc, char** argv) {
   app.add_option("--settings", what.settings, "of the context that lends");
   app.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
   app.add_flag("--balanced", what.balanced, "all ranks have as many");
-  CLI11_PARSE(app, argc, argv);
+  app.add_flag("--shared", what.shared, "data lies in memory that the node's ranks share");
+  app.add_flag("--start", what.start, "how long from the decision to lend a task to its start");
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  measure(what);
+  what.start ? measure_start(what) : measure(what);
   MPI_Finalize();
   return 0;
 }

@@ -89,6 +89,19 @@ int poise_tasks_destroy(poise_tasks* context) {
   return guarded([&] { delete &context_of(context); });
 }
 
+void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
+  void* data = nullptr;
+  guarded([&] { data = context_of(context).memory()->allocate(bytes); });
+  return data;
+}
+
+int poise_tasks_free(poise_tasks* context, void* data) {
+  return guarded([&] {
+    // How much it was the memory knows.
+    if (data) context_of(context).memory()->deallocate(data, 0);
+  });
+}
+
 int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
                        int num_items, const poise_with* with) {
   return guarded([&] {
@@ -101,6 +114,8 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
       how.priority = with->priority;
       how.pinned = with->pinned != 0;
       how.ordered = with->ordered != 0;
+      for (int i = 0; i < with->num_replicas; ++i)
+        how.replicas.push_back(static_cast<std::uint32_t>(with->replicas[i]));
       if (with->on_finish)
         how.on_finish = [f = with->on_finish, argument = with->argument] { f(argument); };
     }

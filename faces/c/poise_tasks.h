@@ -47,6 +47,11 @@ int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* s
 /* Waits for what is left. Collective. */
 int poise_tasks_destroy(poise_tasks* context);
 
+/* Memory whose data ranks of this node read and write in place when tasks are lent; ordinary memory
+   where none can be shared. To be freed before the context is destroyed. Null on errors. */
+void* poise_tasks_allocate(poise_tasks* context, size_t bytes);
+int poise_tasks_free(poise_tasks* context, void* data);
+
 typedef struct poise_with {
   double cost;                       /* relative to other tasks of the function; 1 is usual */
   int32_t priority;                  /* higher first; 0 is usual */
@@ -54,6 +59,8 @@ typedef struct poise_with {
   int ordered;                       /* after earlier ordered tasks that touch the same data */
   void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
   void* argument;
+  const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
+  int num_replicas;
 } poise_with;
 
 /* `with` may be null. */

@@ -41,6 +41,7 @@ struct Travelling {
   face::CodeAddress code;
   std::uint32_t home;
   std::uint32_t num_offsets;  // which are the next item
+  std::uint32_t tool_items;   // after the arguments: one, with a tool's data if the task was lent
   int id;
   cham_migratable_task_t* task;
 };
@@ -78,8 +79,8 @@ Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item
     std::memcpy(offsets.data(), items[0].data, items[0].bytes);
     items = items.subspan(1);
   }
-  Arguments arguments{.count = items.size()};
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  Arguments arguments{.count = items.size() - travelling.tool_items};
+  for (std::size_t i = 0; i < arguments.count; ++i) {
     void*& value = arguments.values[i] = items[i].data;
     if (items[i].mode == tasks::Mode::literal)
       std::memcpy(&value, items[i].data, sizeof value);
@@ -92,11 +93,14 @@ Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item
 /// A task of another rank, as tools see it here.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   const Arguments& arguments, std::span<const tasks::Item> items) {
+  const std::size_t first = items.size() - travelling.tool_items - arguments.count;
   visitor.id = travelling.id;
   visitor.entry = face::code_at(travelling.code);
   for (std::size_t i = 0; i < arguments.count; ++i)
-    visitor.arguments.push_back(
-        {arguments.values[i], items[items.size() - arguments.count + i].bytes, 0});
+    visitor.arguments.push_back({arguments.values[i], items[first + i].bytes, 0});
+  if (travelling.tool_items > 0 && face::tool_data_travels())
+    face::decode_tool_data(&visitor, items.back().data,
+                           static_cast<std::int32_t>(items.back().bytes));
 }
 
 void run(std::span<const tasks::Item> items) {
@@ -150,7 +154,9 @@ cham_migratable_task_t* find_task(int id) {
 void add(cham_migratable_task_t* task) {
   tasks::Context& here = started();
   const auto num_offsets = static_cast<std::uint32_t>(task->offsets.size());
-  Travelling travelling{face::address_of(task->entry), here.rank(), num_offsets, task->id, task};
+  const std::uint32_t tool_items = face::tool_data_travels() ? 1 : 0;
+  Travelling travelling{
+      face::address_of(task->entry), here.rank(), num_offsets, tool_items, task->id, task};
   std::vector<tasks::Item> items = {{&travelling, sizeof travelling, tasks::Mode::literal}};
   if (num_offsets > 0)
     items.push_back(
@@ -165,6 +171,17 @@ void add(cham_migratable_task_t* task) {
   last_added = task->id;
   face::tell_created(task);
   tasks::With with;
+  if (tool_items > 0) {
+    items.push_back({nullptr, 0, tasks::Mode::literal});
+    with.on_lend = [task](std::vector<tasks::Item>& leaving) {
+      auto& data = task->travelling_tool_data = face::encode_tool_data(task);
+      leaving.back().data = data.data();
+      leaving.back().bytes = data.size();
+    };
+  }
+  with.name = static_cast<std::uint64_t>(task->id);
+  for (const int rank : task->replication_ranks)
+    with.replicas.push_back(static_cast<std::uint32_t>(rank));
   with.pinned = task->pinned;
   with.ordered = task->ordered;
   with.on_finish = [task] {
@@ -205,10 +222,18 @@ int32_t chameleon_init(void) {
       started_mpi = true;
     }
     face::tool_finds_tasks_by(find_task);
-    context = std::make_unique<tasks::Context>(MPI_COMM_WORLD);
-    face::start_tool(static_cast<int>(context->rank()), static_cast<int>(context->num_ranks()));
+    int rank = 0, num_ranks = 1, over = 0;
+    MPI_Finalized(&over);
+    if (over) poise::fail("MPI is finalized; chameleon_init comes before MPI_Finalize");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    face::start_tool(rank, num_ranks);
+    tasks::Options options;
+    options.policy = face::policy_of_tool();
+    context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
     return CHAM_SUCCESS;
   } catch (const std::exception& exception) {
+    face::end_tool();
     return complain(exception.what());
   }
 }

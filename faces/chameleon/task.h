@@ -22,7 +22,7 @@ struct cham_migratable_task_t {
   std::vector<std::ptrdiff_t> offsets;  // of a parameter in its data; none: all 0
   bool pinned = false, ordered = false;
   std::unique_ptr<chameleon_annotations_t> annotations;
-  std::vector<int> replication_ranks;  // recorded only, as by the original in its default mode
+  std::vector<int> replication_ranks;
   struct OnFinish {
     chameleon_external_callback_t function;
     void* argument;
@@ -33,6 +33,7 @@ struct cham_migratable_task_t {
   std::vector<std::int64_t> sizes, types;  // what tools ask for
   std::vector<void*> pointers;
   std::vector<std::vector<char>> copies;
+  std::vector<char> travelling_tool_data;
 
   /// The caller may reuse what argument i points to.
   void keep_copy_of(std::size_t i) {

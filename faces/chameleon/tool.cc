@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <memory>
 #include <string>
 
 #include "poise/base/text.h"
@@ -14,6 +15,13 @@ namespace poise::chameleon {
 namespace {
 
 constexpr std::size_t kNumEvents = 14;
+
+// Tools allocate what they return with malloc.
+struct Free {
+  void operator()(void* data) const { std::free(data); }
+};
+using Tuples = std::unique_ptr<cham_t_migration_tupel_t[], Free>;
+using Replications = std::unique_ptr<cham_t_replication_info_t[], Free>;
 
 struct Tool {
   cham_t_start_tool_result_t* started = nullptr;
@@ -33,17 +41,8 @@ Callback callback(cham_t_callback_types_t which) {
 cham_t_set_result_t set_callback(cham_t_callback_types_t which, cham_t_callback_t function) {
   const auto index = static_cast<std::size_t>(which);
   if (index < 1 || index >= kNumEvents) return cham_t_set_error;
-  switch (which) {
-    case cham_t_callback_encode_task_tool_data:
-    case cham_t_callback_decode_task_tool_data:
-    case cham_t_callback_determine_local_load:
-    case cham_t_callback_select_num_tasks_to_offload:
-    case cham_t_callback_select_tasks_for_migration:
-    case cham_t_callback_select_num_tasks_to_replicate:
-      std::fprintf(stderr, "chameleon: a tool set callback %zu, which Poise never calls\n", index);
-      return cham_t_set_impossible;
-    default: tool.callbacks[index] = function; return cham_t_set_always;
-  }
+  tool.callbacks[index] = function;
+  return cham_t_set_always;
 }
 
 int get_callback(cham_t_callback_types_t, cham_t_callback_t*) { return 0; }
@@ -110,6 +109,84 @@ bool try_tool(void* symbol) {
   return true;
 }
 
+std::vector<std::int32_t> loads_of(const LendingView& view) {
+  std::vector<std::int32_t> loads;
+  for (const double load : view.load_of_rank) loads.push_back(static_cast<std::int32_t>(load));
+  return loads;
+}
+
+struct Ids {
+  std::vector<TYPE_TASK_ID> local, replicated, stolen;
+};
+
+Ids ids_of(const LendingView& view) {
+  Ids ids;
+  for (const QueuedTask& task : view.queue)
+    (task.borrowed     ? ids.stolen
+     : task.replicated ? ids.replicated
+                       : ids.local)
+        .push_back(static_cast<TYPE_TASK_ID>(task.name));
+  return ids;
+}
+
+std::int32_t size_of(const std::vector<TYPE_TASK_ID>& ids) {
+  return static_cast<std::int32_t>(ids.size());
+}
+
+std::vector<Loan> loans_of_tasks(const LendingView& view) {
+  const auto select = callback<cham_t_callback_select_tasks_for_migration_t>(
+      cham_t_callback_select_tasks_for_migration);
+  const auto loads = loads_of(view);
+  Ids ids = ids_of(view);
+  std::int32_t count = 0;
+  Tuples chosen(
+      select(loads.data(), ids.local.data(), size_of(ids.local), size_of(ids.stolen), &count));
+  std::vector<Loan> loans;
+  for (std::int32_t i = 0; chosen && i < count; ++i)
+    loans.push_back({static_cast<std::uint32_t>(chosen.get()[i].rank_id),
+                     1,
+                     {static_cast<std::uint64_t>(chosen.get()[i].task_id)}});
+  return loans;
+}
+
+std::vector<Loan> loans_of_numbers(const LendingView& view) {
+  const auto select = callback<cham_t_callback_select_num_tasks_to_offload_t>(
+      cham_t_callback_select_num_tasks_to_offload);
+  const auto loads = loads_of(view);
+  const Ids ids = ids_of(view);
+  std::vector<std::int32_t> tasks(loads.size(), 0);
+  select(tasks.data(), loads.data(), size_of(ids.local), size_of(ids.stolen));
+  std::vector<Loan> loans;
+  for (std::uint32_t rank = 0; rank < tasks.size(); ++rank)
+    if (tasks[rank] > 0) loans.push_back({rank, static_cast<std::uint32_t>(tasks[rank]), {}});
+  return loans;
+}
+
+std::vector<tasks::Replication> replications(const LendingView& view) {
+  const auto select = callback<cham_t_callback_select_num_tasks_to_replicate_t>(
+      cham_t_callback_select_num_tasks_to_replicate);
+  const auto loads = loads_of(view);
+  std::int32_t count = 0;
+  const Replications chosen(select(loads.data(), size_of(ids_of(view).local), &count));
+  std::vector<tasks::Replication> wanted;
+  for (std::int32_t i = 0; chosen && i < count; ++i) {
+    const cham_t_replication_info_t& info = chosen[static_cast<std::size_t>(i)];
+    if (info.num_tasks <= 0) continue;
+    wanted.push_back(
+        {static_cast<std::uint32_t>(info.num_tasks),
+         {info.replication_ranks, info.replication_ranks + info.num_replication_ranks}});
+  }
+  return wanted;
+}
+
+double load_of(const LendingView& view) {
+  const auto determine =
+      callback<cham_t_callback_determine_local_load_t>(cham_t_callback_determine_local_load);
+  Ids ids = ids_of(view);
+  return determine(ids.local.data(), size_of(ids.local), ids.replicated.data(),
+                   size_of(ids.replicated), ids.stolen.data(), size_of(ids.stolen), nullptr, 0);
+}
+
 cham_t_task_flag_t flag_of(bool local) { return local ? cham_t_task_local : cham_t_task_remote; }
 
 }  // namespace
@@ -153,6 +230,39 @@ void tell_scheduled(cham_migratable_task_t* task, bool local, cham_t_task_schedu
 void tell_sync(cham_t_sync_region_status_t status) {
   if (const auto tell = callback<cham_t_callback_sync_region_t>(cham_t_callback_sync_region))
     tell(cham_t_sync_region_taskwait, status, &thread_data, __builtin_return_address(0));
+}
+
+tasks::Policy policy_of_tool() {
+  tasks::Policy policy;
+  policy.sees_queue = true;
+  if (tool.callbacks[cham_t_callback_select_tasks_for_migration])
+    policy.decide = loans_of_tasks;
+  else if (tool.callbacks[cham_t_callback_select_num_tasks_to_offload])
+    policy.decide = loans_of_numbers;
+  if (tool.callbacks[cham_t_callback_determine_local_load]) policy.load = load_of;
+  if (tool.callbacks[cham_t_callback_select_num_tasks_to_replicate])
+    policy.replicate = replications;
+  return policy;
+}
+
+bool tool_data_travels() {
+  return tool.callbacks[cham_t_callback_encode_task_tool_data] &&
+         tool.callbacks[cham_t_callback_decode_task_tool_data];
+}
+
+std::vector<char> encode_tool_data(cham_migratable_task_t* task) {
+  const auto encode =
+      callback<cham_t_callback_encode_task_tool_data_t>(cham_t_callback_encode_task_tool_data);
+  std::int32_t bytes = 0;
+  const std::unique_ptr<char[], Free> data(
+      static_cast<char*>(encode(task, &task->tool_data, &bytes)));
+  if (!data || bytes < 0) bytes = 0;
+  return {data.get(), data.get() + bytes};
+}
+
+void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes) {
+  callback<cham_t_callback_decode_task_tool_data_t>(cham_t_callback_decode_task_tool_data)(
+      task, &task->tool_data, data, bytes);
 }
 
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "faces/chameleon/task.h"
+#include "runtimes/tasks/context.h"
 
 namespace poise::chameleon {
 
@@ -20,6 +22,12 @@ void tell_created(cham_migratable_task_t* task);
 void tell_scheduled(cham_migratable_task_t* task, bool local, cham_t_task_schedule_type_t what,
                     cham_migratable_task_t* prior, bool prior_local);
 void tell_sync(cham_t_sync_region_status_t status);
+/// What the tool wants to decide: whom to lend how many tasks, which, and what a rank's load is.
+tasks::Policy policy_of_tool();
+/// Whether the tool has data of tasks that is to travel with them; both ways to say and to take it.
+bool tool_data_travels();
+std::vector<char> encode_tool_data(cham_migratable_task_t* task);
+void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);
 /// Microseconds that the tool wants a task to be held up.
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created);
 

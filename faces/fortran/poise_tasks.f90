@@ -23,6 +23,8 @@ module poise_tasks
     integer(c_int) :: pinned = 0, ordered = 0
     type(c_funptr) :: on_finish = c_null_funptr
     type(c_ptr) :: argument = c_null_ptr
+    type(c_ptr) :: replicas = c_null_ptr
+    integer(c_int) :: num_replicas = 0
   end type poise_with
 
   interface
@@ -50,6 +52,15 @@ module poise_tasks
       integer(c_int), value :: function, num_items
       type(poise_item), intent(in) :: items(*)
       type(poise_with), intent(in), optional :: with
+    end function
+    type(c_ptr) function poise_tasks_allocate(context, bytes) bind(c)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: context
+      integer(c_size_t), value :: bytes
+    end function
+    integer(c_int) function poise_tasks_free(context, data) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context, data
     end function
     integer(c_int) function poise_tasks_wait(context) bind(c)
       import :: c_int, c_ptr

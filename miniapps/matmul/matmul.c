@@ -42,7 +42,8 @@ static int compute(int n, int num_tasks, poise_function function) {
   const size_t size = (size_t)(n * n);
   poise_tasks* context;
   check(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, &context));
-  double* all = malloc(3 * size * sizeof(double) * (size_t)(num_tasks + 1));
+  /* Ranks of this node compute there in place. */
+  double* all = poise_tasks_allocate(context, 3 * size * sizeof(double) * (size_t)(num_tasks + 1));
   int finished = 0, wrong = 0;
   for (int t = 0; t < num_tasks; ++t) {
     double* product = all + 3 * size * (size_t)t;
@@ -51,7 +52,7 @@ static int compute(int n, int num_tasks, poise_function function) {
                                 {product + size, size * sizeof(double), POISE_IN},
                                 {product + 2 * size, size * sizeof(double), POISE_OUT},
                                 {&n, sizeof n, POISE_LITERAL}};
-    const poise_with with = {1, 0, 0, 0, count, &finished};
+    const poise_with with = {.cost = 1, .on_finish = count, .argument = &finished};
     check(poise_tasks_submit(context, function, items, 4, &with));
   }
   check(poise_tasks_wait(context));
@@ -59,8 +60,8 @@ static int compute(int n, int num_tasks, poise_function function) {
     for (size_t i = 0; i < size; ++i)
       wrong += all[3 * size * (size_t)t + 2 * size + i] != 2 * (double)i;
   if (finished != num_tasks) ++wrong;
+  check(poise_tasks_free(context, all));
   check(poise_tasks_destroy(context));
-  free(all);
   return wrong;
 }
 

@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <vector>
 
+#include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
 namespace {
@@ -52,8 +53,21 @@ struct Wanted {
   std::vector<int> tasks = {100};  // per rank; the last one for all that follow
   unsigned threads = 1;
   std::string settings;
-  bool summary = false;
+  bool summary = false, openmp = false;
 };
+
+/// All ranks' products: as tasks that are lent, or, to compare, each rank's on its own threads.
+void compute(tasks::Context& context, const Wanted& wanted, std::vector<Product>& products) {
+  if (!wanted.openmp) {
+    for (Product& p : products)
+      context.submit(kMultiply, tasks::in(p.a), tasks::in(p.b), tasks::out(p.c), wanted.size);
+    context.wait();
+    return;
+  }
+#pragma omp parallel for schedule(dynamic) num_threads(wanted.threads)
+  for (Product& p : products) multiply(p.a, p.b, p.c, wanted.size);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 int run(const Wanted& wanted) {
   tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
@@ -64,9 +78,7 @@ int run(const Wanted& wanted) {
   for (int step = 0; step < wanted.steps; ++step) {
     MPI_Barrier(MPI_COMM_WORLD);
     const auto begin = std::chrono::steady_clock::now();
-    for (Product& p : products)
-      context.submit(kMultiply, tasks::in(p.a), tasks::in(p.b), tasks::out(p.c), wanted.size);
-    context.wait();
+    compute(context, wanted, products);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     for (Product& p : products) {
       wrong += !p.right(wanted.size);
@@ -85,15 +97,16 @@ int run(const Wanted& wanted) {
 
 int main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("Dense matrix products as tasks that ranks lend each other");
+  CLI::App app("Dense matrix products as tasks that ranks lend each other", "matmul");
   app.add_option("--size", wanted.size, "rows of a matrix")->check(CLI::Range(1, 10000));
   app.add_option("--tasks", wanted.tasks, "products of each rank; the last number serves the rest")
       ->delimiter(',');
   app.add_option("--steps", wanted.steps, "how often all is computed");
   app.add_option("--threads", wanted.threads, "per rank");
+  app.add_flag("--openmp", wanted.openmp, "each rank's on its own threads, nothing is lent");
   app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
   app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   int status = 2;

@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <vector>
 
+#include "miniapps/arguments.h"
 #include "miniapps/uts/tree.h"
 #include "runtimes/tasks/context.h"
 
@@ -102,14 +103,14 @@ int run(const Wanted& wanted) {
 
 int main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("Unbalanced tree search");
+  CLI::App app("Unbalanced tree search", "uts");
   app.add_option("tree", wanted.tree, "T1 to T5");
   app.add_option("--share", share, "nodes a task visits before it hands over the rest")
       ->check(CLI::Range(1, 1000000000));
   app.add_option("--threads", wanted.threads, "per rank");
   app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
   app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   int level = 0, status = 2;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   try {

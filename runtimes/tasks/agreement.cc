@@ -20,15 +20,15 @@ std::string line_of(const Registered& function) {
   return '"' + function.name + "\" (" + function.signature + ")";
 }
 
-std::string broadcast(MPI_Comm communicator, std::string text, int from) {
+}  // namespace
+
+std::string said_by(MPI_Comm communicator, std::string text, int rank) {
   auto length = static_cast<std::uint64_t>(text.size());
-  MPI_Bcast(&length, 1, MPI_UINT64_T, from, communicator);
+  MPI_Bcast(&length, 1, MPI_UINT64_T, rank, communicator);
   text.resize(length);
-  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, communicator);
+  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, rank, communicator);
   return text;
 }
-
-}  // namespace
 
 void agree_on_success(MPI_Comm communicator, const std::string& error) {
   int rank = 0, size = 1;
@@ -37,7 +37,7 @@ void agree_on_success(MPI_Comm communicator, const std::string& error) {
   int first = error.empty() ? size : rank;
   MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
   if (first == size) return;
-  const std::string text = broadcast(communicator, error, first);
+  const std::string text = said_by(communicator, error, first);
   if (!error.empty()) throw Error(error);
   fail("rank {}: {}", first, text);
 }
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
   if (extremes[0] != ~extremes[1]) {
     int rank = 0;
     MPI_Comm_rank(communicator, &rank);
-    const std::string root = broadcast(communicator, all, 0);
+    const std::string root = said_by(communicator, all, 0);
     for (const std::uint32_t f : order)
       if (error.empty() && root.find(line_of(*functions[f]) + '\n') == std::string::npos)
         error = fmt::format("function {} is registered on rank {} but not on rank 0",

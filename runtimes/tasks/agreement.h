@@ -10,6 +10,9 @@
 
 namespace poise::tasks {
 
+/// A rank's text, on all ranks.
+std::string said_by(MPI_Comm communicator, std::string text, int rank);
+
 /// Throws Error on every rank if any gives a text: its own there, the first such rank's elsewhere.
 void agree_on_success(MPI_Comm communicator, const std::string& error);
 

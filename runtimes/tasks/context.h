@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <mpi.h>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,7 @@
 #include "runtimes/tasks/workplace.h"
 
 #include "poise/base/error.h"
+#include "poise/strategies/lending.h"
 
 namespace poise::tasks {
 
@@ -31,19 +33,37 @@ class TaskFailed : public std::runtime_error {
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
+/// What a program decides itself instead of the setting `policy`. Called by one thread at a time,
+/// on the rank that lends.
+struct Policy {
+  LendingPolicy decide = {};
+  // The load that other ranks' policies see of this rank; else the tasks it may lend.
+  std::function<double(const LendingView&)> load = {};
+  // Asked once in a wait on each rank that has tasks.
+  std::function<std::vector<Replication>(const LendingView&)> replicate = {};
+  bool sees_queue = false;  // costs time with every decision, in proportion to the queue
+};
+
 struct Options {
   unsigned threads = 1;  // that run tasks, with the one that waits among them
   std::string settings =
       {};  // "policy=paired,pull=0"; see settings.h. Variables have the last word
+  Policy policy = {};
 };
 
 /// What may be said of a task besides its arguments.
 struct With {
   double cost = 1;  // relative to other tasks of the same function
   std::int32_t priority = 0;
-  bool pinned = false;   // runs on this rank
+  bool pinned = false;     // runs on this rank
+  std::uint64_t name = 0;  // for the program's own policy
+  // Ranks that get a copy of the task ahead of time. Whoever has a thread free first runs it, once.
+  std::vector<std::uint32_t> replicas = {};
   bool ordered = false;  // after earlier ordered tasks of this rank that touch the same data
   std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
+  // On this rank, once, before the task leaves it: may give the items their data, for those whose
+  // data would be made in vain if the task stays.
+  std::function<void(std::vector<Item>&)> on_lend = {};
 };
 
 /// The result of a task, there after the wait.
@@ -110,6 +130,11 @@ class Context {
   std::uint32_t rank() const;
   std::uint32_t num_ranks() const;
   MPI_Comm communicator() const;  // a duplicate of the context's own
+
+  /// Gives out memory whose data ranks of this node read and write in place when tasks are lent:
+  /// `std::pmr::vector<double> row(n, context.memory());`. It must be given back before the context
+  /// ends. Where memory cannot be shared it is ordinary.
+  std::pmr::memory_resource* memory();
   Counters counters() const;
   /// All ranks' counters as a table, on rank 0; collective.
   std::string summary();

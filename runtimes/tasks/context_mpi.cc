@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runtimes/tasks/context.h"
+#include "tests/support/leaks.h"
 
 #include "poise/base/random.h"
 
@@ -134,8 +135,10 @@ TEST_P(Settings, count_every_task_that_tasks_submit) {
 INSTANTIATE_TEST_SUITE_P(Context, Settings,
                          testing::Values("", "policy=paired,max_tasks=10", "policy=lightest",
                                          "policy=none", "pull=0", "push=0",
-                                         "large_bytes=1,chunk_bytes=100",
-                                         "poll_us=0,batch_bytes=1"));
+                                         "large_bytes=1,chunk_bytes=100,shared_bytes=0",
+                                         "large_bytes=1", "shared_bytes=0",
+                                         "poll_us=0,batch_bytes=1", "delay_us=300",
+                                         "delay_us=300,shared_bytes=0"));
 
 TEST(Context, lends_to_ranks_without_tasks) {
   Context context(MPI_COMM_WORLD);
@@ -388,15 +391,36 @@ const auto kDigest =
       return digest(data);
     });
 
-TEST(Context, survives_random_tasks) {
+// More than MPI counts in one message. Needs 10 GB, so only on request.
+TEST(Context, lends_an_item_of_more_than_two_gigabytes) {
+  if (!std::getenv("POISE_HUGE_ITEM")) GTEST_SKIP() << "set POISE_HUGE_ITEM to run it";
+  constexpr std::size_t kLength = (std::size_t{1} << 31) / 8 + 1000;
+  for (const char* settings : {"shared_bytes=0,min_gain=0", "min_gain=0"}) {
+    Context context(MPI_COMM_WORLD, {.settings = settings});
+    std::vector<std::uint64_t> numbers(my_rank == 0 ? kLength : 0, 7);
+    Future<int> ran_on;
+    for (int t = 0; t < 2 && my_rank == 0; ++t)
+      context.submit(With{.pinned = true}, kSleep, 500000);
+    if (my_rank == 0) context.submit(kIncrement, inout(numbers));
+    context.wait();
+    EXPECT_EQ(context.counters().lent, my_rank == 0 && num_ranks > 1 ? 1u : 0u);
+    for (const std::uint64_t number : numbers) ASSERT_EQ(number, 8u);
+  }
+}
+
+class Weather : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Context, Weather, testing::Values("", ",delay_us=2000"));
+
+TEST_P(Weather, survives_random_tasks) {
   const char* const knob = std::getenv("POISE_STRESS_TASKS");
   const std::uint64_t num_tasks = knob ? std::strtoull(knob, nullptr, 10) : 8000;
   const char* const seed_knob = std::getenv("POISE_STRESS_SEED");
   const std::uint64_t seed = seed_knob ? std::strtoull(seed_knob, nullptr, 10) : 1;
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(mix(seed + static_cast<unsigned>(my_rank)));
-  Context context(MPI_COMM_WORLD,
-                  {.threads = 2, .settings = "large_bytes=1000,poll_us=1," + more_threads()});
+  Context context(
+      MPI_COMM_WORLD,
+      {.threads = 2, .settings = "large_bytes=1000,poll_us=1," + more_threads() + GetParam()});
   runs = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   std::uint64_t expected_runs = 0;
@@ -442,18 +466,37 @@ void run_into(std::string_view trouble) {
   context.wait();
 }
 
+// Contexts where there is no MPI, before and after.
+int run_without_mpi(int argc, char** argv) {
+  const auto refused = [](const char* text) {
+    try {
+      Context context(MPI_COMM_WORLD);
+    } catch (const Error& error) {
+      return std::string(error.what()).find(text) != std::string::npos;
+    }
+    return false;
+  };
+  const bool before = refused("call MPI_Init_thread first");
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &level);
+  const bool single = level > MPI_THREAD_SINGLE || refused("MPI_THREAD_SINGLE");
+  MPI_Finalize();
+  const bool after = refused("which is finalized");
+  std::puts(before && single && after ? "misuse is refused" : "misuse is NOT refused");
+  return 0;
+}
+
 int run_all(int argc, char** argv) {
+  if (std::string_view(argv[argc - 1]) == "--trouble=misuse") return run_without_mpi(argc, argv);
   testing::InitGoogleMock(&argc, argv);
   int wanted = MPI_THREAD_MULTIPLE;
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--level=funneled") wanted = MPI_THREAD_FUNNELED;
     if (std::string(argv[i]) == "--level=serialized") wanted = MPI_THREAD_SERIALIZED;
   }
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, wanted, &level);
+  thread_level = init_mpi(argc, argv, wanted);
   MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-  thread_level = level;
   const std::string_view last_argument = argv[argc - 1];
   if (last_argument.starts_with("--trouble=")) {
     run_into(last_argument.substr(10));
@@ -464,6 +507,7 @@ int run_all(int argc, char** argv) {
   if (my_rank > 0) delete listeners.Release(listeners.default_result_printer());
   int failed = RUN_ALL_TESTS();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  check_leaks();
   MPI_Finalize();
   return failed;
 }

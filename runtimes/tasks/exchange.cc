@@ -51,19 +51,24 @@ std::vector<bool> ranks_of_this_node(MPI_Comm communicator) {
 
 }  // namespace
 
-Exchange::Exchange(MPI_Comm communicator, const Knobs& settings, Workplace& workplace)
+Exchange::Exchange(MPI_Comm communicator, const Knobs& settings, Policy policy,
+                   Workplace& workplace)
     : settings_(settings),
       workplace_(workplace),
-      post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"])),
+      post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"]),
+            settings["delay_us"] * 1e-6),
+      arena_(communicator, static_cast<std::size_t>(settings["shared_bytes"])),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
       wave_(rank_, num_ranks_),
       loads_(rank_, num_ranks_),
       random_(rank_ + 1),
       peers_(num_ranks_),
+      tokens_(arena_),
       pull_(settings["pull"] > 0 && settings.choice("policy") != "none"),
       push_(settings["push"] > 0 && settings.choice("policy") != "none"),
       policy_(static_cast<std::size_t>(settings["policy"])),
+      program_(std::move(policy)),
       min_gain_(settings["min_gain"]),
       batch_bytes_(settings["batch_bytes"]),
       large_bytes_(static_cast<std::size_t>(settings["large_bytes"])),
@@ -87,6 +92,9 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   const Workplace::State state = workplace_.state();
   send_results(state);
   if (num_ranks_ > 1 && in_wait_) {
+    want_replicas(state);
+    send_replicas();
+    use_replicas(state);
     lend_if_it_pays(state);
     ask_if_hungry(state);
     gossip(state);
@@ -98,7 +106,9 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     if (now.idle()) wave_.idle(now.created, now.finished, out);
     send_waves(out);
   }
-  if (wave_.done()) in_wait_ = false;
+  if (!wave_.done()) return;
+  in_wait_ = false;
+  replicas_.clear();  // nobody wants them any more
 }
 
 void Exchange::drain() {
@@ -118,6 +128,7 @@ Load Exchange::own_load(const Workplace::State& state) const {
                     : 0;
   load.queued = static_cast<float>(state.lendable);
   load.threads = static_cast<float>(threads_);
+  load.stated = program_.load ? static_cast<float>(stated_load_) : load.queued;
   return load;
 }
 
@@ -161,6 +172,10 @@ void Exchange::handle(const Post::Arrival& arrival) {
       break;
     case Kind::decline: answered(from, head.asked_at_s, false); break;
     case Kind::load: break;
+    case Kind::replica: handle_replica(arrival, reader, from); break;
+    case Kind::claim: handle_claim(reader, from); break;
+    case Kind::grant: claimed(reader, from, true); break;
+    case Kind::refuse: claimed(reader, from, false); break;
     case Kind::wave: {
       std::vector<WaveMessage> out;
       wave_.handle(from, reader.get<WaveMessage>(), out);

@@ -6,11 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "runtimes/tasks/arena.h"
 #include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/context.h"
 #include "runtimes/tasks/loads.h"
 #include "runtimes/tasks/measured.h"
 #include "runtimes/tasks/post.h"
@@ -26,7 +29,7 @@ namespace poise::tasks {
 /// Not for several threads at once, and the only part that calls MPI.
 class Exchange {
  public:
-  Exchange(MPI_Comm communicator, const Knobs& settings, Workplace& workplace);
+  Exchange(MPI_Comm communicator, const Knobs& settings, Policy policy, Workplace& workplace);
 
   /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
   /// enters it with the first call that names it); `all_inside`: no thread of the program can
@@ -47,9 +50,27 @@ class Exchange {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t num_ranks() const { return num_ranks_; }
   const Counters& counters() const { return counters_; }
+  Arena& arena() { return arena_; }
 
  private:
-  enum class Kind : std::uint8_t { tasks, results, request, decline, load, wave };
+  enum class Kind : std::uint8_t {
+    tasks,
+    results,
+    request,
+    decline,
+    load,
+    wave,
+    replica,
+    claim,
+    grant,
+    refuse
+  };
+  struct Replica {
+    std::unique_ptr<Task> task;
+    Ticket ticket = 0;
+    std::uint64_t* token = nullptr;  // null: to be had of its home only
+    bool claimed = false;
+  };
   struct Peer {
     std::uint64_t lent = 0, borrowed = 0;  // tasks to and from it since the start
     std::uint64_t arrived = 0;             // of those lent, as it last said
@@ -71,15 +92,32 @@ class Exchange {
 
   // Lending.
   void lend_if_it_pays(const Workplace::State& state);
-  std::vector<Loan> loans(const Workplace::State& state) const;
+  std::vector<Loan> loans(const Workplace::State& state);
+  std::vector<Loan> loans_of_program(const LendingView& view);
+  void state_load(const Workplace::State& state);
   std::vector<Loan> trial_loans(const Workplace::State& state) const;
   bool may_borrow(std::uint32_t rank) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
   void lend(const Loan& loan);
-  void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) const;
+  void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges);
+  std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
   void handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
-  void read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
+                 std::function<void(std::unique_ptr<Task>)> then);
+  void read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
+                  std::unique_ptr<Task> task, std::uint32_t num_items,
+                  std::function<void(std::unique_ptr<Task>)> then);
   void decline(std::uint32_t rank);
+
+  // Replicas: copies of tasks that are elsewhere ahead of time.
+  void want_replicas(const Workplace::State& state);
+  void send_replicas();
+  void send_replica(Task& task, std::uint32_t to);
+  void handle_replica(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void handle_claim(Reader& reader, std::uint32_t from);
+  void claimed(Reader& reader, std::uint32_t home, bool granted);
+  void use_replicas(const Workplace::State& state);
+  std::unique_ptr<Task> take_away(std::uint64_t slot);
 
   // Borrowing.
   void ask_if_hungry(const Workplace::State& state);
@@ -90,6 +128,7 @@ class Exchange {
   void send_results_home(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks);
   void handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
   void read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);
 
   void gossip(const Workplace::State& state);
@@ -97,6 +136,7 @@ class Exchange {
   const Knobs& settings_;
   Workplace& workplace_;
   Post post_;
+  Arena arena_;
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now
   Wave wave_;
@@ -110,16 +150,22 @@ class Exchange {
   std::vector<std::unique_ptr<Task>> finished_;
   std::vector<std::unique_ptr<Task>> results_;  // of borrowed tasks, to be sent
   double results_since_s_ = 0;
+  Tokens tokens_;
+  std::vector<Replica> replicas_;  // the oldest first
+  std::uint64_t wanted_wait_ = 0;  // the latest for which the program's policy said what to copy
   double now_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_ask_s_ = 0, ask_pause_s_ = 0;
+  double next_replicas_s_ = 0;
   std::uint32_t gossip_distance_ = 1;
   std::uint32_t version_ = 0;
-  bool in_wait_ = false, asked_now_ = false;
+  bool in_wait_ = false, asked_now_ = false, said_policy_failed_ = false;
+  double stated_load_ = 0;
   Counters counters_;
 
   // Settings that every step reads.
   const bool pull_, push_;
   const std::size_t policy_;
+  const Policy program_;
   const double min_gain_, batch_bytes_;
   const std::size_t large_bytes_;
   const CountThresholds thresholds_;

@@ -1,6 +1,7 @@
 // The part of the exchange that lends tasks and takes borrowed ones in.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
@@ -10,7 +11,7 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
-constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16;  // of an item's flags
+constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
 std::uint8_t alignment_of(const void* data) {
@@ -69,13 +70,14 @@ std::vector<Loan> Exchange::trial_loans(const Workplace::State& state) const {
   return loans;
 }
 
-std::vector<Loan> Exchange::loans(const Workplace::State& state) const {
+std::vector<Loan> Exchange::loans(const Workplace::State& state) {
   std::vector<Borrower> others;
-  std::vector<double> tasks;  // of this rank first, then of the others
+  std::vector<double> tasks, loads(num_ranks_);
   std::vector<std::uint32_t> ranks;
-  tasks.push_back(static_cast<double>(state.lendable));
+  tasks.push_back(static_cast<double>(state.lendable));  // this rank's first, then the others'
   ranks.push_back(rank_);
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+    loads[rank] = loads_.of(rank).stated;
     if (!may_borrow(rank)) continue;
     others.push_back(borrower(rank, state));
     ranks.push_back(rank);
@@ -84,21 +86,22 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) const {
         static_cast<double>(peers_[rank].lent - std::min(peers_[rank].lent, peers_[rank].arrived)));
   }
   if (others.empty()) return {};
+  loads[rank_] = program_.load ? stated_load_ : static_cast<double>(state.lendable);
+  const double task_s = state.queued_s / static_cast<double>(state.lendable);
+  const LendingView view{
+      .task_s = task_s,
+      .queued = static_cast<std::uint32_t>(std::min<std::size_t>(state.lendable, UINT32_MAX)),
+      .busy_s = 0.5 * task_s * static_cast<double>(std::min<std::size_t>(state.running, threads_)) /
+                threads_,
+      .threads = static_cast<double>(threads_),
+      .lend_s = pack_s_ + unpack_s_,
+      .others = others,
+      .rank = rank_,
+      .load_of_rank = loads};
+  if (program_.decide) return loans_of_program(view);
   std::vector<Loan> loans;
   switch (policy_) {
-    case 0: {
-      if (!state.all_times_known) return trial_loans(state);
-      const double task_s = state.queued_s / static_cast<double>(state.lendable);
-      return cost_aware_loans(
-          {.task_s = task_s,
-           .queued = static_cast<std::uint32_t>(std::min<std::size_t>(state.lendable, UINT32_MAX)),
-           .busy_s = 0.5 * task_s *
-                     static_cast<double>(std::min<std::size_t>(state.running, threads_)) / threads_,
-           .threads = static_cast<double>(threads_),
-           .lend_s = pack_s_ + unpack_s_,
-           .others = others},
-          min_gain_);
-    }
+    case 0: return state.all_times_known ? cost_aware_loans(view, min_gain_) : trial_loans(state);
     case 1: loans = paired_loans(tasks, 0, thresholds_); break;
     case 2: loans = lightest_loans(tasks, 0, thresholds_); break;
     default: break;
@@ -107,10 +110,43 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) const {
   return loans;
 }
 
+// What a program's policy wants and cannot have is left out: the job goes on.
+std::vector<Loan> Exchange::loans_of_program(const LendingView& view) {
+  LendingView whole = view;
+  std::vector<QueuedTask> queue;
+  if (program_.sees_queue) queue = workplace_.queue();
+  whole.queue = queue;
+  std::vector<Loan> loans;
+  try {
+    loans = program_.decide(whole);
+  } catch (const std::exception& exception) {
+    if (!std::exchange(said_policy_failed_, true))
+      std::fprintf(stderr, "poise: rank %u lends nothing where its policy fails: %s\n", rank_,
+                   exception.what());
+  }
+  std::erase_if(
+      loans, [&](const Loan& loan) { return loan.rank >= num_ranks_ || !may_borrow(loan.rank); });
+  return loans;
+}
+
+// As the program's policy calls it, for the next messages.
+void Exchange::state_load(const Workplace::State& state) {
+  if (!program_.load) return;
+  const auto queue = program_.sees_queue ? workplace_.queue() : std::vector<QueuedTask>{};
+  try {
+    stated_load_ = program_.load({.queued = static_cast<std::uint32_t>(state.lendable),
+                                  .threads = static_cast<double>(threads_),
+                                  .rank = rank_,
+                                  .queue = queue});
+  } catch (const std::exception&) {  // the last statement stays
+  }
+}
+
 void Exchange::lend_if_it_pays(const Workplace::State& state) {
   const bool asked = std::exchange(asked_now_, false);
   if (!asked && now_s_ < next_decision_s_) return;
   next_decision_s_ = now_s_ + kDecisionEvery_s;
+  state_load(state);
   if (state.lendable > 0)
     for (const Loan& loan : loans(state)) lend(loan);
   if (!asked) return;
@@ -127,7 +163,8 @@ void Exchange::lend(const Loan& loan) {
   const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
   // Borrowed tasks go on to whoever asks, not to where somebody only thinks they are better off.
-  auto tasks = workplace_.take_for_lending(loan.tasks, batch_bytes_, peer.asks);
+  auto tasks = loan.names.empty() ? workplace_.take_for_lending(loan.tasks, batch_bytes_, peer.asks)
+                                  : workplace_.take_for_lending(loan.names);
   if (tasks.empty()) return;
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   peer.asks = false;
@@ -136,6 +173,7 @@ void Exchange::lend(const Loan& loan) {
   std::vector<Large> larges;
   auto lent_on = std::make_shared<std::vector<std::unique_ptr<Task>>>();  // their data must stay
   for (auto& task : tasks) {
+    if (task->on_lend) std::exchange(task->on_lend, nullptr)(task->items);
     if (task->home == rank_) {
       if (free_slots_.empty()) {
         free_slots_.push_back(slots_.size());
@@ -144,6 +182,7 @@ void Exchange::lend(const Loan& loan) {
       task->slot = free_slots_.back();
       free_slots_.pop_back();
     }
+    if (workplace_.events()) workplace_.events()->lent(now_s_, loan.rank, task->home, task->slot);
     write_task(head, *task, loan.rank, larges);
     if (task->home == rank_)
       slots_[task->slot] = std::move(task);
@@ -155,19 +194,49 @@ void Exchange::lend(const Loan& loan) {
   pack_s_ = moved_average(pack_s_, each_s, 0.125);
 }
 
-void Exchange::write_task(Writer& head, Task& task, std::uint32_t to,
-                          std::vector<Large>& larges) const {
+// Where the receiver finds an item without a message: where it is, if it is in memory that both
+// see, or a copy there of what is long. A borrowed task's result goes straight home, so nobody
+// could give back a copy made of it here.
+std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uint32_t to) {
+  const Item& item = task.items[i];
+  if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;
+  if (const auto spot = arena_.find(item.data, item.bytes)) {
+    counters_.bytes_in_place += item.goes_out() ? item.bytes : 0;
+    return spot;
+  }
+  if (item.bytes < large_bytes_ || task.home != rank_) return std::nullopt;
+  task.copies.resize(task.items.size());
+  auto& copy = task.copies[i];
+  if (!copy) {
+    void* const data = arena_.try_allocate(item.bytes);
+    if (!data) return std::nullopt;
+    copy = {static_cast<std::byte*>(data),
+            [this, bytes = item.bytes](std::byte* p) { arena_.deallocate(p, bytes, kAlignment); }};
+    if (item.goes_out()) {
+      std::memcpy(copy.get(), item.data, item.bytes);
+      counters_.bytes_copied += item.bytes;
+    }
+  }
+  return arena_.find(copy.get(), item.bytes);
+}
+
+void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) {
   const bool going_home = task.home == to;
   head.put(TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
                     going_home ? 0 : static_cast<std::uint32_t>(task.items.size())});
   if (going_home) return;
-  for (const Item& item : task.items) {
-    const bool large = item.data && item.goes_out() && item.bytes >= large_bytes_;
-    const auto flags = static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) |
-                                                 (item.data ? 0u : kNull) | (large ? kLarge : 0u));
+  for (std::size_t i = 0; i < task.items.size(); ++i) {
+    const Item& item = task.items[i];
+    const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
+    const bool large = !spot && item.data && item.goes_out() && item.bytes >= large_bytes_;
+    const auto flags =
+        static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) | (item.data ? 0u : kNull) |
+                                  (large ? kLarge : 0u) | (spot ? kInPlace : 0u));
     const std::uint8_t alignment = alignment_of(item.data);
     head.put(ItemHead{item.bytes, flags, alignment});
-    if (!item.data || !item.goes_out()) continue;
+    if (spot) head.put(*spot);
+    if (spot || !item.data || !item.goes_out()) continue;
+    counters_.bytes_sent += item.bytes;
     if (large)
       larges.push_back({item.data, item.bytes});
     else
@@ -177,14 +246,22 @@ void Exchange::write_task(Writer& head, Task& task, std::uint32_t to,
 
 void Exchange::handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
-  for (std::uint32_t i = 0; i < num_tasks; ++i) read_task(arrival, reader, from);
+  for (std::uint32_t i = 0; i < num_tasks; ++i)
+    read_task(arrival, reader, from, [this, from](std::unique_ptr<Task> task) {
+      ++peers_[from].borrowed;
+      workplace_.accept_borrowed(std::move(task));
+    });
 }
 
-void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+// `then` gets the task when all its items are there.
+void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
+                         std::function<void(std::unique_ptr<Task>)> then) {
   const auto head = reader.get<TaskHead>();
   if (head.home == rank_) {
     ++peers_[from].borrowed;
-    workplace_.take_back(take_slot(head.slot));
+    auto task = take_away(head.slot);
+    task->copies.clear();
+    workplace_.take_back(std::move(task));
     return;
   }
   auto task = std::make_unique<Task>();
@@ -193,16 +270,24 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   task->function = head.function;
   task->home = head.home;
   task->priority = head.priority;
+  read_items(arrival, reader, from, std::move(task), head.num_items, std::move(then));
+}
+
+void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
+                          std::unique_ptr<Task> task, std::uint32_t num_items,
+                          std::function<void(std::unique_ptr<Task>)> then) {
   task->message = arrival.head;
   std::size_t storage = 0;  // of items that are not in the head; offsets first, pointers later
   std::vector<std::size_t> stored;
   std::vector<bool> larges;
-  for (std::uint32_t i = 0; i < head.num_items; ++i) {
+  for (std::uint32_t i = 0; i < num_items; ++i) {
     const auto item_head = reader.get<ItemHead>();
     Item item{nullptr, item_head.bytes, static_cast<Mode>(item_head.flags & kModeBits)};
     const bool null = item_head.flags & kNull, large = item_head.flags & kLarge;
     if (item.mode == Mode::result)
       item.data = &task->result;
+    else if (item_head.flags & kInPlace)
+      item.data = arena_.at(reader.get<Arena::Spot>());
     else if (!null && !large && item.goes_out())
       item.data = reader.get(item.bytes, item_head.alignment);
     else if (!null) {
@@ -223,20 +308,14 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
       if (larges[k]) fetched.push_back({item.data, item.bytes});
     }
   }
-  if (fetched.empty()) {
-    ++peers_[from].borrowed;
-    workplace_.accept_borrowed(std::move(task));
-    return;
-  }
+  if (fetched.empty()) return then(std::move(task));
   double bytes = 0;
   for (const Large& large : fetched) bytes += static_cast<double>(large.bytes);
   const double begin_s = clock_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
-  post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from] {
-    Peer& peer = peers_[from];
-    ++peer.borrowed;
-    (peer.near ? near_ : far_).seconds_per_byte.learn((clock_s() - begin_s) / bytes);
-    workplace_.accept_borrowed(std::move(*shared));
+  post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from, then = std::move(then)] {
+    (peers_[from].near ? near_ : far_).seconds_per_byte.learn((clock_s() - begin_s) / bytes);
+    then(std::move(*shared));
   });
 }
 

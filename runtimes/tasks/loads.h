@@ -19,6 +19,7 @@ struct Load {
   float task_s = 0;           // of its average queued task; 0: unknown
   float queued = 0;           // tasks not started that it may lend
   float threads = 1;
+  float stated = 0;  // what its program's policy calls its load; else `queued`
 };
 
 class Loads {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/clock.h"
 
 #include "poise/base/check.h"
 
@@ -24,8 +25,12 @@ std::uint32_t large_tag(const std::byte* head) {
 
 }  // namespace
 
-Post::Post(MPI_Comm communicator, std::size_t chunk_bytes) : chunk_bytes_(chunk_bytes) {
+Post::Post(MPI_Comm communicator, std::size_t chunk_bytes, double most_delay_s)
+    : chunk_bytes_(chunk_bytes), most_delay_s_(most_delay_s), random_(1) {
   MPI_Comm_dup(communicator, &communicator_);
+  int rank = 0;
+  MPI_Comm_rank(communicator_, &rank);
+  random_ = Random(mix(static_cast<unsigned>(rank)));
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_ARE_FATAL);
 }
 
@@ -128,6 +133,7 @@ void Post::poll(const std::function<void(const Arrival&)>& handle) {
   test(receive_requests_, receivings_,
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_heads();
+  if (most_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
   // What is handled may send and fetch, so the list is taken first.
   const auto arrived = std::exchange(arrived_, {});
   for (const auto& receiving : arrived) {
@@ -138,7 +144,26 @@ void Post::poll(const std::function<void(const Arrival&)>& handle) {
   }
 }
 
+// Every other head waits for a while.
+void Post::hold_back(const std::shared_ptr<Receiving>& head) {
+  const double delay_s = random_.below(2) ? most_delay_s_ * random_.uniform() : 0;
+  held_.push_back({clock_s() + delay_s, head});
+}
+
+void Post::release_held(double now_s) {
+  for (auto& receiving : std::exchange(arrived_, {})) {
+    if (receiving->then || most_delay_s_ <= 0)
+      arrived_.push_back(std::move(receiving));
+    else
+      hold_back(receiving);
+  }
+  for (Held& held : held_)
+    if (held.until_s <= now_s || most_delay_s_ <= 0) arrived_.push_back(std::move(held.head));
+  std::erase_if(held_, [](const Held& held) { return !held.head; });
+}
+
 void Post::drain(const std::function<void(const Arrival&)>& handle) {
+  most_delay_s_ = 0;
   for (;;) {
     poll(handle);
     const std::uint64_t mine[2] = {sent_ - received_,

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "poise/base/random.h"
+
 namespace poise::tasks {
 
 /// Memory of a large item, sent or filled in place.
@@ -22,7 +24,8 @@ class Post {
  public:
   /// Works on a duplicate of the communicator. Collective. `chunk_bytes`: the longest MPI message
   /// of a large item.
-  Post(MPI_Comm communicator, std::size_t chunk_bytes);
+  /// `most_delay_s`: for tests, how long an arrived head may be held back while others overtake it.
+  Post(MPI_Comm communicator, std::size_t chunk_bytes, double most_delay_s = 0);
   ~Post();
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
@@ -63,6 +66,8 @@ class Post {
     std::function<void()> then;  // empty for a head
   };
   void receive_heads();
+  void hold_back(const std::shared_ptr<Receiving>& head);
+  void release_held(double now_s);
   template <typename Part, typename Done>
   void test(std::vector<MPI_Request>& requests, std::vector<std::shared_ptr<Part>>& parts,
             Done done);
@@ -79,6 +84,14 @@ class Post {
   std::vector<std::shared_ptr<Receiving>> receivings_;  // of each request
   std::vector<int> indices_;
   std::vector<std::shared_ptr<Receiving>> arrived_;
+
+  struct Held {
+    double until_s = 0;
+    std::shared_ptr<Receiving> head;
+  };
+  double most_delay_s_;
+  Random random_;
+  std::vector<Held> held_;
 };
 
 }  // namespace poise::tasks

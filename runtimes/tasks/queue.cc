@@ -1,5 +1,6 @@
 #include "runtimes/tasks/queue.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -61,6 +62,22 @@ std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
     if (!level->second.free.empty()) return take(level->second.free);
   if (borrowed_too && !borrowed_.empty()) return take(borrowed_);
   return nullptr;
+}
+
+std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Task&)>& wanted) {
+  std::vector<std::unique_ptr<Task>> taken;
+  for (auto& [priority, level] : levels_) {
+    for (auto& task : level.free)
+      if (wanted(*task)) taken.push_back(leave(std::move(task)));
+    std::erase(level.free, nullptr);
+  }
+  return taken;
+}
+
+void Queue::for_each_lendable(const std::function<void(Task&)>& look) const {
+  for (const auto& task : borrowed_) look(*task);
+  for (const auto& [priority, level] : levels_)
+    for (const auto& task : level.free) look(*task);
 }
 
 }  // namespace poise::tasks

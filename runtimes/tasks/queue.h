@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -28,6 +29,11 @@ class Queue {
   /// A task to lend: of the least priority the one that would be started last; after all own ones
   /// a borrowed one, if `borrowed_too`. Null if none may leave.
   std::unique_ptr<Task> take_last(bool borrowed_too);
+
+  /// Those of its own tasks that may leave and are wanted, in the order of the queue.
+  std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
+  /// Calls back with each task that may leave, the one to start first first.
+  void for_each_lendable(const std::function<void(Task&)>& look) const;
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }

@@ -60,6 +60,10 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
       }
       if (!item.comes_back() || !item.data) continue;
       counters_.bytes_back += item.bytes;
+      const bool in_place = arena_.find(item.data, item.bytes).has_value();
+      head.put(in_place);
+      if (in_place) continue;
+      counters_.bytes_sent += item.bytes;
       if (item.bytes >= large_bytes_)
         larges.push_back({item.data, item.bytes});
       else
@@ -84,34 +88,48 @@ std::unique_ptr<Task> Exchange::take_slot(std::uint64_t slot) {
   return std::move(slots_[slot]);
 }
 
+// Takes what came with the head; returns what follows it.
+std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
+  std::vector<Large> larges;
+  for (std::size_t i = 0; i < task.items.size(); ++i) {
+    const Item& item = task.items[i];
+    if (item.mode == Mode::result) {
+      const auto bytes = reader.get<std::uint64_t>();
+      auto& result = *static_cast<Buffer*>(item.data);
+      result.resize(0);
+      result.append(reader.get(bytes, 1), bytes);
+    }
+    if (!item.comes_back() || !item.data) continue;
+    if (reader.get<bool>()) {
+      const void* const copy = i < task.copies.size() ? task.copies[i].get() : nullptr;
+      if (copy) std::memcpy(item.data, copy, item.bytes);
+      (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
+    } else if (item.bytes >= large_bytes_) {
+      larges.push_back({item.data, item.bytes});
+    } else if (item.bytes > 0) {
+      std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
+    }
+  }
+  return larges;
+}
+
 void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto head = reader.get<ResultHead>();
-  auto task = take_slot(head.slot);
+  auto task = take_away(head.slot);
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
   task->error.assign(text, head.error_bytes);
   task->ran_on = from;
   std::vector<Large> larges;
   if (!task->failed) {
-    for (const Item& item : task->items) {
-      if (item.mode == Mode::result) {
-        const auto bytes = reader.get<std::uint64_t>();
-        auto& result = *static_cast<Buffer*>(item.data);
-        result.resize(0);
-        result.append(reader.get(bytes, 1), bytes);
-      }
-      if (!item.comes_back() || !item.data) continue;
-      if (item.bytes >= large_bytes_)
-        larges.push_back({item.data, item.bytes});
-      else if (item.bytes > 0)
-        std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
-    }
+    larges = read_outputs(*task, reader);
     const double expected_s = workplace_.times().per_unit(task->function) * task->cost;
     double& slowness = peers_[from].slowness;
     if (expected_s > 0)
       slowness =
           std::clamp(moved_average(slowness, head.seconds / expected_s, 1.0 / 16), 0.05, 20.0);
   }
+  task->copies.clear();
   if (larges.empty()) {
     finished_.push_back(std::move(task));
     return;

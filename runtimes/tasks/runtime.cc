@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
 
 #include "runtimes/tasks/agreement.h"
 #include "runtimes/tasks/bytes.h"
@@ -12,6 +14,7 @@
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 
 namespace poise::tasks {
 
@@ -77,6 +80,16 @@ bool is_main_thread() {
   return flag;
 }
 
+// Rank 0's variable; a job's later contexts number theirs.
+std::string next_trace_path(MPI_Comm communicator) {
+  static int num_paths = 0;
+  const char* const path = std::getenv("POISE_TASKS_TRACE");
+  const std::string own = path ? path : "";
+  const std::string agreed = said_by(communicator, own, 0);
+  if (agreed.empty() || ++num_paths == 1) return agreed;
+  return fmt::format("{}.{}", agreed, num_paths);
+}
+
 Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   std::string error;
   Knobs settings(setting_knobs());
@@ -107,7 +120,10 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
-  exchange_ = std::make_unique<Exchange>(communicator, settings_, *workplace_);
+  exchange_ = std::make_unique<Exchange>(communicator, settings_, options.policy, *workplace_);
+  trace_path_ = next_trace_path(communicator);
+  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator);
+  workplace_->tell(events_.get());
   own_threads_ = options.threads - 1;
   for (unsigned i = 1; i < options.threads; ++i)
     threads_.emplace_back([this] { work_in_background(); });
@@ -133,9 +149,23 @@ Runtime::~Runtime() {
   wait_changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   exchange_->drain();
+  if (events_) write_trace();
   if (settings_["summary"] > 0) {
     const std::string text = summary();
     std::fputs(text.c_str(), stderr);
+  }
+}
+
+/// A job goes on without its trace.
+void Runtime::write_trace() {
+  const std::vector<RankEvents> ranks = events_->gathered(exchange_->communicator());
+  if (exchange_->rank() != 0) return;
+  std::vector<std::string> names;
+  for (std::uint32_t f = 0; f < wire_.size(); ++f) names.push_back(workplace_->function(f).name);
+  try {
+    write_file(trace_path_, trace_json(ranks, names));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "poise: there is no trace of tasks: %s\n", error.what());
   }
 }
 
@@ -151,8 +181,15 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
   task->cost = with.cost;
   task->priority = with.priority;
   task->pinned = with.pinned;
+  task->name = with.name;
+  for (const std::uint32_t rank : with.replicas) {
+    if (rank >= exchange_->num_ranks())
+      fail("a task cannot be replicated on rank {}; there are {}", rank, exchange_->num_ranks());
+    if (rank != exchange_->rank() && !with.pinned) task->replicas.push_back(rank);
+  }
   task->deliver = std::move(deliver);
   task->on_finish = std::move(with.on_finish);
+  task->on_lend = std::move(with.on_lend);
   std::size_t literals = 0;
   for (const Item& item : items)
     if (item.mode == Mode::literal) literals = aligned(literals, 16) + item.bytes;
@@ -271,7 +308,9 @@ void Runtime::wait(unsigned team) {
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can wait for tasks");
   const std::uint64_t wait = enter(team);
+  const double begin_s = clock_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
+  if (events_) events_->waited(begin_s, clock_s());
   leave();
   { const std::lock_guard lock(exchange_mutex_); }  // whoever is still inside MPI comes out
   const auto failures = workplace_->take_failures();
@@ -315,6 +354,11 @@ Counters Runtime::counters() const {
   counters.declines = other.declines;
   counters.bytes_back = other.bytes_back;
   counters.messages = other.messages;
+  counters.replicas_sent = other.replicas_sent;
+  counters.replicas_won = other.replicas_won;
+  counters.bytes_sent = other.bytes_sent;
+  counters.bytes_copied = other.bytes_copied;
+  counters.bytes_in_place = other.bytes_in_place;
   counters.waiting_s = waiting_s_;
   return counters;
 }

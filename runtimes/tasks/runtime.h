@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/events.h"
 #include "runtimes/tasks/exchange.h"
 #include "runtimes/tasks/workplace.h"
 
@@ -30,6 +31,7 @@ class Runtime {
   void progress();
   std::string summary();
   Counters counters() const;
+  std::pmr::memory_resource* memory() { return &exchange_->arena(); }
   const Exchange& exchange() const { return *exchange_; }
 
   static Context* current_context();
@@ -45,11 +47,14 @@ class Runtime {
   void work_in_background();
   void help_in_background();
   void report_missing(double waited_s);
+  void write_trace();
 
   Context& owner_;
   Knobs settings_;
   bool any_thread_;                  // may call MPI; else the main thread only
   std::vector<std::uint32_t> wire_;  // of each FunctionId
+  std::string trace_path_;           // empty: no trace
+  std::unique_ptr<Events> events_;
   std::unique_ptr<Workplace> workplace_;
   std::unique_ptr<Exchange> exchange_;
   std::mutex exchange_mutex_;

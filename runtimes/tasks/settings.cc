@@ -32,6 +32,8 @@ constexpr Knob kSettings[] = {
     {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},
     {"batch_bytes", 16777216, 1, 1e15, "most data lent at once"},
+    {"shared_bytes", 68719476736, 0, 1e15, "address space of a rank for memory its node sees"},
+    {"delay_us", 0, 0, 1e6, "for tests: messages are held back up to so long, in any order"},
     {"patience_s", 60, 0, 1e9, "after this long in a wait, say who has not come (0: never)"},
     {"summary", 0, 0, 1, "print the counters of all ranks at the end"},
 };
@@ -50,6 +52,7 @@ Knobs read_settings(std::string_view program) {
     std::string name(text.substr(kPrefix.size(), equals - kPrefix.size()));
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name == "trace") continue;  // no number, and read by rank 0 alone
     settings.set("variables POISE_TASKS_*", name, text.substr(equals + 1));
   }
   return settings;

@@ -11,6 +11,7 @@
 
 #include "runtimes/archive/buffer.h"
 #include "runtimes/tasks/item.h"
+#include "runtimes/tasks/token.h"
 
 namespace poise::tasks {
 
@@ -28,17 +29,25 @@ struct Task {
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
+  std::uint64_t name = 0;  // for the program's own policy
   std::vector<Item> items;
   std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
   std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
   Buffer result;                       // of a borrowed task that has one
+  // Of items, by position, where others of this node see them.
+  std::vector<std::shared_ptr<std::byte>> copies;
+  // At home, of a task that is to be copied to other ranks ahead of time, or was.
+  std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
+  Ticket ticket = 0;                    // 0: nobody else may start it
+  std::shared_ptr<std::uint64_t> token;
   std::shared_ptr<Children> siblings;  // those this task is one of
   std::shared_ptr<Children> children;
   std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
   std::function<void()> deliver;     // at home only: takes the result, unless the task failed
   std::function<void()> on_finish;   // at home only
-  double seconds = 0;                // that it ran
-  std::uint32_t ran_on = 0;          // the rank
+  std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
+  double seconds = 0;                               // that it ran
+  std::uint32_t ran_on = 0;                         // the rank
   bool failed = false;
   std::string error;  // of a failed task
 

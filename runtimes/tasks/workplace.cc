@@ -1,9 +1,12 @@
 #include "runtimes/tasks/workplace.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "runtimes/tasks/clock.h"
+
+#include "poise/base/check.h"
 
 namespace poise::tasks {
 
@@ -41,8 +44,29 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   ++counters_.submitted;
   if (in_order) task = order_.add(std::move(task));
   if (!task) return;  // it has to wait
-  queue_.push(std::move(task), parent != nullptr);
+  enqueue(std::move(task), parent != nullptr);
+}
+
+void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
+  if (!task->replicas.empty()) {
+    task->ticket = ++last_ticket_;
+    ++wanted_;
+  }
+  queue_.push(std::move(task), newest_first);
   queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+// Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
+// copy of it has started, the result is waited for.
+bool Workplace::is_ours(std::unique_ptr<Task>& task) {
+  if (task->ticket == 0) return true;
+  if (!task->replicas.empty()) --wanted_;
+  task->replicas.clear();
+  const Ticket ticket = std::exchange(task->ticket, 0);
+  const auto token = std::exchange(task->token, nullptr);
+  if (!token || take_token(token.get(), ticket)) return true;
+  elsewhere_.emplace(ticket, std::move(task));
+  return false;
 }
 
 void Workplace::run(Task& task) {
@@ -64,15 +88,17 @@ bool Workplace::run_one() {
   std::unique_ptr<Task> task;
   {
     const std::lock_guard lock(mutex_);
-    task = queue_.pop();
+    do task = queue_.pop();
+    while (task && !is_ours(task));
+    queued_.store(queue_.size(), std::memory_order_relaxed);
     if (!task) return false;
     ++running_;
-    queued_.store(queue_.size(), std::memory_order_relaxed);
   }
   run(*task);
   // With what it takes to start a task: of very short ones that is the larger part.
   const double seconds = task->seconds = clock_s() - begin_s;
   if (!task->failed) times_.learn(task->function, seconds, task->cost);
+  if (events_) events_->ran(begin_s, begin_s + seconds, task->function, task->home, task->slot);
   const bool own = task->home == rank_;
   if (own) finish(std::move(task), rank_);
   const std::lock_guard lock(mutex_);
@@ -100,8 +126,7 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   if (ran_on != rank_) ++counters_.returned;
   if (task->siblings) task->siblings->open.fetch_sub(1, std::memory_order_release);
   if (task->ordered) {
-    for (auto& next : order_.finish(*task->ordered)) queue_.push(std::move(next), false);
-    queued_.store(queue_.size(), std::memory_order_relaxed);
+    for (auto& next : order_.finish(*task->ordered)) enqueue(std::move(next), false);
   }
   ++finished_;
 }
@@ -115,6 +140,7 @@ void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
 
 void Workplace::take_back(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
+  wanted_ += !task->replicas.empty();
   queue_.push(std::move(task), false);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
@@ -127,14 +153,88 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
   while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
-    if (task->home != rank_) --borrowed_;
+    if (!is_ours(task)) continue;
     bytes += static_cast<double>(task->bytes_out());
     tasks.push_back(std::move(task));
+  }
+  left(tasks);
+  return tasks;
+}
+
+std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(
+    std::span<const std::uint64_t> names) {
+  const std::lock_guard lock(mutex_);
+  auto tasks = queue_.take([&](const Task& task) {
+    return std::find(names.begin(), names.end(), task.name) != names.end();
+  });
+  std::erase_if(tasks, [&](std::unique_ptr<Task>& task) { return !is_ours(task); });
+  left(tasks);
+  return tasks;
+}
+
+void Workplace::left(const std::vector<std::unique_ptr<Task>>& tasks) {
+  for (const auto& task : tasks) {
+    if (task->home != rank_) --borrowed_;
+    counters_.bytes_lent += task->bytes_out();
   }
   queued_.store(queue_.size(), std::memory_order_relaxed);
   counters_.lent += tasks.size();
   counters_.loans += !tasks.empty();
-  counters_.bytes_lent += static_cast<std::uint64_t>(bytes);
+}
+
+std::vector<std::unique_ptr<Task>> Workplace::take_to_replicate(
+    const std::function<bool(std::uint32_t rank)>& reached) {
+  if (wanted_ == 0) return {};
+  const std::lock_guard lock(mutex_);
+  auto tasks = queue_.take([&](const Task& task) {
+    return std::any_of(task.replicas.begin(), task.replicas.end(), reached);
+  });
+  wanted_ -= tasks.size();
+  return tasks;
+}
+
+void Workplace::want_replicas(const Replication& what) {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t left = what.tasks;
+  queue_.for_each_lendable([&](Task& task) {
+    if (left == 0 || task.home != rank_ || task.ticket != 0 || what.ranks.empty()) return;
+    --left;
+    task.replicas = what.ranks;
+    task.ticket = ++last_ticket_;
+    ++wanted_;
+  });
+}
+
+bool Workplace::let_go(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto found = queue_.take([&](const Task& task) { return task.ticket == ticket; });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  // Taken here on behalf of that rank; unless another one had it already.
+  const bool here = !found.empty() && is_ours(found.front());
+  if (here) elsewhere_.emplace(ticket, std::move(found.front()));
+  return here;
+}
+
+std::unique_ptr<Task> Workplace::take_elsewhere(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto found = queue_.take([&](const Task& task) { return task.ticket == ticket; });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  if (!found.empty()) (void)is_ours(found.front());  // it is not: the copy has taken its token
+  const auto gone = elsewhere_.find(ticket);
+  POISE_CHECK(gone != elsewhere_.end());
+  auto task = std::move(gone->second);
+  elsewhere_.erase(gone);
+  return task;
+}
+
+std::vector<QueuedTask> Workplace::queue() const {
+  std::vector<QueuedTask> tasks;
+  const std::lock_guard lock(mutex_);
+  queue_.for_each_lendable([&](const Task& task) {
+    tasks.push_back({task.name, times_.per_unit(task.function) * task.cost,
+                     static_cast<double>(task.bytes_out() + task.bytes_back()), task.home != rank_,
+                     task.ticket != 0});
+  });
   return tasks;
 }
 

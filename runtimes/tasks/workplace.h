@@ -3,16 +3,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "runtimes/tasks/events.h"
 #include "runtimes/tasks/function.h"
 #include "runtimes/tasks/measured.h"
 #include "runtimes/tasks/order.h"
 #include "runtimes/tasks/queue.h"
 #include "runtimes/tasks/task.h"
+
+#include "poise/strategies/lending.h"
 
 namespace poise::tasks {
 
@@ -25,12 +31,26 @@ struct Failure {
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0, lent = 0, returned = 0, failed = 0;
   std::uint64_t requests = 0, declines = 0, loans = 0, bytes_lent = 0, bytes_back = 0, messages = 0;
+  // Of the data that lent tasks read and wrote: sent in messages, copied once in the memory of the
+  // node, and not copied at all.
+  std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
+  std::uint64_t replicas_sent = 0, replicas_won = 0;  // copies sent; of those received, run here
   double working_s = 0, waiting_s = 0;
+};
+
+/// The first tasks of a queue, to be copied ahead of time to each of these ranks.
+struct Replication {
+  std::uint32_t tasks = 0;
+  std::vector<std::uint32_t> ranks = {};
 };
 
 class Workplace {
  public:
   Workplace(std::uint32_t rank, std::vector<const Registered*> functions);
+
+  /// Tells these events what runs, from now on; null: nobody.
+  void tell(Events* events) { events_ = events; }
+  Events* events() const { return events_; }
 
   /// `in_order`: after earlier such tasks that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
@@ -49,11 +69,23 @@ class Workplace {
   void take_back(std::unique_ptr<Task> task);
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
                                                       bool borrowed_too);
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::span<const std::uint64_t> names);
 
   /// Borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
   /// Their results are under way.
   void borrowed_left(std::size_t tasks);
+
+  /// Own tasks that are to be copied to a rank which `reached` says can have them now; to be put
+  /// back by take_back.
+  std::vector<std::unique_ptr<Task>> take_to_replicate(
+      const std::function<bool(std::uint32_t rank)>& reached);
+  /// Has the first tasks of the queue copied to these ranks, as if they had been submitted so.
+  void want_replicas(const Replication& what);
+  /// Whether a rank that has a copy of this task may start it.
+  bool let_go(Ticket ticket);
+  /// An own task that a rank which had a copy of it has run.
+  std::unique_ptr<Task> take_elsewhere(Ticket ticket);
 
   struct State {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
@@ -64,6 +96,7 @@ class Workplace {
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
+  std::vector<QueuedTask> queue() const;
   /// A moving average over the tasks run here.
   double average_s() const { return average_s_.load(std::memory_order_relaxed); }
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
@@ -75,15 +108,22 @@ class Workplace {
 
  private:
   void run(Task& task);
+  void enqueue(std::unique_ptr<Task> task, bool newest_first);
+  bool is_ours(std::unique_ptr<Task>& task);
+  void left(const std::vector<std::unique_ptr<Task>>& tasks);
 
   const std::uint32_t rank_;
   const std::vector<const Registered*> functions_;
   TaskTimes times_;
+  Events* events_ = nullptr;
   mutable std::mutex mutex_;  // of all below
   Queue queue_;
   Order order_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
+  std::map<Ticket, std::unique_ptr<Task>> elsewhere_;  // own tasks of which a copy was started
+  Ticket last_ticket_ = 0;
+  std::atomic<std::size_t> wanted_{0};  // tasks queued that are to be copied
   std::size_t running_ = 0, borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0;
   Counters counters_;

@@ -1,6 +1,5 @@
-// The tools interface of the CHAMELEON library: include after chameleon.h. Of the callbacks, Poise
-// calls thread_init, thread_finalize, post_init_serial, task_create, task_schedule, sync_region and
-// change_freq_for_execution; setting another gives cham_t_set_impossible.
+// The tools interface of the CHAMELEON library: include after chameleon.h. Poise calls all
+// callbacks. A replicated task runs once: whoever has a thread free first starts it.
 #pragma once
 
 #include <dlfcn.h>
@@ -111,6 +110,12 @@ CHAM_T_UNUSED static cham_t_replication_info_t cham_t_replication_info_create(
   info.num_replication_ranks = num_replication_ranks;
   info.replication_ranks = replication_ranks;
   return info;
+}
+
+/* Frees the list of ranks, which a tool allocated with malloc. */
+CHAM_T_UNUSED static void free_replication_info(cham_t_replication_info_t* info) {
+  free(info->replication_ranks);
+  info->replication_ranks = NULL;
 }
 
 typedef void (*cham_t_interface_fn_t)(void);

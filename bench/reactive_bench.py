@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and programs whose
+load moves under prediction, reaction, and both.
+
+Everything is timed without lending and with it in turns, best of several; `ideal` is the same work by
+OpenMP threads of a single process, or what all cores together could do. Ratios count, seconds are
+this machine's. Prints tables and keeps them as JSON under bench/results."""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import subprocess
+
+from keep import ROOT, keep
+from mpi import mpiexec
+
+BIN = ROOT / "build" / "bin"
+CORES = sorted(os.sched_getaffinity(0))
+BOUND = {"OMPI_MCA_hwloc_base_binding_policy": "core", "OMPI_MCA_rmaps_base_oversubscribe": "0"}
+NONE, LEND = "policy=none", "policy=cost"
+
+
+def seconds_of_steps(out):
+    """The quickest step: the first one also learns what tasks cost."""
+    return min(float(s) for s in re.findall(r"step \d+: ([\d.e-]+) s", out))
+
+
+def matmul(ranks, arguments, **variables):
+    return seconds_of_steps(mpiexec(ranks, [BIN / "matmul", *arguments.split()], **variables))
+
+
+def best_in_turns(repeats, **ways):
+    """The least of what each way returns, the ways taken in turns."""
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(repeats):
+        for name, measure in ways.items():
+            best[name] = min(best[name], measure())
+    return best
+
+
+@contextlib.contextmanager
+def competitor(core, share):
+    """Something else on a core, for this share of the time that it can get."""
+    code = ("import sys, time\nshare = float(sys.argv[1])\nwhile True:\n"
+            "    end = time.monotonic() + 0.01 * share\n    while time.monotonic() < end: pass\n"
+            "    time.sleep(0.01 * (1 - share))\n")
+    process = subprocess.Popen(["taskset", "-c", str(core), "python3", "-c", code, str(share)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Table:
+    def __init__(self, experiment, columns):
+        self.experiment, self.columns, self.rows = experiment, columns, []
+        print(f"\n{experiment}\n" + "".join(f"{column:>14}" for column in columns), flush=True)
+
+    def add(self, *values):
+        self.rows.append({"experiment": self.experiment, **dict(zip(self.columns, values))})
+        print("".join(f"{value:>14.4f}" if isinstance(value, float) else f"{value:>14}"
+                      for value in values), flush=True)
+
+
+def slow_core(repeats):
+    """1 and 2: power caps and clocks. A competitor on the core of the second of two equal ranks."""
+    table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain"])
+    arguments = "--size 150 --tasks 100 --steps 4"
+    for share in 0.0, 0.25, 0.5, 1.0:
+        with competitor(CORES[-1], share):
+            best = best_in_turns(repeats,
+                                 without=lambda: matmul(2, f"{arguments} --openmp", **BOUND),
+                                 lending=lambda: matmul(2, f"{arguments} --settings {LEND}", **BOUND))
+        left = 1 - min(share, 0.5)  # of that core: the system shares it fairly
+        table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
+                  (1 + left) / (2 * left))
+    return table.rows
+
+
+def one_owner(repeats):
+    """3: the first of two ranks has all tasks, small to large."""
+    table = Table("one rank has everything", ["size", "tasks", "without s", "with s", "gain",
+                                              "one process s", "of ideal"])
+    for size, tasks in (50, 2400), (100, 1200), (150, 400), (300, 60), (450, 20), (600, 10):
+        arguments = f"--size {size} --tasks {tasks},0 --steps 4"
+        best = best_in_turns(
+            repeats,
+            without=lambda: matmul(2, f"{arguments} --openmp"),
+            lending=lambda: matmul(2, f"{arguments} --settings {LEND}"),
+            ideal=lambda: matmul(1, f"{arguments} --openmp --threads 2"))
+        table.add(size, tasks, best["without"], best["lending"], best["without"] / best["lending"],
+                  best["ideal"], best["ideal"] / best["lending"])
+    return table.rows
+
+
+def threads(repeats):
+    """3: more threads leave less time to lend in. Tasks sleep, as there are more threads than cores."""
+    table = Table("threads per rank, tasks of 3 ms", ["threads", "without s", "with s", "gain", "of ideal"])
+    for count in 1, 2, 4, 8, 16:
+        out = mpiexec(2, [BIN / "tasks_lending", "--tasks", 800, "--us", 3000, "--in", 360000, "--out",
+                          180000, "--sleep", "--threads", count, "--repeats", repeats])
+        row = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
+        table.add(count, row["without_s"], row["with_s"], row["gain"], row["of_ideal"])
+    return table.rows
+
+
+def program(name, arguments, **variables):
+    out = mpiexec(2, [BIN / name, *arguments.split()], **variables)
+    return float(re.search(r"ranks?: ([\d.]+) s", out)[1])
+
+
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
+        "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
+        "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
+MOVING = [
+    ("imbalance", "--rounds 60000 --growth 0.2 --steps 60 --placement uneven", 20),
+    ("imbalance", "--rounds 4000 --growth 1 --jump 30 --steps 120 --placement blocked", 10),
+    ("nbody", "--particles 8192 --steps 23 --placement uneven", 16),
+    ("tsunami", "--steps 100 --cells 16", 50),
+    ("limiter", "--pieces 32 --cells 256 --steps 40 --placement uneven", 40),
+]
+
+
+def moving(repeats):
+    """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
+    every so many steps), by reaction (lending), and by both."""
+    table = Table("loads that move", ["program", "period", *WAYS, "best"])
+    for name, arguments, period in MOVING:
+        best = best_in_turns(repeats, **{
+            way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
+            for way, settings in WAYS.items()})
+        label = name + (" --jump" if "--jump" in arguments else "")
+        table.add(label, period, *best.values(), min(best, key=best.get))
+    return table.rows
+
+
+def victims(repeats):
+    """4: strong scaling of the tsunami with both rules of choosing whom to lend to."""
+    table = Table("tsunami, whom to lend to", ["rule", "wall s", "gain"])
+    arguments = "--steps 300 --cells 16"
+    rules = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
+             "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
+    best = best_in_turns(repeats, **{
+        rule: lambda settings=settings: program("tsunami", arguments, **settings)
+        for rule, settings in rules.items()})
+    for rule, wall_s in best.items():
+        table.add(rule, wall_s, best["nobody"] / wall_s)
+    return table.rows
+
+
+EXPERIMENTS = {"slow_core": slow_core, "one_owner": one_owner, "threads": threads, "victims": victims,
+               "moving": moving}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench reactive", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--only", choices=EXPERIMENTS, action="append",
+                        help="this one alone; nothing is kept")
+    options = parser.parse_args()
+    rows = [row for name, experiment in EXPERIMENTS.items() if not options.only or name in options.only
+            for row in experiment(options.repeats)]
+    if not options.only:
+        keep("reactive", rows, repeats=options.repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+// A tool that decides: whom to lend how many tasks, which tasks, what load is; and whose data
+// travels with the tasks. Prints what went wrong and exits 1, or "all is right".
+#include <algorithm>
+#include <atomic>
+#include <chameleon.h>
+#include <chameleon_tools.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mpi.h>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+enum class Mode { numbers, tasks, data, replicas };
+
+constexpr int kTasks = 150;
+Mode mode = Mode::numbers;
+int my_rank = 0, num_ranks = 1;
+std::atomic<int> wrong{0}, asked{0}, encoded{0}, decoded{0}, loads_asked{0};
+cham_t_get_task_data_t get_task_data = nullptr;
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  std::fprintf(stderr, "rank %d, mode %d: does not hold: %s\n", my_rank, static_cast<int>(mode),
+               what);
+}
+
+// Even tasks only may go, and all of them to the last rank.
+cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_ID* ids_local,
+                                       int32_t num_local, int32_t, int32_t* num_tuples) {
+  ++asked;
+  check(load_per_rank[0] >= 0, "loads are known");
+  auto* tuples = static_cast<cham_t_migration_tupel_t*>(
+      std::malloc(sizeof(cham_t_migration_tupel_t) * static_cast<std::size_t>(num_local + 1)));
+  *num_tuples = 0;
+  for (int32_t i = 0; i < num_local; ++i)
+    if (ids_local[i] % 2 == 0)
+      tuples[(*num_tuples)++] = cham_t_migration_tupel_create(ids_local[i], num_ranks - 1);
+  return tuples;
+}
+
+void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32_t num_local,
+                    int32_t num_stolen) {
+  ++asked;
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    check(tasks_per_rank[rank] == 0, "the array is zeroed");
+    // A rank that has said something has also said its load: 7 for each task, and 5 more.
+    check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
+  }
+  check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
+  if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
+}
+
+int32_t determine_load(TYPE_TASK_ID*, int32_t num_local, TYPE_TASK_ID*, int32_t num_replicated,
+                       TYPE_TASK_ID*, int32_t num_stolen, TYPE_TASK_ID*, int32_t) {
+  ++loads_asked;
+  return 7 * (num_local + num_replicated + num_stolen) + 5;
+}
+
+void select_nothing(int32_t*, const int32_t*, int32_t, int32_t) {}
+
+// Half of the tasks to the last rank.
+cham_t_replication_info_t* select_replicas(const int32_t*, int32_t num_local, int32_t* num_infos) {
+  ++asked;
+  static int last;
+  last = num_ranks - 1;
+  auto* info =
+      static_cast<cham_t_replication_info_t*>(std::malloc(sizeof(cham_t_replication_info_t)));
+  *info = cham_t_replication_info_create(num_local / 2, 1, &last);
+  *num_infos = 1;
+  return info;
+}
+
+void* encode(cham_migratable_task_t* task, cham_t_data_t* data, int32_t* size) {
+  ++encoded;
+  check(data->value == static_cast<std::uint64_t>(chameleon_get_task_id(task)) + 1000,
+        "the tool's data of a task is what the tool set");
+  *size = 100;
+  auto* bytes = static_cast<char*>(std::malloc(100));
+  std::memset(bytes, static_cast<int>(data->value % 100), 100);
+  return bytes;
+}
+
+void decode(cham_migratable_task_t* task, cham_t_data_t* data, void* buffer, int32_t size) {
+  ++decoded;
+  const auto expected =
+      static_cast<char>((static_cast<unsigned>(chameleon_get_task_id(task)) + 1000) % 100);
+  const auto* bytes = static_cast<const char*>(buffer);
+  check(size == 100 && std::count(bytes, bytes + 100, expected) == 100, "the data arrives");
+  data->value = 77;
+}
+
+void created(cham_migratable_task_t* task, cham_t_data_t* data, const void*) {
+  data->value = static_cast<std::uint64_t>(chameleon_get_task_id(task)) + 1000;
+}
+
+void scheduled(cham_migratable_task_t*, cham_t_task_flag_t flag, cham_t_data_t* data,
+               cham_t_task_schedule_type_t, cham_migratable_task_t*, cham_t_task_flag_t,
+               cham_t_data_t*) {
+  if (mode == Mode::data && flag == cham_t_task_remote)
+    check(data->value == 77, "what was decoded is there when the task starts");
+}
+
+int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
+  const auto set = reinterpret_cast<cham_t_set_callback_t>(lookup("cham_t_set_callback"));
+  const auto on = [&](cham_t_callback_types_t which, auto function) {
+    check(set(which, reinterpret_cast<cham_t_callback_t>(function)) == cham_t_set_always,
+          "every callback is taken");
+  };
+  get_task_data = reinterpret_cast<cham_t_get_task_data_t>(lookup("cham_t_get_task_data"));
+  on(cham_t_callback_task_create, created);
+  on(cham_t_callback_task_schedule, scheduled);
+  if (mode == Mode::numbers) {
+    on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
+    on(cham_t_callback_determine_local_load, determine_load);
+  }
+  if (mode == Mode::tasks) {
+    on(cham_t_callback_select_num_tasks_to_offload, select_numbers);  // has no say then
+    on(cham_t_callback_select_tasks_for_migration, select_tasks);
+  }
+  if (mode == Mode::replicas) {
+    on(cham_t_callback_select_num_tasks_to_offload, select_nothing);
+    on(cham_t_callback_select_num_tasks_to_replicate, select_replicas);
+  }
+  if (mode == Mode::data) {
+    on(cham_t_callback_encode_task_tool_data, encode);
+    on(cham_t_callback_decode_task_tool_data, decode);
+  }
+  return 1;
+}
+
+void where(int* rank) {
+  std::this_thread::sleep_for(std::chrono::microseconds(500));
+  MPI_Comm_rank(MPI_COMM_WORLD, rank);
+}
+
+/// How many tasks ran on each rank; with what the mode promises of where they ran.
+std::vector<int> run_tasks() {
+  std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
+  for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
+    chameleon_map_data_entry_t out =
+        chameleon_map_data_entry_create(&ran_on[t], sizeof(int), CHAM_OMP_TGT_MAPTYPE_FROM);
+    auto* task = chameleon_create_task(reinterpret_cast<void*>(where), 1, &out);
+    ids[t] = chameleon_get_task_id(task);
+    if (mode == Mode::replicas && t == 0) {  // by the program itself
+      int ranks[] = {num_ranks - 1, 0};
+      chameleon_set_task_replication_info(task, 2, ranks);
+    }
+    chameleon_add_task(task);
+  }
+  check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds");
+  for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
+    ++count[static_cast<std::size_t>(ran_on[t])];
+    const bool away = ran_on[t] != 0;
+    if (mode == Mode::tasks) check(!away || ids[t] % 2 == 0, "only those named leave");
+    if (mode != Mode::data)
+      check(!away || ran_on[t] == num_ranks - 1, "tasks go where the tool says");
+  }
+  return count;
+}
+
+void run(Mode which) {
+  mode = which;
+  asked = encoded = decoded = loads_asked = 0;
+  check(chameleon_init() == CHAM_SUCCESS, "the start");
+  const std::vector<int> count = run_tasks();
+  check(chameleon_finalize() == CHAM_SUCCESS, "the end");
+  int all_decoded = decoded;
+  MPI_Allreduce(MPI_IN_PLACE, &all_decoded, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (my_rank > 0 || num_ranks == 1) return;
+  const int away = kTasks - count[0];
+  check(away > 0, "something was lent");
+  if (mode == Mode::data) {
+    check(encoded >= away && all_decoded >= away, "data travels with each task that leaves");
+  } else {
+    check(asked > 0, "the tool was asked");
+  }
+  if (mode == Mode::numbers) check(loads_asked > 0, "the tool said its load");
+}
+
+}  // namespace
+
+extern "C" cham_t_start_tool_result_t* cham_t_start_tool(unsigned) {
+  static cham_t_start_tool_result_t result = {initialize, nullptr, {0}};
+  return &result;
+}
+
+int main(int argc, char** argv) {
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  for (const Mode which : {Mode::numbers, Mode::tasks, Mode::data, Mode::replicas}) run(which);
+  int all_wrong = wrong;
+  MPI_Allreduce(MPI_IN_PLACE, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (my_rank == 0) std::puts(all_wrong ? "something is WRONG" : "all is right");
+  MPI_Finalize();
+  return all_wrong ? 1 : 0;
+}

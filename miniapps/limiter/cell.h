@@ -1,0 +1,236 @@
+// A cell of gas: its flow over a step by polynomials, by parts, and which of the two to believe.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "miniapps/limiter/scheme.h"
+
+namespace poise::miniapps::limiter {
+
+constexpr double kGamma = 1.4, kConverged = 1e-11;
+constexpr int kMostIterations = 40;
+
+inline const Scheme kScheme = make_scheme();
+
+/// Density, momentum and energy per volume.
+struct State : std::array<double, 3> {
+  State& add(double by, const State& other) {
+    for (std::size_t c = 0; c < 3; ++c) (*this)[c] += by * other[c];
+    return *this;
+  }
+  double pressure() const {
+    return (kGamma - 1) * ((*this)[2] - 0.5 * (*this)[1] * (*this)[1] / (*this)[0]);
+  }
+  bool is_gas() const { return (*this)[0] > 1e-6 && pressure() > 1e-6; }  // false for NaN
+  double speed() const {
+    return std::abs((*this)[1] / (*this)[0]) + std::sqrt(kGamma * pressure() / (*this)[0]);
+  }
+  State flux() const {
+    const double u = (*this)[1] / (*this)[0], p = pressure();
+    return {(*this)[1], (*this)[1] * u + p, u * ((*this)[2] + p)};
+  }
+  State mirrored() const { return {(*this)[0], -(*this)[1], (*this)[2]}; }
+};
+
+inline State gas(double density, double velocity, double pressure) {
+  return {density, density * velocity,
+          pressure / (kGamma - 1) + 0.5 * density * velocity * velocity};
+}
+
+using Values = std::array<State, kNodes>;
+using Parts = std::array<State, kParts>;
+
+/// Local Lax-Friedrichs.
+inline State flux_between(const State& q_lower, const State& f_lower, const State& q_upper,
+                          const State& f_upper, double speed) {
+  State flux{};
+  flux.add(0.5, f_lower).add(0.5, f_upper).add(0.5 * speed, q_lower).add(-0.5 * speed, q_upper);
+  return flux;
+}
+
+/// Half of what a part differs from one side to the other, limited by both neighbours.
+inline State half_slope(const State& before, const State& here, const State& after) {
+  State half{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    const double a = here[c] - before[c], b = after[c] - here[c];
+    if (a * b > 0) half[c] = 0.5 * (std::abs(a) < std::abs(b) ? a : b);
+  }
+  return half;
+}
+
+/// Between the second and the third of four parts: MUSCL-Hancock (van Leer, 1984).
+inline State part_flux(const std::array<State, 4>& part, double steps_per_length) {
+  std::array<State, 2> end;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const State half = half_slope(part[side], part[side + 1], part[side + 2]);
+    State lower = part[side + 1], upper = part[side + 1];
+    lower.add(-1, half), upper.add(1, half);
+    end[side] = part[side + 1];
+    if (!lower.is_gas() || !upper.is_gas()) continue;
+    State later = side == 0 ? upper : lower;
+    later.add(0.5 * steps_per_length, lower.flux()).add(-0.5 * steps_per_length, upper.flux());
+    if (later.is_gas()) end[side] = later;
+  }
+  return flux_between(end[0], end[0].flux(), end[1], end[1].flux(),
+                      std::max(end[0].speed(), end[1].speed()));
+}
+
+/// What a cell lets its neighbour on one side know: at the shared end, averages over the step of
+/// state and flux; its fastest signal; the two parts next to it, the nearer first; its extremes.
+struct Side {
+  State state{}, flux{}, near{}, far{}, least{}, most{};
+  double speed = 0;
+
+  Side mirrored() const {
+    Side m = *this;
+    m.state = state.mirrored(), m.near = near.mirrored(), m.far = far.mirrored();
+    m.flux = {-flux[0], flux[1], -flux[2]};
+    return m;
+  }
+};
+
+inline State flux_between(const Side& lower, const Side& upper) {
+  return flux_between(lower.state, lower.flux, upper.state, upper.flux,
+                      std::max(lower.speed, upper.speed));
+}
+inline State part_flux_between(const Side& lower, const Side& upper, double steps_per_length) {
+  return part_flux({lower.far, lower.near, upper.near, upper.far}, steps_per_length * kParts);
+}
+
+struct Cell {
+  Values values{}, inner{};  // at the nodes; what moves within the cell over a step
+  Parts parts{};
+  std::array<Side, 2> side;
+  std::array<State, 2> tried{};  // fluxes at both ends
+  bool has_parts = false;        // which then say more than the values
+  bool refused = false, ran_off = false;
+
+  State average(std::size_t part) const {
+    State sum{};
+    for (std::size_t j = 0; j < kNodes; ++j) sum.add(kScheme.average[part][j], values[j]);
+    return sum;
+  }
+
+  /// Iterates until nothing changes: five instants at once, by their integrals.
+  int predict(double steps_per_length) {
+    if (!has_parts)
+      for (std::size_t s = 0; s < kParts; ++s) parts[s] = average(s);
+    std::array<Values, kNodes> flow, change;  // by instant, then by node
+    flow.fill(values);
+    int iterations = 0;
+    ran_off = true;
+    for (bool is_settled = false; !is_settled && iterations < kMostIterations; ++iterations) {
+      for (std::size_t t = 0; t < kNodes; ++t) {
+        Values flux;
+        for (std::size_t i = 0; i < kNodes; ++i) {
+          if (!flow[t][i].is_gas()) return iterations + fall_back();
+          flux[i] = flow[t][i].flux();
+        }
+        for (std::size_t i = 0; i < kNodes; ++i) {
+          change[t][i] = {};
+          for (std::size_t j = 0; j < kNodes; ++j) change[t][i].add(kScheme.slope[i][j], flux[j]);
+        }
+      }
+      is_settled = true;
+      for (std::size_t t = 0; t < kNodes; ++t)
+        for (std::size_t i = 0; i < kNodes; ++i) {
+          State next = values[i];
+          for (std::size_t k = 0; k < kNodes; ++k)
+            next.add(-steps_per_length * kScheme.until[t][k], change[k][i]);
+          for (std::size_t c = 0; c < 3; ++c)
+            if (!(std::abs(next[c] - flow[t][i][c]) <= kConverged * (1 + std::abs(next[c]))))
+              is_settled = false;
+          flow[t][i] = next;
+        }
+    }
+    ran_off = false;
+    summarise(flow);
+    return iterations;
+  }
+
+  /// No flow was found: what neighbours see of this cell is its state, and it will be refused.
+  int fall_back() {
+    std::array<Values, kNodes> flow;
+    State mean{};
+    for (const State& part : parts) mean.add(1.0 / kParts, part);
+    for (Values& at : flow) at.fill(mean);
+    summarise(flow);
+    return 1;
+  }
+
+  void summarise(const std::array<Values, kNodes>& flow) {
+    inner = {};
+    side = {};
+    for (std::size_t t = 0; t < kNodes; ++t)
+      for (std::size_t i = 0; i < kNodes; ++i) {
+        const State flux = flow[t][i].flux();
+        const double in_time = kScheme.weight[t], in_both = in_time * kScheme.weight[i];
+        for (std::size_t j = 0; j < kNodes; ++j) inner[j].add(in_both * kScheme.slope[i][j], flux);
+        for (std::size_t end = 0; end < 2; ++end) {
+          const double there = in_time * (end == 0 ? kScheme.lower[i] : kScheme.upper[i]);
+          side[end].state.add(there, flow[t][i]);
+          side[end].flux.add(there, flux);
+        }
+      }
+    State least = parts[0], most = parts[0];
+    double speed = 0;
+    for (const State& part : parts) {
+      speed = std::max(speed, part.speed());
+      for (std::size_t c = 0; c < 3; ++c) {
+        least[c] = std::min(least[c], part[c]);
+        most[c] = std::max(most[c], part[c]);
+      }
+    }
+    for (Side& s : side) s.least = least, s.most = most, s.speed = speed;
+    side[0].near = parts[0], side[0].far = parts[1];
+    side[1].near = parts[kParts - 1], side[1].far = parts[kParts - 2];
+  }
+
+  void advance(double steps_per_length, const std::array<State, 2>& ends) {
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      const double by = steps_per_length / kScheme.weight[i];
+      values[i].add(by, inner[i]).add(by * kScheme.lower[i], ends[0]);
+      values[i].add(-by * kScheme.upper[i], ends[1]);
+    }
+    has_parts = false;
+  }
+
+  /// Credible is what stays between the extremes here and next to here, almost, and is a gas.
+  bool is_credible(const Side& below, const Side& above) const {
+    for (std::size_t s = 0; s < kParts; ++s) {
+      const State now = average(s);
+      if (!now.is_gas()) return false;
+      for (const std::size_t c : {0, 2}) {
+        const double least = std::min({side[0].least[c], below.least[c], above.least[c]});
+        const double most = std::max({side[0].most[c], below.most[c], above.most[c]});
+        const double slack = std::max(1e-4, 1e-3 * (most - least));
+        if (now[c] < least - slack || now[c] > most + slack) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The step again, in parts; then values that have the same averages as far as they can.
+  void advance_parts(double steps_per_length, const Side& below, const Side& above) {
+    const double by = steps_per_length * kParts;
+    std::array<State, kParts + 4> line;
+    line[0] = below.far, line[1] = below.near;
+    std::copy(parts.begin(), parts.end(), line.begin() + 2);
+    line[kParts + 2] = above.near, line[kParts + 3] = above.far;
+    for (std::size_t face = 0; face <= kParts; ++face) {
+      const State f = part_flux({line[face], line[face + 1], line[face + 2], line[face + 3]}, by);
+      if (face > 0) parts[face - 1].add(-by, f);
+      if (face < kParts) parts[face].add(by, f);
+    }
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      values[i] = {};
+      for (std::size_t s = 0; s < kParts; ++s)
+        values[i].add(kScheme.average[s][i] / (kParts * kScheme.weight[i]), parts[s]);
+    }
+    has_parts = true;
+  }
+};
+
+}  // namespace poise::miniapps::limiter

@@ -1,0 +1,185 @@
+#include "runtimes/tasks/arena.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtimes/tasks/bytes.h"
+
+#include "poise/base/check.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr std::size_t kPage = std::size_t{1} << 21;       // parts begin at multiples of a huge page
+constexpr std::size_t kGiveBack = std::size_t{64} << 20;  // pieces that leave the memory when freed
+
+// How another process finds a part, and knows that it found the right one.
+struct Offer {
+  std::int64_t process = 0, file = -1;
+  std::uint64_t device = 0, inode = 0;
+};
+
+Offer offer_of(int file) {
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return {};
+  return {getpid(), file, status.st_dev, status.st_ino};
+}
+
+int new_file(std::size_t bytes) {
+  const int file = memfd_create("poise", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
+  if (file >= 0) close(file);
+  return -1;
+}
+
+bool map(int file, std::byte* where, std::size_t bytes) {
+  const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  return mmap(where, bytes, PROT_READ | PROT_WRITE, flags, file, 0) == where;
+}
+
+bool map_offer(const Offer& offer, std::byte* where, std::size_t bytes) {
+  if (offer.file < 0) return false;
+  const auto path = fmt::format("/proc/{}/fd/{}", offer.process, offer.file);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  const Offer found = offer_of(file);
+  const bool mapped =
+      found.device == offer.device && found.inode == offer.inode && map(file, where, bytes);
+  close(file);
+  return mapped;
+}
+
+bool all_agree(MPI_Comm communicator, bool here) {
+  int yes = here;
+  MPI_Allreduce(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, communicator);
+  return yes != 0;
+}
+
+}  // namespace
+
+Arena::Arena(MPI_Comm communicator, std::size_t part_bytes)
+    : part_bytes_(aligned(part_bytes, kPage)) {
+  int rank = 0, size = 1, own_part = 0, parts = 1;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  part_of_.assign(static_cast<std::size_t>(size), -1);
+  MPI_Comm node;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &own_part);
+  MPI_Comm_size(node, &parts);
+  ranks_.resize(static_cast<std::size_t>(parts));
+  const auto own_rank = static_cast<std::uint32_t>(rank);
+  MPI_Allgather(&own_rank, 1, MPI_UINT32_T, ranks_.data(), 1, MPI_UINT32_T, node);
+  for (int part = 0; part < parts; ++part) part_of_[ranks_[static_cast<std::size_t>(part)]] = part;
+
+  const std::size_t all_bytes = part_bytes_ * static_cast<std::size_t>(parts);
+  void* space = MAP_FAILED;
+  if (part_bytes > 0 && parts > 1) {
+    file_ = new_file(part_bytes_);
+    space = mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  const Offer offer = offer_of(file_);
+  std::vector<Offer> offers(static_cast<std::size_t>(parts));
+  MPI_Allgather(&offer, sizeof offer, MPI_BYTE, offers.data(), sizeof offer, MPI_BYTE, node);
+  bool here = space != MAP_FAILED;
+  for (std::size_t part = 0; here && part < offers.size(); ++part)
+    here =
+        map_offer(offers[part], static_cast<std::byte*>(space) + part * part_bytes_, part_bytes_);
+  if (all_agree(node, here)) {
+    base_ = static_cast<std::byte*>(space);
+    own_ = base_ + static_cast<std::size_t>(own_part) * part_bytes_;
+    free_.emplace(0, part_bytes_);
+  } else if (space != MAP_FAILED) {
+    munmap(space, all_bytes);
+  }
+  MPI_Comm_free(&node);
+}
+
+Arena::~Arena() {
+  if (base_) munmap(base_, part_bytes_ * ranks_.size());
+  if (file_ >= 0) close(file_);
+}
+
+std::optional<Arena::Spot> Arena::find(const void* data, std::size_t bytes) const {
+  const auto* begin = static_cast<const std::byte*>(data);
+  if (!base_ || begin < base_ || begin >= base_ + part_bytes_ * ranks_.size()) return std::nullopt;
+  const auto offset = static_cast<std::size_t>(begin - base_);
+  const std::size_t part = offset / part_bytes_, within = offset % part_bytes_;
+  if (bytes > part_bytes_ - within) return std::nullopt;
+  return Spot{ranks_[part], within};
+}
+
+void* Arena::at(const Spot& spot) const {
+  POISE_CHECK(base_ && spot.rank < part_of_.size() && part_of_[spot.rank] >= 0);
+  POISE_CHECK(spot.offset < part_bytes_);
+  return base_ + static_cast<std::size_t>(part_of_[spot.rank]) * part_bytes_ + spot.offset;
+}
+
+void* Arena::try_allocate(std::size_t bytes) {
+  if (!base_ || bytes > part_bytes_) return nullptr;
+  const std::size_t wanted = aligned(std::max<std::size_t>(bytes, 1));
+  const std::lock_guard lock(mutex_);
+  // First fit: what was written before is used again.
+  const auto hole = std::find_if(free_.begin(), free_.end(),
+                                 [&](const auto& piece) { return piece.second >= wanted; });
+  if (hole == free_.end()) return nullptr;
+  const auto [offset, room] = *hole;
+  free_.erase(hole);
+  if (room > wanted) free_.emplace(offset + wanted, room - wanted);
+  in_use_.emplace(offset, wanted);
+  allocated_ += wanted;
+  return own_ + offset;
+}
+
+std::size_t Arena::allocated_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return allocated_;
+}
+
+bool Arena::in_own_part(const void* data) const {
+  const auto* begin = static_cast<const std::byte*>(data);
+  return own_ && begin >= own_ && begin < own_ + part_bytes_;
+}
+
+void* Arena::do_allocate(std::size_t bytes, std::size_t alignment) {
+  if (alignment <= kAlignment)
+    if (void* data = try_allocate(bytes)) return data;
+  return ::operator new(bytes, std::align_val_t{alignment});
+}
+
+void Arena::do_deallocate(void* data, std::size_t, std::size_t alignment) {
+  if (!in_own_part(data)) {
+    ::operator delete(data, std::align_val_t{alignment});
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  const auto piece = in_use_.find(static_cast<std::size_t>(static_cast<std::byte*>(data) - own_));
+  POISE_CHECK(piece != in_use_.end());
+  auto [begin, size] = *piece;
+  in_use_.erase(piece);
+  allocated_ -= size;
+  if (size >= kGiveBack)
+    (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                    static_cast<off_t>(size));
+  auto next = free_.lower_bound(begin);
+  if (next != free_.end() && next->first == begin + size) {
+    size += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == begin) {
+      before->second += size;
+      return;
+    }
+  }
+  free_.emplace_hint(next, begin, size);
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,62 @@
+// What a context did over time, for a picture of it: which task ran where, what was lent, and when
+// there was nothing to run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mpi.h>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace poise::tasks {
+
+struct Ran {
+  double begin_s = 0, end_s = 0;
+  std::uint32_t thread = 0;  // in the order in which the rank's threads turned up
+  std::uint32_t function = 0, home = 0;
+  std::uint64_t slot = 0;  // of its record at home, if it was lent
+};
+struct Lent {
+  double at_s = 0;
+  std::uint32_t to = 0, home = 0;
+  std::uint64_t slot = 0;
+};
+struct Waited {
+  double begin_s = 0, end_s = 0;
+};
+
+struct RankEvents {
+  std::vector<Ran> ran;
+  std::vector<Lent> lent;
+  std::vector<Waited> waits;
+};
+
+/// A picture for Perfetto and Chrome: a group per rank, a row per thread, tasks and idleness in
+/// waits as slices, an arrow from where a task was lent to where it ran. `names` of functions.
+std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names);
+
+/// Collects one rank's events, 200,000 of each kind at most: those of the beginning. Times count
+/// from the creation, which is collective, as ranks leave a barrier.
+class Events {
+ public:
+  explicit Events(MPI_Comm communicator);
+
+  void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
+           std::uint64_t slot);
+  void lent(double at_s, std::uint32_t to, std::uint32_t home, std::uint64_t slot);
+  void waited(double begin_s, double end_s);
+
+  /// Of all ranks, at rank 0. Collective.
+  std::vector<RankEvents> gathered(MPI_Comm communicator) const;
+
+ private:
+  double begin_s_ = 0;
+  std::mutex mutex_;
+  std::map<std::thread::id, std::uint32_t> threads_;
+  RankEvents own_;
+};
+
+}  // namespace poise::tasks

@@ -1,0 +1,180 @@
+// Tests of tasks that are copied to other ranks ahead of time: each is run by all ranks.
+#include <atomic>
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory_resource>
+#include <mpi.h>
+#include <thread>
+
+#include "runtimes/tasks/context.h"
+
+#include "poise/base/random.h"
+
+namespace poise::tasks {
+namespace {
+
+std::atomic<std::uint64_t> runs{0};
+
+// An effect that would show if it happened twice: numbers grow in place.
+const auto kAddOne = function("add one", [](std::span<std::uint32_t> numbers, int us) {
+  ++runs;
+  if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
+  for (auto& number : numbers) ++number;
+  return static_cast<int>(Context::current().rank());
+});
+const auto kBusy =
+    function("busy", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
+const auto kUnlucky = function("unlucky", [](int number) {
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  if (number % 2) throw std::runtime_error("odd");
+});
+
+std::uint64_t sum_over_ranks(std::uint64_t value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return value;
+}
+
+int num_ranks() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+With on_all_ranks() {
+  With with;
+  for (int rank = 0; rank < num_ranks(); ++rank)
+    with.replicas.push_back(static_cast<std::uint32_t>(rank));
+  return with;
+}
+
+// Nobody lends: what runs elsewhere was replicated. Where memory is shared, where messages do it
+// all.
+class Replicas : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ways, Replicas,
+                         testing::Values("policy=none", "policy=none,shared_bytes=0",
+                                         "policy=none,shared_bytes=0,large_bytes=1000",
+                                         "policy=none,delay_us=1000",
+                                         "policy=none,delay_us=1000,shared_bytes=0"));
+
+TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
+  Context context(MPI_COMM_WORLD, {.settings = GetParam()});
+  constexpr std::size_t kTasks = 150, kLength = 3000;
+  std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
+  std::vector<Future<int>> ran_on;
+  runs = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (auto& mine : numbers) {
+    mine.assign(kLength, 5);
+    ran_on.push_back(context.submit(on_all_ranks(), kAddOne, inout(mine), 500));
+  }
+  context.wait();
+  EXPECT_EQ(sum_over_ranks(runs), kTasks);
+  std::size_t away = 0;
+  for (std::size_t t = 0; t < numbers.size(); ++t) {
+    EXPECT_EQ(numbers[t], std::vector<std::uint32_t>(kLength, 6)) << t;
+    away += ran_on[t].get() > 0;
+  }
+  EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
+  EXPECT_EQ(away > 0, context.rank() == 0 && num_ranks() > 1);
+}
+
+// Two tasks that keep their rank busy: until a copy has left, looking at messages, and then without
+// looking until that copy has run elsewhere.
+std::atomic<bool> has_left{false};
+const auto kUntilLeft = function("until left", [] {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!has_left && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    Context::current().poll();
+});
+const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&
+         std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    std::this_thread::yield();
+});
+
+TEST(Replication, starts_copies_while_their_home_is_busy) {
+  if (num_ranks() == 1) GTEST_SKIP() << "nobody else is there";
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none,helper=off"});
+  std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
+  Future<int> ran_on;
+  if (context.rank() == 0) {
+    has_left = false;
+    context.submit(With{.priority = 2, .pinned = true}, kUntilLeft);
+    context.submit(With{.priority = 1, .pinned = true}, kUntilRun, in(number));
+    With with;
+    with.replicas = {1};
+    with.on_lend = [](std::vector<Item>&) { has_left = true; };
+    ran_on = context.submit(std::move(with), kAddOne, inout(number), 0);
+  }
+  context.wait();
+  if (context.rank() > 0) return;
+  EXPECT_EQ(ran_on.get(), 1);
+  EXPECT_EQ(number[0], 1u);
+}
+
+TEST(Replication, bring_exceptions_home) {
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
+  for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);
+  std::string text;
+  try {
+    context.wait();
+  } catch (const TaskFailed& failure) {
+    text = failure.what();
+  }
+  EXPECT_EQ(text.find("(and 9 more)") != std::string::npos, context.rank() == 0) << text;
+}
+
+TEST(Replication, are_refused_on_ranks_that_do_not_exist) {
+  Context context(MPI_COMM_WORLD);
+  With with;
+  with.replicas = {1000};
+  EXPECT_THROW(context.submit(std::move(with), kBusy, 1), Error);
+}
+
+TEST(Replication, are_chosen_by_a_policy) {
+  Policy policy;
+  policy.replicate = [](const LendingView& view) {
+    const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
+    return std::vector<Replication>{{view.queued / 2, {last, view.rank, 1000}}};
+  };
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none", .policy = policy});
+  std::vector<std::uint32_t> number(1);
+  for (int t = 0; t < 150 && context.rank() == 0; ++t) context.submit(kBusy, 500);
+  context.wait();
+  const std::uint64_t sent = sum_over_ranks(context.counters().replicas_sent);
+  EXPECT_LE(sent, 75u);
+  EXPECT_EQ(sent > 0, num_ranks() > 1);
+}
+
+// Everything at once: copies, loans of the same tasks, several threads, waits one after the other.
+TEST(Replication, never_have_an_effect_twice) {
+  for (const char* settings : {"poll_us=0,min_gain=0", "shared_bytes=0,poll_us=0,min_gain=0",
+                               "delay_us=500,poll_us=0,min_gain=0"}) {
+    Context context(MPI_COMM_WORLD, {.threads = 2, .settings = settings});
+    const std::uint64_t seed = 11 + context.rank();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    for (int wait = 0; wait < 5; ++wait) {
+      runs = 0;
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::vector<std::vector<std::uint32_t>> numbers(300);
+      for (auto& mine : numbers) {
+        mine.assign(random.below(2) ? 8 : 6000, 0);
+        With with;
+        for (std::uint64_t copies = random.below(3); copies > 0; --copies)
+          with.replicas.push_back(
+              static_cast<std::uint32_t>(random.below(static_cast<unsigned>(num_ranks()))));
+        context.submit(std::move(with), kAddOne, inout(mine), static_cast<int>(random.below(3)));
+      }
+      context.wait();
+      EXPECT_EQ(sum_over_ranks(runs), 300u * static_cast<unsigned>(num_ranks()));
+      for (const auto& mine : numbers)
+        ASSERT_EQ(mine, std::vector<std::uint32_t>(mine.size(), 1)) << "wait " << wait;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise::tasks

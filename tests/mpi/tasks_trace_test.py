@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""A trace of tasks tells what every rank ran, what was lent to it, and when it was idle."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TASKS, STEPS = 40, 3
+
+
+class TasksTrace(unittest.TestCase):
+    def test_has_every_task_once_and_an_arrow_for_each_that_was_lent(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "trace.json"
+            subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", "120",
+                            "--tasks", f"{TASKS},0", "--steps", str(STEPS)],
+                           env={**os.environ, "POISE_TASKS_TRACE": str(path)}, check=True, timeout=90)
+            events = json.loads(path.read_text())["traceEvents"]
+        slices = [event for event in events if event["ph"] == "X"]
+        ran = [event for event in slices if event["name"].startswith("multiply")]
+        lent = [event for event in ran if event["name"] == "multiply of rank 0"]
+        self.assertEqual(len(ran), TASKS * STEPS)
+        self.assertTrue(all(event["pid"] == 1 for event in lent))
+        arrows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
+        self.assertEqual(len(arrows), len(lent))
+        self.assertTrue(all(ends == 2 for ends in arrows.values()))
+        rows = collections.defaultdict(list)
+        for event in slices:
+            if event["tid"] >= 0:  # threads; lending has a row of its own
+                rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+        for spans in rows.values():
+            spans.sort()
+            for (_, end), (begin, _) in zip(spans, spans[1:]):
+                self.assertLessEqual(end, begin + 1)  # a thread does one thing at a time
+
+
+if __name__ == "__main__":
+    unittest.main()
