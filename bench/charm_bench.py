@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Charm++'s own balancers beside Poise's, on real Charm++ programs. Three parts, printed and kept as
+JSON under bench/results:
+
+live      the programs of the NucoLB paper's table III under every balancer, on 2 PEs, on more PEs than
+          cores, and asleep on 32 PEs that play NUMA32: objects migrated and seconds per decision,
+          milliseconds per iteration after the last
+machines  decision after decision for the same measured phases on the papers' machines: loads and
+          messages from LB dumps of the live program, objects round-robin at first as Charm++ deals
+          them out; Charm++'s balancers by +LBSim, Poise's by `poise plan`, all judged by `poise
+          evaluate`
+network   two programs on the multicore build and on one for a network, if `./dev charm
+          netlrts-linux-x86_64` built it or --network names it"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from charm_dump import Dump
+from keep import ROOT, keep
+
+BIN = ROOT / "build" / "bin"
+NETWORK = ROOT / "build" / "charm_network"
+POISE = BIN / "poise"
+TIMEOUT_S = 120
+WATCHER = "DummyLB"  # measures and stops as the others do, and moves nothing
+CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
+OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
+MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
+DECISIONS = 4
+PARTS = "live,machines,network"
+
+
+@dataclasses.dataclass
+class App:
+    program: str
+    arguments: str
+    iterations: int
+    period: int  # iterations between decisions
+    steps: int = 1  # of the objects, in an iteration
+    pes: tuple = (2, 4)
+    variables: dict = dataclasses.field(default_factory=dict)
+    name: str = ""
+    longer: str = ""  # other arguments, where loads are measured for the part machines
+
+    def run(self, pes, arguments, iterations, *more):
+        return run([BIN / f"{self.program}_on_charm", f"+p{pes}", "+CmiSleepOnIdle", "+setcpuaffinity",
+                    "+LBPeriod", "0.001", "+LBDebug", "1", *more, *arguments.split(), "--steps",
+                    str(iterations), "--placement", "round_robin"],
+                   POISE_PERIOD=str(self.period * self.steps), **self.variables)
+
+
+APPS = [
+    App("lb_test", "--objects 200 --scale 0.004", 50, 10, longer="--objects 200 --scale 0.02"),
+    App("kneighbor", "--objects 400 --k 7 --bytes 16384 --work 2000", 50, 10),
+    App("stencil4d", "--blocks 4 --points 8", 50, 10, longer="--blocks 4 --points 12"),
+    App("leanmd", "--cells 5 --lattice 4", 60, 12, steps=3, longer="--cells 5 --lattice 6"),
+    App("lb_test", "--objects 200 --scale 0.02 --sleep", 50, 10, pes=(32,),
+        variables={"POISE_MACHINE": "NUMA32"}, name="lb_test, asleep"),
+]
+
+
+def run(command, **variables):
+    """The output and how it ended: ok, crashed or timed out."""
+    try:
+        done = subprocess.run([str(word) for word in command], env={**os.environ, **variables},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace", timeout=TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired:
+        return "", f"timed out after {TIMEOUT_S} s"
+    return done.stdout, "ok" if done.returncode == 0 else f"crashed with status {done.returncode}"
+
+
+def numbers(pattern, text):
+    return [float(number) for number in re.findall(pattern, text)]
+
+
+def live_row(app, pes, balancer):
+    out, ended = app.run(pes, app.arguments, app.iterations, "+balancer", balancer)
+    migrated = numbers(r"#Objects migrating: (\d+)", out)
+    decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
+    iteration_ms = numbers(r"last decision: (\S+) ms", out)
+    checksum = re.search(r"checksum (\S+)", out)
+    return {"part": "live", "program": app.name or app.program, "pes": pes, "balancer": balancer, "ended": ended,
+            "decisions": len(decided_s),
+            "migrated": migrated,
+            "decision_s": statistics.median(decided_s) if decided_s else None,
+            "iteration_ms": iteration_ms[0] if iteration_ms else None,
+            "checksum": checksum[1] if checksum else None}
+
+
+def live(apps):
+    rows = []
+    print(f"{'live':<16}{'PEs':>4}  {'balancer':<17}{'migrated':<21}{'decided ms':>12}{'ms/iter':>10}  ended")
+    for app in apps:
+        for pes in app.pes:
+            for balancer in [WATCHER, *CHARM, *OURS]:
+                row = live_row(app, pes, balancer)
+                rows.append(row)
+                print(f"{row['program']:<16}{pes:>4}  {balancer:<17}{listed(row['migrated']):<21}"
+                      f"{shown(row['decision_s'], 1000, '.3f'):>12}"
+                      f"{shown(row['iteration_ms'], 1, '.3f'):>10}  {row['ended']}", flush=True)
+        sums = {row["checksum"] for row in rows
+                if row["program"] == (app.name or app.program) and row["ended"] == "ok"}
+        if len(sums) > 1:
+            raise SystemExit(f"{app.program} computed something else when balanced: {sums}")
+    return rows
+
+
+def listed(counts):
+    return " ".join(f"{count:.0f}" for count in counts) or "-"
+
+
+def shown(value, factor, form):
+    return "-" if value is None else format(value * factor, form)
+
+
+def measured(app, folder):
+    """Dumps of the program's second and next phases, on two PEs."""
+    stem = folder / app.program
+    out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
+                         "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)
+    paths = [folder / f"{app.program}.{phase + 1}" for phase in range(DECISIONS)]
+    if not all(path.exists() for path in paths):
+        raise SystemExit(f"{app.program} wrote no dumps, {ended}:\n{out}")
+    return [Dump(path.read_bytes()) for path in paths]
+
+
+def poise_json(*words):
+    done = subprocess.run([str(word) for word in [POISE, *words, "--json"]], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def replayed(balancer, stem, dump, places):
+    """What Charm++'s balancer answers to a dump: the new places, seconds, and how it ended."""
+    # Any program that links it will do: its own work comes along, so there should be little.
+    out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
+                      "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
+    decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
+    answer = pathlib.Path(f"{stem}.0.results")
+    if ended != "ok" or not answer.exists() or not decided_s:
+        return places, None, ended
+    index = {name: i for i, name in enumerate(dump.ids())}
+    moved = list(places)
+    for line in answer.read_text().splitlines()[1:]:
+        name, place = map(int, line.split())
+        moved[index[name]] = place
+    answer.unlink()
+    return moved, decided_s[0], "ok"
+
+
+def planned(strategy, stem, machine):
+    """Poise's answer to the same dump."""
+    chosen = stem.with_suffix(".json")
+    report = poise_json("plan", f"{stem}.0", "--machine", machine, "--strategy", strategy, "-o", chosen)
+    return json.loads(chosen.read_text())["placement"], report["decision_s"], "ok"
+
+
+def decisions(balancer, dumps, machine, stem):
+    """A row: each decision begins where the last one left the objects, with a new phase measured."""
+    num_places = MACHINES[machine]
+    places = [i % num_places for i in range(len(dumps[0].ids()))]
+    reports, seconds = [], []
+    for dump in dumps:
+        pathlib.Path(f"{stem}.0").write_bytes(dump.on(places, num_places))
+        if balancer in CHARM:
+            places, second, ended = replayed(balancer, stem, dump, places)
+        else:
+            places, second, ended = planned(OURS.get(balancer, "keep"), stem, machine)
+        wrong = sum(place >= num_places for place in places)
+        if wrong:
+            ended = f"answers places that do not exist for {wrong} objects"
+        if ended != "ok":
+            return {"ended": ended}
+        chosen = stem.with_suffix(".places")
+        chosen.write_text("".join(f"{place}\n" for place in places))
+        reports.append(poise_json("evaluate", f"{stem}.0", "--machine", machine, "--placement", chosen))
+        seconds.append(second)
+    means = {key: statistics.mean(report[key] for report in reports)
+             for key in ("iteration_s", "makespan_s", "imbalance", "nuco_messages", "internode_bytes")}
+    return {"ended": "ok", "migrated": [report["migrations"] for report in reports],
+            "decision_s": statistics.median(seconds), **means}
+
+
+def machines(apps, folder):
+    rows = []
+    print(f"\n{'machine':<10}{'program':<11}{'balancer':<17}{'migrated':<21}{'iteration ms':>14}{'imbalance':>11}"
+          f"{'NUCO messages':>15}{'decided ms':>12}  ended")
+    for app in apps:
+        if app.name:
+            continue
+        dumps = measured(app, folder)
+        for machine in MACHINES:
+            for balancer in ["none", *CHARM, *OURS]:
+                row = {"part": "machines", "machine": machine, "program": app.program, "balancer": balancer,
+                       "objects": len(dumps[0].ids()), "iterations": app.period,
+                       **decisions(balancer, dumps, machine, folder / f"{app.program}_{machine}")}
+                rows.append(row)
+                print(f"{machine:<10}{app.program:<11}{row['balancer']:<17}{listed(row.get('migrated', [])):<21}"
+                      f"{shown(row.get('iteration_s'), 1000 / app.period, '.4f'):>14}"
+                      f"{shown(row.get('imbalance'), 1, '.3f'):>11}{shown(row.get('nuco_messages'), 1, '.0f'):>15}"
+                      f"{shown(row.get('decision_s'), 1000, '.3f'):>12}  {row['ended']}", flush=True)
+    return rows
+
+
+# Jacobi2D and kNeighbor with k = 3 and messages of 1,024 bytes, as in the NumaLB talk.
+BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
+                   ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
+                   ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
+
+
+def network(home, repeats):
+    """The same programs on shared memory and on a network's build, whose messages cross sockets."""
+    subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
+                   cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],
+                   stdout=subprocess.DEVNULL, check=True)
+    rows = []
+    print(f"\n{'network':<11}{'PEs':>4}{'multicore ms':>14}{'at best':>9}{'network ms':>12}{'at best':>9}{'shorter by':>12}")
+    for program, arguments in BUILDS_COMPARED:
+        for pes in (1, 2):
+            words = [f"{program}_on_charm", *arguments.split()]
+            launch = {"multicore": [BIN / words[0], f"+p{pes}", "+setcpuaffinity"],
+                      "network": [home / "bin" / "charmrun", "++local", f"+p{pes}",
+                                  NETWORK / "bin" / words[0]]}
+            times = {build: [] for build in launch}
+            for _ in range(repeats):
+                for build, start in launch.items():
+                    out, ended = run([*start, *words[1:]])
+                    found = numbers(r"last decision: (\S+) ms", out)
+                    if not found:
+                        raise SystemExit(f"{program} on {build}: {ended}\n{out}")
+                    times[build].append(found[0])
+            best = {build: min(of) for build, of in times.items()}
+            median = {build: statistics.median(of) for build, of in times.items()}
+            rows.append({"part": "network", "program": program, "arguments": arguments, "pes": pes,
+                         "repeats": repeats, "least_ms": best, "median_ms": median})
+            print(f"{program:<11}{pes:>4}{median['multicore']:>14.4f}{best['multicore']:>9.4f}"
+                  f"{median['network']:>12.4f}{best['network']:>9.4f}{1 - median['multicore'] / median['network']:>12.1%}", flush=True)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench charm", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default=PARTS, help=f"default: {PARTS}; if only some, nothing is kept")
+    parser.add_argument("--programs", help="only these, as in lb_test,leanmd; nothing is kept")
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    parser.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, help="a build of Charm++ for a network",
+                        default=cache / "poise" / "charm-6.10" / "netlrts-linux-x86_64")
+    parser.add_argument("--repeats", type=int, default=10, help="of each run of the part network")
+    options = parser.parse_args()
+    if not (BIN / "lb_test_on_charm").exists():
+        print("no Charm++: ./dev charm gets one; skipped", file=sys.stderr)
+        return
+    apps = [app for app in APPS if not options.programs or app.program in options.programs.split(",")]
+    rows = []
+    if "live" in options.parts:
+        rows += live(apps)
+    if "machines" in options.parts:
+        with tempfile.TemporaryDirectory() as folder:
+            rows += machines(apps, pathlib.Path(folder))
+    if "network" in options.parts and (options.network / "bin" / "charmrun").exists():
+        rows += network(options.network, options.repeats)
+    if not options.programs and options.parts == PARTS:
+        keep("charm", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+// What a balancer of Charm++ adds to a strategy: rows as Charm++ hands them over become a workload,
+// and the placement PEs again. A 3-D stencil whose rows come PE by PE in no order, as they arrive.
+//
+// convert/STRATEGY/TASKS/PLACES: CPU time of the conversion alone, with the share of the strategy's
+// own time on the same workload (counter `share`). Strategies that ignore messages get none.
+#include <algorithm>
+#include <benchmark/benchmark.h>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "runtimes/charm/convert.h"
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+namespace {
+
+using namespace poise;
+using namespace poise::charm;
+
+template <typename Row>
+void shuffle(std::vector<Row>& rows, Random& random) {
+  for (std::size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[random.below(i)]);
+}
+
+struct Rows {
+  Machine machine;
+  Seating seating;
+  std::vector<double> speeds;
+  Statistics statistics;
+};
+
+/// The index of an element as Charm++ packs it: three coordinates of 16 bits.
+ObjectName name_of(TaskId t, TaskId side) {
+  return {
+      t % side + (std::uint64_t{t / side % side} << 16) + (std::uint64_t{t / side / side} << 32),
+      7};
+}
+
+Rows rows_of(TaskId tasks, std::uint32_t places) {
+  const Workload workload =
+      generate(parse_recipe("stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5"), tasks, 1)
+          .front();
+  const Placement current = blocked(tasks, places);
+  TaskId side = 1;
+  while (side * side * side < tasks) ++side;
+  Rows rows{flat_machine(places), {}, std::vector<double>(places, 1), {}};
+  rows.seating.pe_of_place.resize(places);
+  std::iota(rows.seating.pe_of_place.begin(), rows.seating.pe_of_place.end(), 0);
+  rows.seating.place_of_pe = rows.seating.pe_of_place;
+  rows.statistics.pes.resize(places);
+  Random random(1);
+  for (TaskId t = 0; t < tasks; ++t)
+    rows.statistics.objects.push_back({name_of(t, side), workload.tasks[t].load_s, 0,
+                                       static_cast<std::int32_t>(current.of(t)), true});
+  shuffle(rows.statistics.objects, random);
+  std::stable_sort(rows.statistics.objects.begin(), rows.statistics.objects.end(),
+                   [](const ObjectRow& a, const ObjectRow& b) { return a.pe < b.pe; });
+  for (const Message& message : workload.messages)
+    rows.statistics.messages.push_back({name_of(message.from, side), name_of(message.to, side), -1,
+                                        0, 0, static_cast<std::uint32_t>(message.count),
+                                        static_cast<std::uint32_t>(message.bytes)});
+  shuffle(rows.statistics.messages, random);
+  return rows;
+}
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The strategy's least time of five.
+double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
+  const Problem problem{rows.machine, converted.census.workload, converted.census.current,
+                        rows.machine.costs(), 1};
+  double least_s = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const double start_s = now_s();
+    benchmark::DoNotOptimize(choice.rebalance(problem));
+    least_s = std::min(least_s, now_s() - start_s);
+  }
+  return least_s;
+}
+
+void convert(benchmark::State& state, const std::string& name, TaskId tasks, std::uint32_t places) {
+  const Rows rows = rows_of(tasks, places);
+  const Choice choice = parse_strategy(name);
+  const Messages messages =
+      choice.strategy->ignores_messages ? Messages::leave_out : Messages::convert;
+  double least_s = 1e9;
+  for (auto _ : state) {
+    const double start_s = now_s();
+    const Converted result = converted(rows.statistics, rows.seating, rows.speeds, messages);
+    benchmark::DoNotOptimize(
+        pes_of(result.census.current, result.row_of_task, rows.statistics, rows.seating));
+    least_s = std::min(least_s, now_s() - start_s);
+  }
+  const Converted result = converted(rows.statistics, rows.seating, rows.speeds, messages);
+  state.counters["decision_ms"] = 1e3 * decision_s(choice, rows, result);
+  state.counters["share"] = 1e3 * least_s / state.counters["decision_ms"];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  for (const char* name : {"greedy", "greedy_comm", "nuco", "poise"})
+    for (const auto& [tasks, places] : {std::pair{100'000u, 64u}, std::pair{100'000u, 1024u}})
+      benchmark::RegisterBenchmark(
+          ("convert/" + std::string(name) + "/" + std::to_string(tasks) + "/" +
+           std::to_string(places))
+              .c_str(),
+          [name, tasks, places](benchmark::State& state) { convert(state, name, tasks, places); })
+          ->MinTime(0.2)
+          ->Unit(benchmark::kMillisecond);
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,79 @@
+"""Charm++ LB dumps of 6.10 and before (docs/formats.md): the same objects and messages as another
+number of PEs would have measured them."""
+
+import struct
+
+HEADER = struct.Struct("<20s")  # magic, sizes and versions
+COUNTS = struct.Struct("<iiiii")  # PEs, PEs again, objects, movable ones, records
+PE = struct.Struct("<ddddBii")  # total, idle, background, speed, available, objects, number
+OBJECT = struct.Struct("<iiQidBBH")  # array, handle, id, handle, wall time, movable, async, size
+OBJECT_MESSAGES = 2
+FROM_OBJECT = -1
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, form):
+        values = form.unpack_from(self.data, self.at)
+        self.at += form.size
+        return values
+
+    def integer(self):
+        return self.take(struct.Struct("<i"))[0]
+
+    def bytes(self, count):
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+
+def read_record(reader):
+    """Its bytes, whether an object sent it, and its kind."""
+    begin = reader.at
+    sender, _, _, kind = reader.take(struct.Struct("<iiQB"))
+    if kind == 3:
+        reader.bytes(12 * reader.integer())
+    else:
+        reader.bytes(4 if kind == 1 else 16)
+    reader.bytes(8)
+    return reader.data[begin:reader.at], sender == FROM_OBJECT, kind
+
+
+class Dump:
+    """Objects in order of array and id; records from one object to another."""
+
+    def __init__(self, data):
+        reader = Reader(data)
+        (self.head,) = reader.take(HEADER)
+        num_pes, _, num_objects, self.num_movable, num_records = reader.take(COUNTS)
+        reader.bytes(PE.size * num_pes)
+        self.objects = []
+        for _ in range(num_objects):
+            begin = reader.at
+            reader.bytes(reader.integer())  # a pointer of the process that wrote it
+            fields = reader.take(OBJECT)
+            self.objects.append(((fields[0], fields[2]), fields[4], data[begin:reader.at]))
+        self.objects.sort()
+        reader.bytes(8 * num_objects)
+        records = [read_record(reader) for _ in range(num_records)]
+        if reader.at != len(data):
+            raise ValueError(f"a dump of {len(data)} bytes ends at {reader.at}; is it of Charm++ 6.10?")
+        self.records = [record for record, is_sent_by_object, kind in records
+                        if is_sent_by_object and kind == OBJECT_MESSAGES]
+
+    def ids(self):
+        return [name[1] for name, _, _ in self.objects]
+
+    def on(self, places, num_pes):
+        """The bytes of a dump of so many PEs with these places of the objects."""
+        totals = [0.0] * num_pes
+        for place, (_, wall_s, _) in zip(places, self.objects):
+            totals[place] += wall_s
+        out = [HEADER.pack(self.head),
+               COUNTS.pack(num_pes, num_pes, len(self.objects), self.num_movable, len(self.records))]
+        for pe, total_s in enumerate(totals):
+            out.append(PE.pack(max(totals), max(totals) - total_s, 0, 1, 1, places.count(pe), pe))
+        out += [data for _, _, data in self.objects]
+        out += 2 * [struct.pack(f"<{len(places)}i", *places)]
+        return b"".join(out + self.records)

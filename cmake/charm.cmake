@@ -1,0 +1,86 @@
+# Charm++, any version from 6.10 on: optional, it decides whether balancers and programs for it are
+# built. The environment's CHARM_HOME (the folder with bin/charmc), else what `./dev charm` built.
+option(POISE_CHARM "Build for Charm++ where it is found" ON)
+set(CHARMC "")
+if(POISE_CHARM)
+  if(DEFINED ENV{CHARM_HOME})
+    set(charm_home $ENV{CHARM_HOME})
+  else()
+    set(charm_cache $ENV{XDG_CACHE_HOME})
+    if(NOT charm_cache)
+      set(charm_cache $ENV{HOME}/.cache)
+    endif()
+    set(charm_home ${charm_cache}/poise/charm-6.10/multicore-linux-x86_64)
+  endif()
+  if(EXISTS ${charm_home}/bin/charmc)
+    set(CHARM_HOME ${charm_home})
+    set(CHARMC ${charm_home}/bin/charmc)
+    message(STATUS "Charm++ in ${CHARM_HOME}")
+  elseif(DEFINED ENV{CHARM_HOME})
+    message(FATAL_ERROR "CHARM_HOME: there is no ${charm_home}/bin/charmc")
+  endif()
+endif()
+
+add_custom_target(charm_programs)  # all that is built by charmc
+
+# A source compiled by charmc, as C++17 (6.10's headers are no C++20); its .ci file, if it has one,
+# lies beside it under its module's name: charm_object(OUT SOURCE [CI]). OUT becomes the object. charmc
+# takes any word with a dot in it for a file, so the path of its headers joins its option.
+function(charm_object out source)
+  get_filename_component(source ${source} ABSOLUTE)
+  get_filename_component(stem ${source} NAME_WE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/charm)
+  file(MAKE_DIRECTORY ${folder})
+  set(generated "")
+  if(ARGN)
+    get_filename_component(interface ${ARGN} ABSOLUTE)
+    get_filename_component(module ${interface} NAME_WE)
+    set(generated ${folder}/${module}.decl.h ${folder}/${module}.def.h)
+    add_custom_command(OUTPUT ${generated} COMMAND ${CHARMC} ${interface}
+                       WORKING_DIRECTORY ${folder} DEPENDS ${interface} VERBATIM)
+  endif()
+  set(object ${folder}/${stem}.o)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CHARMC} -O2 -std=c++17 -isystem${CHARM_HOME}/include -I${CMAKE_SOURCE_DIR} -I${folder}
+            -MMD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+    DEPENDS ${source} ${generated} DEPFILE ${object}.d COMMENT "charmc ${stem}" VERBATIM)
+  set(${out} ${object} PARENT_SCOPE)
+endfunction()
+
+# A Charm++ program of objects, with Poise's balancers, Charm++'s own, and more libraries (targets or
+# words of the link line) if given: charm_program(NAME OBJECTS… [LINK LIBRARIES…]).
+function(charm_program name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  set(words "")
+  set(files "")
+  if(EXISTS ${CHARM_HOME}/include/HybridBaseLB.h)
+    list(APPEND words -module PoiseHybridLB)
+    list(APPEND files ${POISE_CHARM_FOLDER}/libmodulePoiseHybridLB.a)
+  endif()
+  foreach(library IN LISTS arg_LINK)
+    if(TARGET ${library})
+      list(APPEND words $<TARGET_FILE:${library}>)
+      list(APPEND files ${library})
+    else()
+      list(APPEND words ${library})
+    endif()
+  endforeach()
+  foreach(module CommonLBs TreeMatchLB ScotchLB)
+    if(EXISTS ${CHARM_HOME}/lib/libmodule${module}.a)
+      list(APPEND words -module ${module})
+    endif()
+  endforeach()
+  if(EXISTS ${CHARM_HOME}/lib/libmoduleScotchLB.a)
+    list(APPEND words -lscotch -lscotcherr)
+  endif()
+  set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND ${CHARMC} -language charm++ -o ${program} ${arg_UNPARSED_ARGUMENTS} -module PoiseLB
+            -L${POISE_CHARM_FOLDER} -lpoise_charm -Wl,-rpath,${POISE_CHARM_FOLDER} ${words}
+    DEPENDS ${arg_UNPARSED_ARGUMENTS} ${files} poise_charm ${POISE_CHARM_FOLDER}/libmodulePoiseLB.a
+    COMMENT "charmc -o ${name}" VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${program})
+  add_dependencies(charm_programs ${name})
+endfunction()

@@ -1,0 +1,192 @@
+#include "runtimes/charm/balancer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "runtimes/balance/ask.h"
+#include "runtimes/balance/seats.h"
+#include "runtimes/charm/convert.h"
+#include "runtimes/charm/record.h"
+#include "runtimes/charm/settings.h"
+#include "runtimes/charm/stage.h"
+
+#include "poise/base/error.h"
+
+namespace poise::charm {
+
+namespace {
+
+constexpr std::size_t kLongestPast = 64;
+
+/// Where objects are, but for those on PEs out of service: they go to the others in turn.
+std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
+  std::vector<std::int32_t> available, pes;
+  for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
+    if (statistics.pes[pe].available) available.push_back(static_cast<std::int32_t>(pe));
+  for (const ObjectRow& object : statistics.objects) {
+    const bool exists =
+        object.pe >= 0 && static_cast<std::size_t>(object.pe) < statistics.pes.size();
+    const bool must_go = object.movable && !available.empty() && exists &&
+                         !statistics.pes[static_cast<std::size_t>(object.pe)].available;
+    pes.push_back(must_go ? available[pes.size() % available.size()] : object.pe);
+  }
+  return pes;
+}
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// "greedy_refine" is PoiseGreedyRefineLB.
+std::string name_of(const Strategy& strategy) {
+  std::string name = "Poise";
+  bool starts_word = true;
+  for (const char c : strategy.name) {
+    if (c != '_') name += starts_word ? static_cast<char>(c - 'a' + 'A') : c;
+    starts_word = c == '_';
+  }
+  return name + "LB";
+}
+
+std::vector<Named> all_names() {
+  const auto row = [](std::string_view name) { return parse_strategy(name).strategy; };
+  std::vector<Named> names{{"PoiseLB", row("poise"), true},
+                           {"NucoLB", row("nuco"), false},
+                           {"NumaLB", row("numa"), false},
+                           {"TreeMatchTopoLB", row("treematch"), false}};
+  for (const Strategy& strategy : strategies())
+    names.push_back({name_of(strategy), &strategy, false});
+  return names;
+}
+
+const std::vector<Named>& names() {
+  static const std::vector<Named> all = all_names();
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Listed>& balancers() {
+  static const std::vector<Listed> all = [] {
+    std::vector<Listed> list;
+    for (const Named& named : names())
+      list.push_back({named.name, std::string(named.strategy->summary)});
+    return list;
+  }();
+  return all;
+}
+
+std::string& setting() {
+  static std::string text;
+  return text;
+}
+
+std::int32_t bound_core() { return balance::bound_core(); }
+
+struct Balancer::State {
+  Decision decided(const Statistics& statistics);
+  std::vector<std::vector<double>> past_of(const std::vector<ObjectName>& names, TaskId num_tasks);
+  void remember(std::vector<ObjectName> names, const Workload& workload);
+  bool predicts() const { return settings.choice.strategy->name == "multistep"; }
+  bool wants_messages() const {
+    return !settings.choice.strategy->ignores_messages || !settings.trace.empty();
+  }
+
+  Settings settings;
+  Stage stage = {};
+  std::vector<PeRow> staged = {};  // the rows that `stage` was made from
+  std::vector<ObjectName> past_names = {};
+  std::vector<std::vector<double>> past_loads_s = {};
+  bool has_warned = false, has_warned_of_record = false;
+};
+
+/// Nothing where objects came or went.
+std::vector<std::vector<double>> Balancer::State::past_of(const std::vector<ObjectName>& names,
+                                                          TaskId num_tasks) {
+  const auto same = [](const ObjectName& a, const ObjectName& b) {
+    return a.id == b.id && a.array == b.array;
+  };
+  if (!std::equal(names.begin(), names.end(), past_names.begin(), past_names.end(), same))
+    past_loads_s.clear();
+  std::vector<std::vector<double>> past = past_loads_s;
+  for (auto& loads_s : past) loads_s.resize(num_tasks);  // PEs that send have no load
+  return past;
+}
+
+void Balancer::State::remember(std::vector<ObjectName> names, const Workload& workload) {
+  past_names = std::move(names);
+  if (past_loads_s.size() == kLongestPast) past_loads_s.erase(past_loads_s.begin());
+  auto& loads_s = past_loads_s.emplace_back();
+  for (TaskId t = 0; t < past_names.size(); ++t) loads_s.push_back(workload.tasks[t].load_s);
+}
+
+Decision Balancer::State::decided(const Statistics& statistics) {
+  const double start_s = now_s();
+  if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // PEs come, go or move
+    stage = stage_of(settings, statistics);
+    staged = statistics.pes;
+  }
+  Converted rows = converted(statistics, stage.seating, stage.speed_of_place,
+                             wants_messages() ? Messages::convert : Messages::leave_out);
+  std::vector<ObjectName> names;
+  if (predicts())
+    for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
+  auto past = past_of(names, rows.census.workload.num_tasks());
+  const auto question = std::make_shared<const balance::Question>(balance::Question{
+      stage.machine, std::move(rows.census), std::move(past), settings.choice, 1});
+  const double converted_s = now_s();
+  const balance::Answer answer = balance::ask(question, settings.budget_s);
+  const double answered_s = now_s();
+
+  Decision decision;
+  if (predicts()) remember(std::move(names), question->census.workload);
+  if (answer.trouble.empty())
+    decision.pe_of_object = pes_of(answer.placement, rows.row_of_task, statistics, stage.seating);
+  else if (!std::exchange(has_warned, true))
+    decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
+                                   settings.choice.text(), answer.trouble);
+  decision.decide_s = answered_s - converted_s;
+  decision.convert_s = converted_s - start_s + now_s() - answered_s;
+  if (settings.trace.empty() && settings.log.empty()) return decision;
+  try {
+    write_down({settings, stage, statistics, rows.row_of_task, question->census, answer.placement,
+                decision.decide_s});
+  } catch (const std::exception& error) {
+    if (!std::exchange(has_warned_of_record, true))
+      decision.warning = fmt::format("this decision is not written down: {}", error.what());
+  }
+  return decision;
+}
+
+Balancer::Balancer(std::size_t which, const std::string& setting, Scope scope)
+    : state_(std::make_unique<State>(
+          State{settings_of(names().at(which), setting, [](const char* name) {
+            return static_cast<const char*>(std::getenv(name));
+          })})) {
+  if (scope == Scope::all) return;
+  state_->settings.trace.clear();
+  state_->settings.log.clear();
+}
+
+Balancer::~Balancer() = default;
+
+bool Balancer::wants_messages() const { return state_->wants_messages(); }
+
+Decision Balancer::decide(const Statistics& statistics) noexcept {
+  Decision decision;
+  if (statistics.objects.empty()) return decision;
+  try {
+    decision = state_->decided(statistics);
+  } catch (const std::exception& error) {
+    if (!std::exchange(state_->has_warned, true))
+      decision.warning = fmt::format("objects stay where they are: {}", error.what());
+  }
+  if (decision.pe_of_object.empty()) decision.pe_of_object = where_they_are(statistics);
+  return decision;
+}
+
+}  // namespace poise::charm

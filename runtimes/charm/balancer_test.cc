@@ -1,0 +1,178 @@
+#include "runtimes/charm/balancer.h"
+
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <limits>
+#include <set>
+
+#include "runtimes/charm/stage.h"
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise::charm {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+std::size_t row_of(const std::string& name) {
+  for (std::size_t row = 0; row < balancers().size(); ++row)
+    if (balancers()[row].name == name) return row;
+  ADD_FAILURE() << name << " is not listed";
+  return 0;
+}
+
+/// Objects of a ring, all on the first PE, the first of them pinned.
+Statistics ring(std::uint64_t objects, std::size_t pes) {
+  Statistics statistics;
+  statistics.pes.resize(pes);
+  statistics.pes_are_here = false;
+  for (std::uint64_t i = 0; i < objects; ++i) {
+    statistics.objects.push_back({{i, 1}, 1 + static_cast<double>(i % 5), 0, 0, i != 0});
+    statistics.messages.push_back({{i, 1}, {(i + 1) % objects, 1}, -1, 0, 0, 1, 1000});
+  }
+  return statistics;
+}
+
+std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
+  std::vector<std::int32_t> pes;
+  for (const ObjectRow& object : statistics.objects) pes.push_back(object.pe);
+  return pes;
+}
+
+TEST(Balancers, no_name_is_the_beginning_of_another) {
+  std::set<std::string> names;
+  for (const Listed& listed : balancers()) {
+    EXPECT_FALSE(listed.summary.empty());
+    EXPECT_TRUE(names.insert(listed.name).second) << listed.name << " is there twice";
+  }
+  for (const std::string& a : names)
+    for (const std::string& b : names) EXPECT_TRUE(a == b || b.rfind(a, 0) != 0) << a << ", " << b;
+}
+
+TEST(Balancers, every_strategy_has_one) {
+  EXPECT_EQ(balancers().size(), strategies().size() + 4);
+  for (const char* name : {"PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseGreedyRefineLB"})
+    row_of(name);
+}
+
+TEST(Balancer, moves_objects_and_leaves_what_must_stay) {
+  for (const Listed& listed : balancers()) {
+    SCOPED_TRACE(listed.name);
+    Balancer balancer(row_of(listed.name), "");
+    const Statistics statistics = ring(20, 3);
+    const Decision decision = balancer.decide(statistics);
+    ASSERT_EQ(decision.pe_of_object.size(), 20u);
+    EXPECT_EQ(decision.pe_of_object[0], 0);
+    EXPECT_THAT(decision.pe_of_object, Each(testing::AllOf(testing::Ge(0), testing::Lt(3))));
+  }
+  Balancer greedy(row_of("PoiseGreedyLB"), "");
+  EXPECT_THAT(greedy.decide(ring(20, 3)).pe_of_object, testing::IsSupersetOf({0, 1, 2}));
+}
+
+TEST(Balancer, the_order_of_rows_does_not_matter) {
+  for (const Listed& listed : balancers()) {
+    SCOPED_TRACE(listed.name);
+    Statistics statistics = ring(12, 2);
+    const auto once = Balancer(row_of(listed.name), "").decide(statistics).pe_of_object;
+    std::reverse(statistics.objects.begin(), statistics.objects.end());
+    auto again = Balancer(row_of(listed.name), "").decide(statistics).pe_of_object;
+    std::reverse(again.begin(), again.end());
+    EXPECT_EQ(again, once);
+  }
+}
+
+TEST(Balancer, a_strategy_that_refuses_leaves_all_as_it_is_with_one_warning) {
+  Balancer balancer(row_of("PoiseOptimalLB"), "");
+  const Statistics statistics = ring(500, 3);
+  const Decision first = balancer.decide(statistics), second = balancer.decide(statistics);
+  EXPECT_THAT(first.warning, HasSubstr("strategy optimal failed, so objects stay where they are"));
+  EXPECT_EQ(second.warning, "");
+  EXPECT_EQ(first.pe_of_object, where_they_are(statistics));
+  EXPECT_EQ(second.pe_of_object, where_they_are(statistics));
+}
+
+TEST(Balancer, so_do_rows_that_make_no_sense) {
+  Balancer balancer(row_of("PoiseGreedyLB"), "");
+  Statistics statistics = ring(10, 3);
+  statistics.objects[3].wall_s = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(balancer.decide(statistics).warning, HasSubstr("object 3 of array 1 took nan s"));
+  EXPECT_EQ(balancer.decide(statistics).pe_of_object, where_they_are(statistics));
+  statistics = ring(10, 3);
+  for (PeRow& pe : statistics.pes) pe.available = false;
+  EXPECT_EQ(balancer.decide(statistics).pe_of_object, where_they_are(statistics));
+  EXPECT_TRUE(Balancer(0, "").decide(Statistics()).pe_of_object.empty());
+  EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
+}
+
+TEST(Balancer, nothing_stays_on_a_pe_that_is_gone_and_nothing_comes) {
+  for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
+    SCOPED_TRACE(name);
+    Statistics statistics = ring(20, 3);
+    statistics.pes[0].available = false;
+    const auto pes = Balancer(row_of(name), "").decide(statistics).pe_of_object;
+    EXPECT_EQ(pes[0], 0);  // pinned
+    EXPECT_THAT(std::vector(pes.begin() + 1, pes.end()), Each(testing::Gt(0)));
+  }
+}
+
+TEST(Balancer, nor_where_the_strategy_refuses) {
+  Statistics statistics = ring(500, 3);
+  statistics.pes[0].available = false;
+  const auto pes = Balancer(row_of("PoiseOptimalLB"), "").decide(statistics).pe_of_object;
+  EXPECT_EQ(pes[0], 0);  // pinned
+  EXPECT_THAT(std::vector(pes.begin() + 1, pes.end()), Each(testing::Gt(0)));
+}
+
+TEST(Balancer, pes_that_come_back_are_used_again) {
+  Balancer balancer(row_of("PoiseGreedyLB"), "");
+  Statistics statistics = ring(20, 3);
+  statistics.pes[2].available = false;
+  EXPECT_THAT(balancer.decide(statistics).pe_of_object, Each(testing::Lt(2)));
+  statistics.pes[2].available = true;
+  EXPECT_THAT(balancer.decide(statistics).pe_of_object, testing::Contains(2));
+}
+
+TEST(Balancer, faster_pes_get_more) {
+  Balancer balancer(row_of("PoiseGreedyLB"), "");
+  Statistics statistics = ring(300, 2);
+  statistics.pes[1].speed = 3;
+  const auto pes = balancer.decide(statistics).pe_of_object;
+  const auto on_fast = std::count(pes.begin(), pes.end(), 1);
+  EXPECT_GT(on_fast, 2 * (300 - on_fast));
+}
+
+TEST(Balancer, predictions_follow_objects_that_come_and_go) {
+  Balancer balancer(row_of("PoiseMultistepLB"), "");
+  for (const std::uint64_t objects : {20u, 20u, 21u, 19u, 19u}) {
+    const Decision decision = balancer.decide(ring(objects, 3));
+    EXPECT_EQ(decision.warning, "");
+    EXPECT_EQ(decision.pe_of_object.size(), objects);
+  }
+}
+
+TEST(Stage, hosts_are_nodes_and_a_given_machine_is_what_each_is) {
+  Settings settings{parse_strategy("poise")};
+  settings.machine = "numa:2 core:2";
+  Statistics statistics = ring(1, 8);
+  for (std::size_t pe = 0; pe < 8; ++pe) statistics.pes[pe].host = pe % 2 == 0 ? 7 : 3;
+  const Stage stage = stage_of(settings, statistics);
+  EXPECT_EQ(stage.machine.num_nodes(), 2u);
+  EXPECT_EQ(stage.machine.num_domains(), 4u);
+  EXPECT_THAT(stage.seating.pe_of_place, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
+  EXPECT_THAT(stage.seating.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+TEST(Stage, speeds_that_were_measured_are_relative_to_the_fastest) {
+  Statistics statistics = ring(1, 2);
+  statistics.pes[0].speed = 100;
+  statistics.pes[1].speed = 50;
+  EXPECT_THAT(stage_of({parse_strategy("poise")}, statistics).speed_of_place,
+              testing::ElementsAre(1, 0.5));
+  statistics.pes[0].speed = 0;
+  EXPECT_THROW(stage_of({parse_strategy("poise")}, statistics), Error);
+}
+
+}  // namespace
+}  // namespace poise::charm

@@ -1,0 +1,256 @@
+#include "runtimes/charm/convert.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise::charm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// PE p is place p.
+Seating plain(std::uint32_t pes) {
+  Seating seating;
+  for (std::uint32_t pe = 0; pe < pes; ++pe) {
+    seating.pe_of_place.push_back(pe);
+    seating.place_of_pe.push_back(pe);
+  }
+  return seating;
+}
+
+Converted convert(const Statistics& statistics, const Seating& seating) {
+  const std::vector<double> speeds(seating.pe_of_place.size(), 1);
+  return converted(statistics, seating, speeds, Messages::convert);
+}
+
+Statistics three_objects() {
+  Statistics statistics;
+  statistics.pes.resize(2);
+  statistics.objects = {
+      {{5, 8}, 1, 0, 1, true}, {{9, -7}, 2, 10, 0, false}, {{1, 8}, 3, 0, 1, true}};
+  return statistics;
+}
+
+std::string error_of(const Statistics& statistics) {
+  try {
+    convert(statistics, plain(2));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Convert, objects_become_tasks_in_order_of_name) {
+  const Statistics statistics = three_objects();
+  const double speeds[] = {1, 0.5};
+  const Converted rows = converted(statistics, plain(2), speeds, Messages::convert);
+  EXPECT_THAT(rows.row_of_task, ElementsAre(1, 2, 0));
+  EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 1, 1));
+  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 2);
+  EXPECT_EQ(rows.census.workload.tasks[0].bytes, 10u);
+  EXPECT_FALSE(rows.census.workload.tasks[0].movable);
+  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 1.5);  // as on a place of speed 1
+}
+
+TEST(Convert, background_counts_per_place_and_never_below_0) {
+  Statistics statistics = three_objects();
+  statistics.pes[0].background_s = -1e-9;
+  statistics.pes[1].background_s = 0.25;
+  Seating seating{{1, 0}, {1, 0}};
+  EXPECT_THAT(convert(statistics, seating).census.workload.background_s, ElementsAre(0.25, 0));
+}
+
+TEST(Convert, messages_to_or_from_nobody_known_are_dropped) {
+  Statistics statistics = three_objects();
+  statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300},
+                         {{5, 8}, {2, 8}, -1, 0, 0, 1, 1},
+                         {{5, 7}, {1, 8}, -1, 0, 0, 1, 1}};
+  const Workload workload = convert(statistics, plain(2)).census.workload;
+  ASSERT_EQ(workload.messages.size(), 1u);
+  EXPECT_EQ(workload.messages[0].from, 2u);
+  EXPECT_EQ(workload.messages[0].to, 1u);
+  EXPECT_EQ(workload.messages[0].count, 3u);
+  EXPECT_EQ(workload.messages[0].bytes, 300u);
+  EXPECT_EQ(workload.num_tasks(), 3u);
+}
+
+TEST(Convert, every_member_of_a_multicast_receives_all_of_it) {
+  Statistics statistics = three_objects();
+  statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};
+  statistics.messages = {{{5, 8}, {}, -1, 1, 3, 2, 64}};
+  const Workload workload = convert(statistics, plain(2)).census.workload;
+  ASSERT_EQ(workload.messages.size(), 2u);
+  EXPECT_EQ(workload.messages[0].to, 1u);
+  EXPECT_EQ(workload.messages[1].to, 0u);
+  EXPECT_EQ(workload.messages[1].count, 2u);
+  EXPECT_EQ(workload.messages[1].bytes, 64u);
+}
+
+TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
+  Statistics statistics = three_objects();
+  // The sender's name is not initialised and happens to be that of an object.
+  statistics.messages = {{{5, 8}, {9, -7}, 1, 0, 0, 1, 8},
+                         {{0, 0}, {1, 8}, 1, 0, 0, 2, 16},
+                         {{0, 0}, {404, 8}, 0, 0, 0, 2, 16}};
+  const Converted rows = convert(statistics, plain(2));
+  const Workload& workload = rows.census.workload;
+  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends to nobody known
+  EXPECT_FALSE(workload.tasks[3].movable);
+  EXPECT_EQ(workload.tasks[3].load_s, 0);
+  EXPECT_EQ(rows.census.current.of(3), 1u);
+  EXPECT_EQ(rows.row_of_task.size(), 3u);
+  ASSERT_EQ(workload.messages.size(), 2u);
+  for (const Message& message : workload.messages) EXPECT_EQ(message.from, 3u);
+}
+
+TEST(Convert, objects_on_an_unavailable_pe_must_go_and_none_comes) {
+  Statistics statistics = three_objects();
+  statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the PE that is gone
+  const Seating seating{{1}, {kNoPlace, 0}};
+  statistics.objects[2].pe = 0;
+  const Converted rows = convert(statistics, seating);
+  EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 0, 0));
+  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there: nobody's load
+  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 3);
+  EXPECT_TRUE(rows.census.workload.messages.empty());
+  EXPECT_THAT(pes_of(rows.census.current, rows.row_of_task, statistics, seating),
+              ElementsAre(1, 0, 1));
+}
+
+TEST(Convert, rows_that_contradict_each_other_are_refused) {
+  Statistics statistics = three_objects();
+  statistics.objects.push_back({{5, 8}, 1, 0, 0, true});
+  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 is there twice"));
+  statistics = three_objects();
+  statistics.objects[0].pe = 2;
+  EXPECT_THAT(error_of(statistics), HasSubstr("is on PE 2; there are 2"));
+  statistics = three_objects();
+  statistics.objects[0].wall_s = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 took nan s"));
+  statistics.objects[0].wall_s = -1;
+  EXPECT_THAT(error_of(statistics), HasSubstr("took -1 s"));
+  statistics = three_objects();
+  statistics.pes[1].background_s = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(error_of(statistics), HasSubstr("PE 1 was busy for inf s"));
+  statistics = three_objects();
+  statistics.messages = {{{5, 8}, {1, 8}, 2, 0, 0, 1, 1}};
+  EXPECT_THAT(error_of(statistics), HasSubstr("PE 2 sends; there are 2"));
+  statistics.messages = {{{5, 8}, {}, -1, 0xffffffff, 0xffffffff, 1, 1}};
+  EXPECT_THAT(error_of(statistics), HasSubstr("a multicast has receivers"));
+}
+
+/// Names that differ in few and in many bits, messages of every kind, half of them to nobody.
+Statistics drawn(Random& random, std::uint32_t pes) {
+  Statistics statistics;
+  statistics.pes.resize(pes);
+  std::set<std::pair<std::int32_t, std::uint64_t>> names;
+  const std::uint64_t ids = random.below(2) == 0 ? 50 : ~std::uint64_t{0};
+  for (std::uint64_t n = 1 + random.below(60); n > 0; --n)
+    names.insert({static_cast<std::int32_t>(random.below(3)) - 1, random.below(ids)});
+  const auto pe = [&] { return static_cast<std::int32_t>(random.below(pes)); };
+  std::vector<ObjectName> all{{12345, 6}};
+  for (const auto& [array, id] : names) {
+    all.push_back({id, array});
+    statistics.objects.push_back({all.back(), static_cast<double>(random.below(1000)),
+                                  random.below(9), pe(), random.below(4) != 0});
+  }
+  const auto name = [&] { return all[random.below(all.size())]; };
+  for (int i = 0; i < 20; ++i) statistics.receivers.push_back(name());
+  for (std::uint64_t m = random.below(200); m > 0; --m) {
+    const auto first = static_cast<std::uint32_t>(random.below(21));
+    const auto num =
+        random.below(3) == 0 ? static_cast<std::uint32_t>(random.below(21 - first)) : 0;
+    statistics.messages.push_back({name(), name(), random.below(4) == 0 ? pe() : -1, first, num,
+                                   static_cast<std::uint32_t>(random.below(9)),
+                                   static_cast<std::uint32_t>(random.below(99))});
+  }
+  return statistics;
+}
+
+using Key = std::tuple<std::uint64_t, std::int32_t>;
+
+/// Traffic by names, added up the slow way.
+std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistics& statistics,
+                                                                 const Seating& seating) {
+  std::set<Key> known;
+  for (const ObjectRow& object : statistics.objects)
+    known.insert({object.name.id, object.name.array});
+  std::map<std::tuple<int, Key, Key>, std::uint64_t> sums;
+  for (const MessageRow& row : statistics.messages) {
+    std::vector<ObjectName> receivers{row.to};
+    if (row.num_receivers > 0)
+      receivers.assign(statistics.receivers.begin() + row.first_receiver,
+                       statistics.receivers.begin() + row.first_receiver + row.num_receivers);
+    const bool by_pe = row.from_pe >= 0;
+    if (by_pe && seating.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace) continue;
+    const Key from = by_pe ? Key{} : Key{row.from.id, row.from.array};
+    if (!by_pe && !known.contains(from)) continue;
+    for (const ObjectName& to : receivers)
+      if (known.contains({to.id, to.array}))
+        sums[{row.from_pe, from, {to.id, to.array}}] += row.bytes;
+  }
+  return sums;
+}
+
+TEST(Convert, says_the_same_as_the_slow_way_whatever_the_order_of_rows) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const std::uint32_t pes = 1 + static_cast<std::uint32_t>(random.below(5));
+    Seating seating = plain(pes);
+    if (pes > 1 && random.below(2) == 0) {  // the first PE is unavailable
+      seating = {{}, {kNoPlace}};
+      for (std::uint32_t pe = 1; pe < pes; ++pe) {
+        seating.place_of_pe.push_back(pe - 1);
+        seating.pe_of_place.push_back(pe);
+      }
+    }
+    Statistics statistics = drawn(random, pes);
+    const Converted rows = convert(statistics, seating);
+    const auto& [workload, current] = rows.census;
+    ASSERT_NO_THROW(check(workload, static_cast<std::uint32_t>(seating.pe_of_place.size())));
+    ASSERT_NO_THROW(check(current, workload.num_tasks(),
+                          static_cast<std::uint32_t>(seating.pe_of_place.size())));
+
+    std::map<std::tuple<int, Key, Key>, std::uint64_t> sums;
+    const auto key_of = [&](TaskId t) {
+      const ObjectName& name = statistics.objects[rows.row_of_task[t]].name;
+      return Key{name.id, name.array};
+    };
+    for (const Message& message : workload.messages) {
+      const bool by_pe = message.from >= rows.row_of_task.size();
+      const int pe = by_pe ? static_cast<int>(seating.pe_of_place[current.of(message.from)]) : -1;
+      sums[{pe, by_pe ? Key{} : key_of(message.from), key_of(message.to)}] += message.bytes;
+    }
+    EXPECT_EQ(sums, bytes_by_name(statistics, seating));
+
+    const std::vector<std::int32_t> stay = pes_of(current, rows.row_of_task, statistics, seating);
+    for (std::size_t i = 0; i < stay.size(); ++i) {
+      const ObjectRow& object = statistics.objects[i];
+      const bool is_gone =
+          seating.place_of_pe[static_cast<std::size_t>(object.pe)] == kNoPlace && object.movable;
+      if (is_gone)
+        EXPECT_NE(seating.place_of_pe[static_cast<std::size_t>(stay[i])], kNoPlace);
+      else
+        EXPECT_EQ(stay[i], object.pe);
+    }
+
+    std::vector<Task> tasks = workload.tasks;
+    std::reverse(statistics.objects.begin(), statistics.objects.end());
+    const Converted other = convert(statistics, seating);
+    EXPECT_EQ(other.census.current, current);
+    ASSERT_EQ(other.census.workload.num_tasks(), tasks.size());
+    for (TaskId t = 0; t < tasks.size(); ++t)
+      EXPECT_EQ(other.census.workload.tasks[t].load_s, tasks[t].load_s);
+  }
+}
+
+}  // namespace
+}  // namespace poise::charm

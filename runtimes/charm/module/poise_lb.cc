@@ -1,0 +1,113 @@
+// Poise's strategies as central balancers of Charm++: the group that the runtime calls.
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "PoiseLB.decl.h"
+#include "runtimes/charm/module/adapter.h"
+#include "runtimes/charm/module/rows.h"
+
+namespace {
+
+using poise::charm::Balancer;
+using poise::charm::Statistics;
+
+}  // namespace
+
+/// One group for all names; `which` is a row of poise::charm::balancers().
+class PoiseLB : public CBase_PoiseLB {
+ public:
+  PoiseLB(const CkLBOptions& options, int which);
+  explicit PoiseLB(CkMigrateMessage* message) : CBase_PoiseLB(message) {}
+
+  static void create(const CkLBOptions& options, std::size_t which) {
+    CProxy_PoiseLB::ckNew(options, static_cast<int>(which));
+  }
+  static PoiseLB* allocate(std::size_t which) {
+    auto* balancer = new PoiseLB(static_cast<CkMigrateMessage*>(nullptr));
+    balancer->begin(static_cast<int>(which));
+    return balancer;
+  }
+
+  void pup(PUP::er& p) override;
+
+  /// A PE says where it is bound.
+  void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
+
+ protected:
+  bool QueryBalanceNow(int) override { return true; }
+  void work(LDStats* stats) override;
+
+ private:
+  void begin(int which);
+  Statistics rows_of(LDStats& stats) const;
+
+  int which_ = 0;
+  std::vector<int> cores_;  // of each PE: -1: not bound, or not told
+  std::unique_ptr<Balancer> balancer_;
+};
+
+namespace {
+
+template <std::size_t... kWhich>
+void register_rows(std::index_sequence<kWhich...>) {
+  const auto& rows = poise::charm::balancers();
+  ((kWhich < rows.size() ? poise::charm::register_balancer<PoiseLB, kWhich>(rows[kWhich]) : void()),
+   ...);
+}
+
+/// Room for a strategies' table that grows.
+constexpr std::size_t kMostNames = 64;
+
+void register_balancers() {
+  poise::charm::take_setting();
+  if (poise::charm::balancers().size() > kMostNames)
+    CmiAbort("poise: more balancers than kMostNames");
+  poise::charm::measure_messages();
+  register_rows(std::make_index_sequence<kMostNames>());
+}
+
+}  // namespace
+
+PoiseLB::PoiseLB(const CkLBOptions& options, int which) : CBase_PoiseLB(options) {
+  begin(which);
+  thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core());
+}
+
+void PoiseLB::begin(int which) {
+  which_ = which;
+  lbname = poise::charm::balancers()[static_cast<std::size_t>(which)].name.c_str();
+  cores_.assign(static_cast<std::size_t>(CkNumPes()), -1);
+  if (CkMyPe() != cur_ld_balancer) return;
+  balancer_ = poise::charm::made(static_cast<std::size_t>(which), poise::charm::Scope::all);
+}
+
+void PoiseLB::pup(PUP::er& p) {
+  p | which_;
+  if (p.isUnpacking()) begin(which_);
+}
+
+Statistics PoiseLB::rows_of(LDStats& stats) const {
+  Statistics statistics;
+  const auto num_pes = static_cast<std::size_t>(stats.nprocs());
+  statistics.pes_are_here = num_pes == static_cast<std::size_t>(CkNumPes());
+  statistics.pes.resize(num_pes);
+  for (std::size_t p = 0; p < num_pes; ++p) {
+    auto& row = statistics.pes[p];
+    row = poise::charm::pe_row(stats.procs[p]);
+    if (!statistics.pes_are_here) continue;
+    row.host = static_cast<std::uint32_t>(CmiPhysicalNodeID(static_cast<int>(p)));
+    row.core_os_index = cores_[p];
+  }
+  poise::charm::add_objects(stats, statistics);
+  if (balancer_->wants_messages()) poise::charm::add_messages(stats, statistics);
+  return statistics;
+}
+
+void PoiseLB::work(LDStats* stats) {
+  const Statistics statistics = rows_of(*stats);
+  poise::charm::carry_out(balancer_->decide(statistics), *stats);
+}
+
+#include "PoiseLB.def.h"

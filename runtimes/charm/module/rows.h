@@ -1,0 +1,91 @@
+// What Charm++'s balancers hand over, as rows, and decisions back.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "runtimes/charm/module/adapter.h"
+
+namespace poise::charm {
+
+/// What follows +PoiseLB, which is then no argument of the program any more.
+inline void take_setting() {
+  char* text = nullptr;
+  if (CmiGetArgStringDesc(CkGetArgv(), "+PoiseLB", &text,
+                          "Poise's strategy, as NAME:KNOB=VALUE,KNOB=VALUE") != 0)
+    setting() = text;
+}
+
+/// A row of balancers(); settings that make no sense end the program, which has done nothing yet.
+inline std::unique_ptr<Balancer> made(std::size_t which, Scope scope) {
+  try {
+    return std::make_unique<Balancer>(which, setting(), scope);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "poise: %s\n", error.what());
+    std::fflush(nullptr);
+    std::_Exit(2);
+  }
+}
+
+inline PeRow pe_row(const BaseLB::ProcStats& pe) {
+  PeRow row;
+  row.wall_s = pe.total_walltime;
+  row.background_s = pe.bg_walltime;
+  row.speed = pe.pe_speed;
+  row.available = pe.available;
+  return row;
+}
+
+inline ObjectName name_of(const LDObjKey& key) { return {key.objID(), key.omID().id.idx}; }
+
+inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
+  const std::size_t count = num_objects(stats);
+  statistics.objects.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const LDObjData& object = stats.objData[i];
+    auto& row = statistics.objects[i];
+    row.name = {object.objID(), object.omID().id.idx};
+    row.wall_s = object.wallTime;
+    // Not initialised unless the program asked for it.
+    row.bytes = _lb_psizer_on ? pup_decodeSize(object.pupSize) : 0;
+    row.pe = stats.from_proc[i];
+    row.movable = object.migratable;
+  }
+}
+
+inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
+  const std::size_t count = num_records(stats);
+  statistics.messages.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    LDCommData& record = stats.commData[i];
+    MessageRow row;
+    row.from_pe = record.src_proc;
+    if (row.from_pe == -1) row.from = name_of(record.sender);
+    row.messages = static_cast<std::uint32_t>(record.messages);
+    row.bytes = static_cast<std::uint32_t>(record.bytes);
+    if (record.recv_type() == LD_OBJ_MSG) {
+      row.to = name_of(record.receiver.get_destObj());
+    } else if (record.recv_type() == LD_OBJLIST_MSG) {
+      int members = 0;
+      const LDObjKey* keys = record.receiver.get_destObjs(members);
+      if (members <= 0) continue;
+      row.first_receiver = static_cast<std::uint32_t>(statistics.receivers.size());
+      row.num_receivers = static_cast<std::uint32_t>(members);
+      for (int m = 0; m < members; ++m) statistics.receivers.push_back(name_of(keys[m]));
+    } else {
+      continue;  // to a PE: to nobody who could move
+    }
+    statistics.messages.push_back(row);
+  }
+}
+
+inline void carry_out(const Decision& decision, BaseLB::LDStats& stats) {
+  if (!decision.warning.empty()) CkError("poise: warning: %s\n", decision.warning.c_str());
+  for (std::size_t i = 0; i < decision.pe_of_object.size(); ++i)
+    stats.to_proc[i] = decision.pe_of_object[i];
+}
+
+}  // namespace poise::charm

@@ -1,0 +1,84 @@
+#include "runtimes/charm/record.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtimes/balance/journal.h"
+
+#include "poise/base/error.h"
+#include "poise/placement/metrics.h"
+
+namespace poise::charm {
+
+namespace {
+
+class Record {
+ public:
+  ~Record() {
+    try {
+      if (journal_) journal_->finish();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "poise: warning: the trace is not complete: %s\n", error.what());
+    }
+  }
+
+  balance::Journal& journal(const Settings& settings, const Machine& machine) {
+    if (!journal_) {
+      journal_.emplace(settings.trace, settings.log, machine);
+      num_places_ = machine.num_places();
+    }
+    if (num_places_ != machine.num_places())
+      fail("there are {} places now, and were {}", machine.num_places(), num_places_);
+    return *journal_;
+  }
+
+  std::uint64_t next_step() { return step_++; }
+
+ private:
+  std::optional<balance::Journal> journal_;
+  std::uint32_t num_places_ = 0;
+  std::uint64_t step_ = 0;
+};
+
+/// As in the dumps of Charm++, PEs that send are the last tasks.
+std::vector<TaskName> names_of(const Made& made) {
+  std::vector<TaskName> names;
+  for (const std::uint32_t row : made.row_of_task) {
+    const ObjectName& name = made.statistics.objects[row].name;
+    names.push_back({name.id, name.array, {}, -1, TaskName::Kind::id});
+  }
+  const Placement& current = made.census.current;
+  for (auto t = static_cast<TaskId>(names.size()); t < current.num_tasks(); ++t)
+    names.push_back({current.of(t), -1, {}, -1, TaskName::Kind::place});
+  return names;
+}
+
+}  // namespace
+
+void write_down(const Made& made) {
+  static Record record;
+  const Machine& machine = made.stage.machine;
+  balance::Journal& journal = record.journal(made.settings, machine);
+  const auto& [workload, current] = made.census;
+  if (journal.wants_phases()) {
+    double wall_s = 0;
+    for (const PeRow& pe : made.statistics.pes) wall_s = std::max(wall_s, pe.wall_s);
+    journal.add(made.census, wall_s, names_of(made));
+  }
+  const Metrics after = evaluate(machine, workload, machine.costs(), current, made.placement);
+  balance::Balanced balanced;
+  balanced.step = record.next_step();
+  balanced.imbalance_before =
+      evaluate(machine, workload, machine.costs(), current, current).imbalance;
+  balanced.imbalance_after = after.imbalance;
+  balanced.migrations = after.migrations;
+  balanced.decision_s = made.decide_s;
+  balanced.migration_s = -1;
+  journal.add(made.settings.choice.text(), balanced);
+}
+
+}  // namespace poise::charm

@@ -1,0 +1,74 @@
+#include "runtimes/charm/settings.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+#include "poise/base/error.h"
+
+namespace poise::charm {
+namespace {
+
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+const Named kFree{"PoiseLB", parse_strategy("poise").strategy, true};
+const Named kNuco{"NucoLB", parse_strategy("nuco").strategy, false};
+
+Settings settings(const Named& named, const std::string& asked, const Variables& variables) {
+  return settings_of(named, asked, [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+std::string strategy(const Named& named, const std::string& asked, const Variables& variables) {
+  return settings(named, asked, variables).choice.text();
+}
+
+TEST(Settings, a_name_has_its_strategy_unless_it_is_free) {
+  EXPECT_EQ(strategy(kNuco, "", {}), "nuco");
+  EXPECT_EQ(strategy(kFree, "", {}), "poise");
+  EXPECT_EQ(strategy(kFree, "", {{"POISE_STRATEGY", "greedy"}}), "greedy");
+  EXPECT_EQ(strategy(kNuco, "", {{"POISE_STRATEGY", "greedy"}}), "nuco");
+}
+
+TEST(Settings, knobs_go_to_the_strategy_that_they_name) {
+  const Variables knobs{{"POISE_STRATEGY", "nuco:alpha=0.001"}};
+  EXPECT_EQ(strategy(kNuco, "", knobs), "nuco:alpha=0.001");
+  EXPECT_EQ(strategy(kFree, "", knobs), "nuco:alpha=0.001");
+}
+
+TEST(Settings, the_command_line_has_the_last_word) {
+  EXPECT_EQ(strategy(kFree, "refine:tolerance=1.1", {{"POISE_STRATEGY", "greedy"}}),
+            "refine:tolerance=1.1");
+}
+
+TEST(Settings, the_others_are_those_of_objects_on_mpi) {
+  const Settings all = settings(kFree, "",
+                                {{"POISE_TRACE", "t.poise"},
+                                 {"POISE_LOG", "-"},
+                                 {"POISE_BUDGET", "20ms"},
+                                 {"POISE_MACHINE", "numa:2 core:2"}});
+  EXPECT_EQ(all.trace, "t.poise");
+  EXPECT_EQ(all.log, "-");
+  EXPECT_EQ(all.budget_s, 0.02);
+  EXPECT_EQ(all.machine, "numa:2 core:2");
+}
+
+TEST(Settings, what_makes_no_sense_is_named) {
+  const auto error_of = [](const std::string& asked, const Variables& variables) -> std::string {
+    try {
+      settings(kFree, asked, variables);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of("gredy", {}), HasSubstr("+PoiseLB: unknown strategy \"gredy\""));
+  EXPECT_THAT(error_of("", {{"POISE_STRATEGY", "nuco:alpha=x"}}), HasSubstr("POISE_STRATEGY: "));
+  EXPECT_THAT(error_of("", {{"POISE_BUDGET", "soon"}}), HasSubstr("POISE_BUDGET: \"soon\""));
+  EXPECT_THAT(error_of("", {{"POISE_MACHINE", "numa:x"}}), HasSubstr("POISE_MACHINE: "));
+}
+
+}  // namespace
+}  // namespace poise::charm

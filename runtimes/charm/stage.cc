@@ -1,0 +1,77 @@
+#include "runtimes/charm/stage.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtimes/balance/seats.h"
+
+#include "poise/base/error.h"
+#include "poise/machine/find.h"
+#include "poise/machine/text.h"
+
+namespace poise::charm {
+
+namespace {
+
+void set_speeds(const Statistics& statistics, Stage& stage) {
+  double fastest = 0;
+  bool differ = false;
+  for (const std::uint32_t pe : stage.seating.pe_of_place) {
+    const double speed = statistics.pes[pe].speed;
+    if (!(speed > 0)) fail("PE {} has speed {}", pe, speed);
+    differ = differ || speed != statistics.pes[stage.seating.pe_of_place[0]].speed;
+    fastest = std::max(fastest, speed);
+  }
+  if (differ) {
+    MachineParts parts = stage.machine.parts();
+    for (PlaceId p = 0; p < parts.places.size(); ++p)
+      parts.places[p].speed = statistics.pes[stage.seating.pe_of_place[p]].speed / fastest;
+    stage.machine = Machine(std::move(parts));
+  }
+  for (const Place& place : stage.machine.places()) stage.speed_of_place.push_back(place.speed);
+}
+
+Machine node_of(const Settings& settings, bool is_here) {
+  if (!settings.machine.empty()) return find_machine(settings.machine);
+  return is_here ? balance::with_assumptions(balance::own_node()) : flat_machine(1);
+}
+
+}  // namespace
+
+Stage stage_of(const Settings& settings, const Statistics& statistics) {
+  std::vector<std::uint32_t> pes, hosts;
+  std::vector<balance::Seat> seats;
+  std::vector<std::string> names;
+  for (std::uint32_t pe = 0; pe < statistics.pes.size(); ++pe) {
+    const PeRow& row = statistics.pes[pe];
+    if (!row.available) continue;
+    auto host = std::find(hosts.begin(), hosts.end(), row.host);
+    if (host == hosts.end()) {
+      host = hosts.insert(host, row.host);
+      names.push_back(fmt::format("host{}", row.host));
+    }
+    pes.push_back(pe);
+    seats.push_back({static_cast<std::uint32_t>(host - hosts.begin()), row.core_os_index});
+  }
+  if (pes.empty()) fail("no PE is available");
+  balance::Seated seated =
+      balance::seated(node_of(settings, statistics.pes_are_here), seats, names);
+  Stage stage{std::move(seated.machine), {}, {}};
+  stage.seating.place_of_pe.assign(statistics.pes.size(), kNoPlace);
+  for (const std::uint32_t seat : seated.seat_of_place) {
+    stage.seating.place_of_pe[pes[seat]] = static_cast<PlaceId>(stage.seating.pe_of_place.size());
+    stage.seating.pe_of_place.push_back(pes[seat]);
+  }
+  set_speeds(statistics, stage);
+  return stage;
+}
+
+bool is_same_stage(const std::vector<PeRow>& a, const std::vector<PeRow>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const PeRow& x, const PeRow& y) {
+    return x.available == y.available && x.host == y.host && x.speed == y.speed &&
+           x.core_os_index == y.core_os_index;
+  });
+}
+
+}  // namespace poise::charm

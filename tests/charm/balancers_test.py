@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Runs a real Charm++ program under Poise's balancers. In the environment: RING, the program, and
+POISE, the command."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+RING, POISE = os.environ["RING"], os.environ["POISE"]
+HAS_TREES = os.path.exists(os.environ["CHARM_HOME"] + "/include/HybridBaseLB.h")
+MOVABLE = 56  # of 64 pieces, balanced three times
+
+
+def charm(*flags, pes=4, variables=()):
+    # PEs outnumber cores, so idle ones sleep; 6.10 would wait half a second at each balancing.
+    shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
+    if not os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
+        shared += ["+LBPeriod", "0.001"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("POISE_")}
+    return subprocess.run([RING, f"+p{pes}", *shared, *flags], capture_output=True, text=True, timeout=100,
+                          env=environment | dict(variables))
+
+
+def poise(*arguments):
+    return subprocess.run([POISE, *arguments], capture_output=True, text=True, check=True, timeout=100).stdout
+
+
+class Balancers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def moves(self, *flags, warnings=0, **more):
+        done = charm(*flags, **more)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(done.stderr.count("warning:"), warnings, done.stderr)
+        line = re.search(r"ring: (\d+) moves, 0 of pinned pieces; ok", done.stdout)
+        self.assertTrue(line, done.stdout)
+        return int(line[1])
+
+    def dump(self):
+        """Of the second balancing, and of the third."""
+        name = self.folder / "dump"
+        done = charm("+balancer", "PoiseKeepLB", "+LBDump", "1", "+LBDumpSteps", "2", "+LBDumpFile", str(name))
+        self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
+        return name
+
+    def test_every_balancer_loses_nothing(self):
+        names = ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB"]
+        for row in json.loads(poise("strategies", "--json"))["strategies"]:
+            if row["name"] not in ("orb", "optimal"):  # they refuse: no positions; too many objects
+                names.append("Poise" + row["name"].title().replace("_", "") + "LB")
+        for number, name in enumerate(names):
+            with self.subTest(name):
+                self.moves("+balancer", name, pes=2 + 2 * (number % 2))
+
+    def test_groups_decide_about_their_own(self):
+        if not HAS_TREES:
+            self.skipTest("Charm++ has no HybridBaseLB")
+        for pes in (2, 4, 6, 8, 12):  # from 5 on a tree of three levels
+            self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
+        # Where the strategy refuses, only what has come from other groups is given a place.
+        self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "optimal", pes=8, warnings=2)
+        self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
+
+    def test_rotation_moves_all_that_may_move(self):
+        self.assertEqual(self.moves("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
+        self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
+
+    def test_the_command_line_chooses_and_so_does_the_environment(self):
+        self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
+        self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
+
+    def test_two_balancers_follow_each_other(self):
+        self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
+
+    def test_a_strategy_that_refuses_moves_nothing_and_warns_once(self):
+        self.assertEqual(self.moves("+balancer", "PoiseOptimalLB", warnings=1), 0)
+
+    def test_so_does_one_that_takes_too_long(self):
+        self.assertEqual(self.moves("+balancer", "PoiseAnnealLB", warnings=1,
+                                    variables={"POISE_BUDGET": "10us"}), 0)
+
+    def test_settings_that_make_no_sense_end_it_at_once(self):
+        for flags, variables, said in (
+                ([], {"POISE_STRATEGY": "gredy"}, 'POISE_STRATEGY: unknown strategy "gredy"'),
+                (["+PoiseLB", "nuco:alpha=x"], {}, "+PoiseLB: "),
+                ([], {"POISE_BUDGET": "soon"}, 'POISE_BUDGET: "soon"')):
+            done = charm("+balancer", "PoiseLB", *flags, variables=variables)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("poise: " + said, done.stderr)
+            self.assertNotIn("ring:", done.stdout)
+
+    def test_a_run_is_recorded_and_read_again(self):
+        trace, log = self.folder / "run.poise", self.folder / "log"
+        moves = self.moves("+balancer", "NucoLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
+        lines = log.read_text().splitlines()
+        self.assertEqual(len(lines), 3, lines)
+        said = [int(re.match(r"step \d: nuco: imbalance .* (\d+) migrations, decided in", line)[1]) for line in lines]
+        self.assertEqual(sum(said), moves)
+        for phase in (0, 1, 2):
+            plan = json.loads(poise("plan", str(trace), "--phase", str(phase), "--strategy", "nuco", "--json"))
+            self.assertEqual(plan["places"], 4)
+            self.assertEqual(plan["migrations"], said[phase])  # the same decision, outside
+
+    def test_a_trace_that_cannot_be_written_is_no_reason_to_stop(self):
+        self.assertGreater(self.moves("+balancer", "PoiseGreedyLB", warnings=1,
+                                      variables={"POISE_TRACE": "/nowhere/run.poise"}), 0)
+
+    def test_a_dump_replayed_is_decided_as_the_command_decides_it(self):
+        if os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
+            self.skipTest("its replays need what 6.10's need not")
+        name = self.dump()
+        for strategy, balancer in (("nuco", "NucoLB"), ("greedy", "PoiseGreedyLB"), ("refine", "PoiseRefineLB")):
+            placement = self.folder / "placement"
+            poise("plan", f"{name}.1", "--strategy", strategy, "-o", str(placement))
+            planned = [int(line) for line in placement.read_text().split()]
+            done = charm("+balancer", balancer, "+LBSim", "1", "+LBDumpFile", str(name), "+LBShowDecisions", pes=1)
+            rows = pathlib.Path(f"{name}.1.results").read_text().split("\n")[1:]
+            moved = {int(row.split()[0]): int(row.split()[1]) for row in rows if row.strip()}
+            self.assertTrue(moved, done.stdout)
+            for piece, pe in moved.items():
+                self.assertEqual(planned[piece], pe, f"{strategy}: piece {piece}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

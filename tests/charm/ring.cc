@@ -1,0 +1,100 @@
+// A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. It says
+// how often pieces moved, and "ok" only when no message was lost and nothing moved that was pinned.
+#include <cmath>
+#include <vector>
+
+#include "ring.decl.h"
+
+CProxy_Main mainProxy;
+
+namespace {
+
+constexpr int kPieces = 64, kSteps = 40, kPeriod = 10, kPinned = 8, kValues = 64;
+
+enum Count { kStepsDone, kSumOfEnds, kMoves, kPinnedMoves, kCounts };
+
+}  // namespace
+
+class Main : public CBase_Main {
+ public:
+  explicit Main(CkArgMsg* arguments) {
+    delete arguments;
+    mainProxy = thisProxy;
+    CProxy_Ring ring = CProxy_Ring::ckNew(kPieces);
+    ring.go();
+  }
+
+  void done(int n, const int* counts) {
+    const bool ok = n == kCounts && counts[kStepsDone] == kSteps * kPieces &&
+                    counts[kSumOfEnds] == 2 * kSteps * kPieces && counts[kPinnedMoves] == 0;
+    CkPrintf("ring: %d moves, %d of pinned pieces; %s\n", counts[kMoves], counts[kPinnedMoves],
+             ok ? "ok" : "WRONG");
+    CkExit();
+  }
+};
+
+class Ring : public CBase_Ring {
+ public:
+  Ring() : values_(kValues, 1.0), home_(CkMyPe()) {
+    usesAtSync = true;
+    setMigratable(!is_pinned());
+  }
+  explicit Ring(CkMigrateMessage* message) : CBase_Ring(message) {}
+
+  void pup(PUP::er& p) override {
+    p | step_;
+    p(waiting_, 2);
+    p | ends_;
+    p | moves_;
+    p | has_sent_;
+    p | values_;
+    p | home_;
+    if (p.isUnpacking()) ++moves_;
+  }
+
+  void go() {
+    for (int k = 0; k < 2000 * (1 + thisIndex % 7); ++k) values_[k % kValues] += 1e-9 * k;
+    for (const int distance : {1, kPieces - 1})
+      thisProxy[(thisIndex + distance) % kPieces].end(step_, kValues, values_.data());
+    has_sent_ = true;
+    advance();
+  }
+
+  /// A neighbour may be one step ahead.
+  void end(int step, int, const double*) {
+    ++waiting_[step & 1];
+    advance();
+  }
+
+  void ResumeFromSync() override { thisProxy[thisIndex].go(); }
+
+ private:
+  bool is_pinned() const { return thisIndex % kPinned == 0; }
+
+  void advance() {
+    if (!has_sent_ || waiting_[step_ & 1] < 2) return;
+    ends_ += waiting_[step_ & 1];
+    waiting_[step_ & 1] = 0;
+    has_sent_ = false;
+    ++step_;
+    if (step_ == kSteps)
+      report();
+    else if (step_ % kPeriod == 0)
+      AtSync();
+    else
+      thisProxy[thisIndex].go();
+  }
+
+  void report() {
+    const int counts[kCounts] = {step_, ends_, moves_, is_pinned() && CkMyPe() != home_};
+    contribute(sizeof counts, counts, CkReduction::sum_int,
+               CkCallback(CkReductionTarget(Main, done), mainProxy));
+  }
+
+  int step_ = 0, waiting_[2] = {0, 0}, ends_ = 0, moves_ = 0;
+  bool has_sent_ = false;
+  std::vector<double> values_;
+  int home_ = 0;
+};
+
+#include "ring.def.h"
