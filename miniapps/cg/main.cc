@@ -11,6 +11,8 @@
 #include <omp.h>
 #include <vector>
 
+#include "miniapps/arguments.h"
+
 namespace {
 
 constexpr int kBlocks = 120;  // sums are of blocks, in order: the same with any number of threads
@@ -103,7 +105,7 @@ int main(int argc, char** argv) {
   app.add_option("--iterations", iterations, "Iterations")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000000));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   const double start_s = omp_get_wtime();
   const double left = solve(Square(side), iterations);
   fmt::print("{{\"elapsed_s\": {:.6f}, \"threads\": {}, \"residual\": {:.17g}}}\n",

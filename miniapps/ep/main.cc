@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include "miniapps/arguments.h"
+
 #include "poise/base/random.h"
 
 namespace {
@@ -38,7 +40,7 @@ int main(int argc, char** argv) {
   app.add_option("--phases", phases, "Phases")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
   const double start_s = omp_get_wtime();
   std::uint64_t rings[kRings] = {};
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
