@@ -26,6 +26,13 @@ install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-c
 install(DIRECTORY poise runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
 
+# Balancers for Charm++: the module is built by its users, for the Charm++ that they have.
+if(TARGET poise_charm)
+  install(TARGETS poise_charm)
+  install(DIRECTORY runtimes/charm/module/ DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/charm
+          USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
+endif()
+
 # Tasks from C and Fortran, and the libraries that stand in for CHAMELEON's and libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/faces/c)
