@@ -86,6 +86,11 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseAnnealLB", warnings=1,
                                     variables={"POISE_BUDGET": "10us"}), 0)
 
+    def test_a_pe_out_of_service_is_left_by_all_that_may_move(self):
+        for pe in "1", "2", "3":  # without the first 6.10 crashes, whatever the balancer
+            for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
+                self.assertGreater(self.moves("+balancer", balancer, pe), 0)
+
     def test_settings_that_make_no_sense_end_it_at_once(self):
         for flags, variables, said in (
                 ([], {"POISE_STRATEGY": "gredy"}, 'POISE_STRATEGY: unknown strategy "gredy"'),

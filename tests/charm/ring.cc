@@ -1,24 +1,44 @@
 // A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. It says
-// how often pieces moved, and "ok" only when no message was lost and nothing moved that was pinned.
+// how often pieces moved, and "ok" only when no message was lost, nothing moved that was pinned,
+// and what is not left the PE that its argument, if any, takes out of service.
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "ring.decl.h"
+#if __has_include("LBManager.h")
+#include "LBManager.h"
+#else
+#include "LBDatabase.h"
+#endif
 
 CProxy_Main mainProxy;
+int outOfService;
 
 namespace {
 
 constexpr int kPieces = 64, kSteps = 40, kPeriod = 10, kPinned = 8, kValues = 64;
 
-enum Count { kStepsDone, kSumOfEnds, kMoves, kPinnedMoves, kCounts };
+enum Count { kStepsDone, kSumOfEnds, kMoves, kPinnedMoves, kLeftBehind, kCounts };
+
+void take_out_of_service(int pe) {
+  std::vector<char> in_service(static_cast<std::size_t>(CkNumPes()), 1);
+  in_service[static_cast<std::size_t>(pe)] = 0;
+#if __has_include("LBManager.h")
+  set_avail_vector(in_service);
+#else
+  set_avail_vector(in_service.data());
+#endif
+}
 
 }  // namespace
 
 class Main : public CBase_Main {
  public:
   explicit Main(CkArgMsg* arguments) {
+    outOfService = arguments->argc > 1 ? std::atoi(arguments->argv[1]) : -1;
     delete arguments;
+    if (outOfService >= 0) take_out_of_service(outOfService);
     mainProxy = thisProxy;
     CProxy_Ring ring = CProxy_Ring::ckNew(kPieces);
     ring.go();
@@ -26,7 +46,8 @@ class Main : public CBase_Main {
 
   void done(int n, const int* counts) {
     const bool ok = n == kCounts && counts[kStepsDone] == kSteps * kPieces &&
-                    counts[kSumOfEnds] == 2 * kSteps * kPieces && counts[kPinnedMoves] == 0;
+                    counts[kSumOfEnds] == 2 * kSteps * kPieces && counts[kPinnedMoves] == 0 &&
+                    counts[kLeftBehind] == 0;
     CkPrintf("ring: %d moves, %d of pinned pieces; %s\n", counts[kMoves], counts[kPinnedMoves],
              ok ? "ok" : "WRONG");
     CkExit();
@@ -86,7 +107,8 @@ class Ring : public CBase_Ring {
   }
 
   void report() {
-    const int counts[kCounts] = {step_, ends_, moves_, is_pinned() && CkMyPe() != home_};
+    const int counts[kCounts] = {step_, ends_, moves_, is_pinned() && CkMyPe() != home_,
+                                 !is_pinned() && CkMyPe() == outOfService};
     contribute(sizeof counts, counts, CkReduction::sum_int,
                CkCallback(CkReductionTarget(Main, done), mainProxy));
   }

@@ -15,7 +15,8 @@ using poise::charm::Statistics;
 
 }  // namespace
 
-/// One group for all names; `which` is a row of poise::charm::balancers().
+/// One group for all names; `which` is a row of poise::charm::balancers(). Another PE decides where
+/// the one that did goes out of service.
 class PoiseLB : public CBase_PoiseLB {
  public:
   PoiseLB(const CkLBOptions& options, int which);
@@ -41,10 +42,11 @@ class PoiseLB : public CBase_PoiseLB {
 
  private:
   void begin(int which);
+  void make_balancer();
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
-  std::vector<int> cores_;  // of each PE: -1: not bound, or not told
+  std::vector<int> cores_;  // of each PE: -1: not bound, or another PE was told
   std::unique_ptr<Balancer> balancer_;
 };
 
@@ -79,8 +81,11 @@ void PoiseLB::begin(int which) {
   which_ = which;
   lbname = poise::charm::balancers()[static_cast<std::size_t>(which)].name.c_str();
   cores_.assign(static_cast<std::size_t>(CkNumPes()), -1);
-  if (CkMyPe() != cur_ld_balancer) return;
-  balancer_ = poise::charm::made(static_cast<std::size_t>(which), poise::charm::Scope::all);
+  if (CkMyPe() == cur_ld_balancer) make_balancer();
+}
+
+void PoiseLB::make_balancer() {
+  balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::Scope::all);
 }
 
 void PoiseLB::pup(PUP::er& p) {
@@ -106,6 +111,7 @@ Statistics PoiseLB::rows_of(LDStats& stats) const {
 }
 
 void PoiseLB::work(LDStats* stats) {
+  if (!balancer_) make_balancer();
   const Statistics statistics = rows_of(*stats);
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
