@@ -2,6 +2,7 @@
 """Runs a real Charm++ program under Poise's balancers. In the environment: RING, the program, and
 POISE, the command."""
 
+import collections
 import json
 import os
 import pathlib
@@ -65,7 +66,7 @@ class Balancers(unittest.TestCase):
         for pes in (2, 4, 6, 8, 12):  # from 5 on a tree of three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
         # Where the strategy refuses, only what has come from other groups is given a place.
-        self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "optimal", pes=8, warnings=2)
+        self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
     def test_rotation_moves_all_that_may_move(self):
@@ -112,6 +113,18 @@ class Balancers(unittest.TestCase):
             plan = json.loads(poise("plan", str(trace), "--phase", str(phase), "--strategy", "nuco", "--json"))
             self.assertEqual(plan["places"], 4)
             self.assertEqual(plan["migrations"], said[phase])  # the same decision, outside
+
+    def test_every_member_of_a_multicast_receives_all_of_it(self):
+        trace = self.folder / "run.poise"
+        self.moves("+balancer", "PoiseKeepLB", variables={"POISE_TRACE": str(trace)})
+        poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
+        received = collections.Counter()  # by each piece from the first one, before the first balancing
+        for path in self.folder.glob("vt.*.json"):
+            for message in json.loads(path.read_text())["phases"][0]["communications"]:
+                if message["from"]["id"] == 0:
+                    received[message["to"]["id"]] += message["messages"]
+        ends = {1: 10, 63: 10}  # what a neighbour receives besides
+        self.assertEqual(received, {piece: 10 + ends.get(piece, 0) for piece in range(64)})
 
     def test_a_trace_that_cannot_be_written_is_no_reason_to_stop(self):
         self.assertGreater(self.moves("+balancer", "PoiseGreedyLB", warnings=1,
