@@ -4,17 +4,13 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "poise/base/error.h"
-#include "poise/base/random.h"
 
 namespace poise::charm {
 
 namespace {
-
-constexpr int kDigitBits = 11;
 
 bool same(const ObjectName& a, const ObjectName& b) { return a.id == b.id && a.array == b.array; }
 
@@ -22,142 +18,141 @@ bool comes_before(const ObjectName& a, const ObjectName& b) {
   return a.array != b.array ? a.array < b.array : a.id < b.id;
 }
 
-/// The bits in which names differ, pushed together: numbers in the order of the names.
-class Keys {
+/// The leading ones of the bits in which names differ, pushed together: a number that grows with
+/// the name and has about as many values as there are names.
+class Prefix {
  public:
-  explicit Keys(const std::vector<ObjectRow>& objects) {
+  explicit Prefix(const std::vector<ObjectRow>& objects) {
     std::uint64_t ids = 0, arrays = 0;
     for (const ObjectRow& object : objects) {
       ids |= object.name.id ^ objects[0].name.id;
       arrays |= bits_of(object.name.array) ^ bits_of(objects[0].name.array);
     }
-    add_runs(ids, id_runs_);
-    add_runs(arrays, array_runs_);
+    const int num_id_bits = std::popcount(ids), all = num_id_bits + std::popcount(arrays);
+    num_bits_ = std::min<int>(all, std::bit_width(objects.size()) + 1);
+    const int cut = all - num_bits_;
+    id_bits_ = std::max(0, num_id_bits - cut);
+    id_runs_ = runs_of(ids, cut);
+    array_runs_ = runs_of(arrays, std::max(0, cut - num_id_bits));
+    // Coordinates, most often: they are not worth a loop.
+    id_runs_.resize(std::max(id_runs_.size(), first_runs_.size()));
+    std::copy_n(id_runs_.begin(), first_runs_.size(), first_runs_.begin());
+    id_runs_.erase(id_runs_.begin(), id_runs_.begin() + first_runs_.size());
   }
 
-  int num_bits() const { return num_bits_; }
+  std::uint32_t num_values() const { return std::uint32_t{1} << num_bits_; }
 
   std::uint32_t operator()(const ObjectName& name) const {
-    std::uint64_t key = 0;
-    for (const Run& run : id_runs_) key |= ((name.id >> run.from) & run.mask) << run.to;
-    for (const Run& run : array_runs_)
-      key |= ((bits_of(name.array) >> run.from) & run.mask) << run.to;
-    return static_cast<std::uint32_t>(key);
+    std::uint64_t value = 0, of_array = 0;
+    for (const Run& run : first_runs_) value |= run.of(name.id);
+    for (const Run& run : id_runs_) value |= run.of(name.id);
+    for (const Run& run : array_runs_) of_array |= run.of(bits_of(name.array));
+    return static_cast<std::uint32_t>(value | of_array << id_bits_);
   }
 
  private:
   struct Run {
-    int from, to;
-    std::uint64_t mask;
+    std::uint64_t mask = 0, down = 0;
+    std::uint64_t of(std::uint64_t bits) const { return (bits & mask) >> down; }
   };
 
   static std::uint64_t bits_of(std::int32_t array) {
     return static_cast<std::uint32_t>(array) ^ 0x80000000u;
   }
 
-  void add_runs(std::uint64_t bits, std::vector<Run>& runs) {
-    for (int from = 0; from < 64 && bits >> from != 0;) {
-      from += std::countr_zero(bits >> from);
-      const int length = std::countr_one(bits >> from);
-      const std::uint64_t mask =
-          length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1;
-      if (num_bits_ + length <= 32) runs.push_back({from, num_bits_, mask});
-      num_bits_ += length;
-      from += length;
+  /// All but the lowest `cut` of the bits.
+  static std::vector<Run> runs_of(std::uint64_t bits, int cut) {
+    for (; cut > 0 && bits != 0; --cut) bits &= bits - 1;
+    std::vector<Run> runs;
+    for (int to = 0; bits != 0;) {
+      const int from = std::countr_zero(bits);
+      const std::uint64_t mask = bits & ~(bits + (std::uint64_t{1} << from));
+      runs.push_back({mask, static_cast<std::uint64_t>(from - to)});
+      bits ^= mask;
+      to += std::popcount(mask);
     }
+    return runs;
   }
 
+  std::array<Run, 3> first_runs_;
   std::vector<Run> id_runs_, array_runs_;
-  int num_bits_ = 0;  // above 32 there are no keys
+  int num_bits_ = 0, id_bits_ = 0;
 };
 
-struct Item {
-  std::uint32_t key, row;
-};
-
-/// Stable, by key, in as few passes as its bits allow.
-std::vector<Item> sorted_items(const std::vector<ObjectRow>& objects, const Keys& keys) {
-  std::vector<Item> items(objects.size()), sorted(objects.size());
-  for (std::uint32_t row = 0; row < items.size(); ++row)
-    items[row] = {keys(objects[row].name), row};
-  const int passes = (keys.num_bits() + kDigitBits - 1) / kDigitBits;
-  const int bits = passes == 0 ? 0 : (keys.num_bits() + passes - 1) / passes;
-  const std::uint32_t mask = (1u << bits) - 1;
-  for (int pass = 0; pass < passes; ++pass) {
-    const int shift = pass * bits;
-    std::array<std::uint32_t, 1u << kDigitBits> start{};
-    for (const Item& item : items) ++start[(item.key >> shift) & mask];
-    std::uint32_t sum = 0;
-    for (std::uint32_t& count : start) sum += std::exchange(count, sum);
-    for (const Item& item : items) sorted[start[(item.key >> shift) & mask]++] = item;
-    items.swap(sorted);
-  }
-  return items;
-}
-
-/// The rows in order of array, then number.
-std::vector<std::uint32_t> rows_by_name(const std::vector<ObjectRow>& objects) {
-  std::vector<std::uint32_t> rows(objects.size());
-  const auto refuse = [&](std::uint32_t row) {
-    fail("object {} of array {} is there twice", objects[row].name.id, objects[row].name.array);
-  };
-  const Keys keys(objects);
-  if (keys.num_bits() <= 32) {
-    const std::vector<Item> items = sorted_items(objects, keys);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      rows[i] = items[i].row;
-      if (i > 0 && items[i].key == items[i - 1].key) refuse(items[i].row);
-    }
-    return rows;
-  }
-  std::iota(rows.begin(), rows.end(), 0);
-  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return comes_before(objects[a].name, objects[b].name);
-  });
-  for (std::size_t i = 1; i < rows.size(); ++i)
-    if (same(objects[rows[i]].name, objects[rows[i - 1]].name)) refuse(rows[i]);
-  return rows;
-}
-
-/// The task of an object's name: a hash table, linearly probed.
+/// The order of names: by array, then number. Names of one prefix are a bucket: where numbers are
+/// dense it holds one, else a few that are sorted.
 class Directory {
  public:
   static constexpr TaskId kUnknown = ~TaskId{0};
 
-  Directory(const std::vector<ObjectRow>& objects, const std::vector<std::uint32_t>& row_of_task)
-      : slots_(std::bit_ceil(2 * objects.size() + 1)) {
-    for (TaskId t = 0; t < row_of_task.size(); ++t) {
-      const ObjectName& name = objects[row_of_task[t]].name;
-      std::size_t at = home_of(name);
-      while (slots_[at].task != kUnknown) at = next(at);
-      slots_[at] = {name, t};
+  explicit Directory(const std::vector<ObjectRow>& objects)
+      : prefix_(objects),
+        first_of_bucket_(prefix_.num_values() + 1),
+        task_of_row_(objects.size()),
+        row_of_task_(objects.size()) {
+    std::uint32_t most = 0;
+    for (std::size_t row = 0; row < objects.size(); ++row) {
+      task_of_row_[row] = prefix_(objects[row].name) + 1;  // the bucket behind, for now
+      most = std::max(most, ++first_of_bucket_[task_of_row_[row]]);
     }
+    std::uint32_t sum = 0;
+    for (std::uint32_t& first : first_of_bucket_) sum += std::exchange(first, sum);
+    // Afterwards each entry is the end of its bucket, which is the first of the next.
+    for (std::uint32_t row = 0; row < task_of_row_.size(); ++row) {
+      task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
+      row_of_task_[task_of_row_[row]] = row;
+    }
+    if (most > 1) sort_buckets(objects);
   }
 
-  TaskId operator[](const ObjectName& name) const {
-    std::size_t at = home_of(name);
-    while (slots_[at].task != kUnknown && !same(slots_[at].name, name)) at = next(at);
-    return slots_[at].task;
+  const std::vector<TaskId>& task_of_row() const { return task_of_row_; }
+  std::vector<std::uint32_t> take_row_of_task() { return std::move(row_of_task_); }
+
+  /// The names themselves, which only messages ask for.
+  void remember_names(const std::vector<ObjectRow>& objects) {
+    names_.reserve(row_of_task_.size());
+    for (const std::uint32_t row : row_of_task_) names_.push_back(objects[row].name);
+  }
+
+  TaskId task_of(const ObjectName& name) const {
+    const std::uint32_t bucket = prefix_(name);
+    const auto end = names_.begin() + first_of_bucket_[bucket + 1];
+    const auto at =
+        std::lower_bound(names_.begin() + first_of_bucket_[bucket], end, name, comes_before);
+    return at != end && same(*at, name) ? static_cast<TaskId>(at - names_.begin()) : kUnknown;
   }
 
  private:
-  struct Slot {
-    ObjectName name;
-    TaskId task = kUnknown;
-  };
-  std::size_t home_of(const ObjectName& name) const {
-    return mix(name.id + (std::uint64_t{static_cast<std::uint32_t>(name.array)} << 40)) &
-           (slots_.size() - 1);
+  void sort_buckets(const std::vector<ObjectRow>& objects) {
+    for (std::uint32_t bucket = 0; bucket < prefix_.num_values(); ++bucket) {
+      const auto first = row_of_task_.begin() + first_of_bucket_[bucket],
+                 end = row_of_task_.begin() + first_of_bucket_[bucket + 1];
+      if (end - first < 2) continue;
+      std::sort(first, end, [&](std::uint32_t a, std::uint32_t b) {
+        return comes_before(objects[a].name, objects[b].name);
+      });
+      const auto twin = std::adjacent_find(first, end, [&](std::uint32_t a, std::uint32_t b) {
+        return same(objects[a].name, objects[b].name);
+      });
+      if (twin != end)
+        fail("object {} of array {} is there twice", objects[*twin].name.id,
+             objects[*twin].name.array);
+    }
+    for (TaskId t = 0; t < row_of_task_.size(); ++t) task_of_row_[row_of_task_[t]] = t;
   }
-  std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
-  std::vector<Slot> slots_;
+
+  Prefix prefix_;
+  std::vector<std::uint32_t> first_of_bucket_;
+  std::vector<TaskId> task_of_row_;
+  std::vector<std::uint32_t> row_of_task_;
+  std::vector<ObjectName> names_;
 };
 
 /// A PE that sends is numbered behind the objects, by its row, until the tasks for it are known.
 std::vector<Message> resolved(const Statistics& statistics, const Seating& seating,
-                              const std::vector<std::uint32_t>& row_of_task) {
-  const Directory directory(statistics.objects, row_of_task);
-  const auto num_objects = static_cast<TaskId>(row_of_task.size());
+                              Directory& directory) {
+  directory.remember_names(statistics.objects);
+  const auto num_objects = static_cast<TaskId>(statistics.objects.size());
   std::vector<Message> messages;
   messages.reserve(statistics.messages.size());
   for (const MessageRow& row : statistics.messages) {
@@ -170,10 +165,10 @@ std::vector<Message> resolved(const Statistics& statistics, const Seating& seati
     if (!from_object && seating.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
       continue;
     const TaskId from =
-        from_object ? directory[row.from] : num_objects + static_cast<TaskId>(row.from_pe);
+        from_object ? directory.task_of(row.from) : num_objects + static_cast<TaskId>(row.from_pe);
     if (from == Directory::kUnknown) continue;
     const auto add = [&](const ObjectName& to) {
-      const TaskId task = directory[to];
+      const TaskId task = directory.task_of(to);
       if (task != Directory::kUnknown) messages.push_back({from, task, row.messages, row.bytes});
     };
     if (row.num_receivers == 0) add(row.to);
@@ -206,13 +201,13 @@ Converted converted(const Statistics& statistics, const Seating& seating,
   if (seating.pe_of_place.empty()) fail("no PE is available");
   const auto num_places = static_cast<std::uint32_t>(seating.pe_of_place.size());
   Converted result;
-  result.row_of_task = rows_by_name(statistics.objects);
+  Directory directory(statistics.objects);
   Workload& workload = result.census.workload;
-  std::vector<PlaceId> places;
-  workload.tasks.resize(result.row_of_task.size());
-  places.resize(result.row_of_task.size());
-  for (TaskId t = 0; t < places.size(); ++t) {
-    const ObjectRow& object = statistics.objects[result.row_of_task[t]];
+  workload.tasks.resize(statistics.objects.size());
+  std::vector<PlaceId> places(statistics.objects.size());
+  for (std::size_t row = 0; row < statistics.objects.size(); ++row) {
+    const ObjectRow& object = statistics.objects[row];
+    const TaskId t = directory.task_of_row()[row];
     if (object.pe < 0 || static_cast<std::size_t>(object.pe) >= seating.place_of_pe.size())
       fail("object {} of array {} is on PE {}; there are {}", object.name.id, object.name.array,
            object.pe, seating.place_of_pe.size());
@@ -233,9 +228,10 @@ Converted converted(const Statistics& statistics, const Seating& seating,
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {
-    workload.messages = resolved(statistics, seating, result.row_of_task);
+    workload.messages = resolved(statistics, seating, directory);
     add_senders(seating, workload, places);
   }
+  result.row_of_task = directory.take_row_of_task();
   result.census.current = Placement(std::move(places));
   return result;
 }
