@@ -2,6 +2,7 @@
 """Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
 gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile;
 where a stranger computes on one of the cpus, and two programs that share them (section 6 of the paper).
+What a balancing point costs as threads grow.
 Then two kernels on OpenMP: ep, whose phases are long, and cg, whose phases are far shorter than any
 period, under GCC's and LLVM's run-times, waiting actively and passively."""
 
@@ -14,6 +15,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from keep import RESULTS, ROOT, keep
 
@@ -27,7 +29,12 @@ RUNNERS = {
     "proactive": ["juggle", "--policy", "proactive", "--period", "50ms"],
     "auto": ["juggle"],
 }
+# e is 2 s, so that 100 ms is e / 20.
+PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
+                           for period in ("20ms", "50ms", "100ms")}}
 SCENARIOS = {
+    "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
+                                          "runners": PERIODS},
     "bound threads, one phase": {"phase_s": 2, "phases": 1, "options": ["--bound"]},
     "bound threads, sleeping": {"phase_s": 1, "phases": 3, "options": ["--bound"]},
     "bound threads, spinning": {"phase_s": 1, "phases": 3, "options": ["--bound", "--wait", "spin"]},
@@ -42,6 +49,9 @@ SCENARIOS = {
                                                    "over": 0, "stranger": True},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
+# 500 threads always have something to do: the balancer has to wait for its turn.
+COST_THREADS = (2, 8, 16, 32, 64, 500)
+COST_S = 10
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's run-time has the entry points that GCC compiles to.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -104,10 +114,10 @@ def command_of(threads, scenario):
     return ["env", *(f"{key}={value}" for key, value in environment.items()), *command]
 
 
-def run_once(runner, threads, scenario):
+def run_once(options, threads, scenario):
     command = command_of(threads, scenario)
-    if RUNNERS[runner]:
-        command = [BIN / "poise", *RUNNERS[runner], "--", *command]
+    if options:
+        command = [BIN / "poise", *options, "--", *command]
     before, children = busy_s(), os.times()
     with stranger(scenario.get("stranger", False)):
         done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8",
@@ -138,10 +148,11 @@ def measure(name, threads, repeats):
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
     # Kernels are run plainly and as users run them.
-    runs = {runner: [] for runner in RUNNERS if "phases" in scenario or runner != "proactive"}
+    runners = scenario.get("runners", RUNNERS)
+    runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):
         for runner, measured in runs.items():
-            measured.append(run_once(runner, threads, scenario))
+            measured.append(run_once(runners[runner], threads, scenario))
     plain_s = statistics.median(run["elapsed_s"] for run in runs["plain"])
     rows = [summary(runner, measured, bound_s, plain_s) for runner, measured in runs.items()]
     print(f"{name}: {threads} threads on {cpus} cpus"
@@ -156,23 +167,56 @@ def measure(name, threads, repeats):
             "repeats": repeats, "rows": rows}
 
 
+def cost(threads):
+    """A balancing point with so many threads that compute all the time, bound in turn to the cpus."""
+    cpus = len(os.sched_getaffinity(0))
+    scenario = {"phase_s": COST_S * cpus / threads, "phases": 1, "options": ["--bound"]}
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "summary.json")
+        before, children = busy_s(), os.times()
+        subprocess.run([BIN / "poise", "juggle", "--policy", "proactive", "--json", file, "--",
+                        *phases(threads, scenario)], check=True, capture_output=True, timeout=TIMEOUT_S)
+        after = os.times()
+        summary = json.loads(file.read_text())
+    own_s = (after.children_user - children.children_user
+             + after.children_system - children.children_system)
+    points, elapsed_s = summary["balancing_points"], summary["elapsed_s"]
+    row = {"threads": threads, "points": points, "point_s": summary["balancing_point_s"],
+           "least_point_s": summary["least_balancing_point_s"],
+           "of_a_cpu": summary["balancer_cpu_s"] / elapsed_s,
+           "wake_ups_per_point": summary["wake_ups"] / points,
+           "migrations_per_point": summary["migrations"] / points,
+           "others_share": max(0.0, busy_s() - before - own_s) / (elapsed_s * cpus)}
+    print(f"  {threads:>4} threads: {points:>4} points of {1e6 * row['point_s']:.0f} us, least "
+          f"{1e6 * row['least_point_s']:.0f} us; {100 * row['of_a_cpu']:.2f}% of a cpu; "
+          f"{row['wake_ups_per_point']:.2f} wake-ups and {row['migrations_per_point']:.2f} migrations "
+          f"a point; others had {100 * row['others_share']:.1f}%", flush=True)
+    return row
+
+
+def costs():
+    print(f"what a balancing point costs, in {COST_S} s with a period of 100 ms")
+    return {"scenario": "costs", "rows": [cost(threads) for threads in COST_THREADS]}
+
+
 def others_kept(measured):
     """What was kept of the scenarios that were not measured now."""
     path = RESULTS / "juggle.json"
     kept = json.loads(path.read_text())["results"] if path.exists() else []
-    return [row for row in kept if row["scenario"] in SCENARIOS.keys() - measured]
+    return [row for row in kept if row["scenario"] in {*SCENARIOS, "costs"} - measured]
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench juggle", description=__doc__)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) + 1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--scenario", action="append", choices=list(SCENARIOS),
+    parser.add_argument("--scenario", action="append", choices=["costs", *SCENARIOS],
                         help="this one (any number of times), not all")
     arguments = parser.parse_args()
     results = []
-    for name in arguments.scenario or SCENARIOS:
-        results.append(measure(name, arguments.threads, arguments.repeats))
+    for name in arguments.scenario or ["costs", *SCENARIOS]:
+        results.append(costs() if name == "costs"
+                       else measure(name, arguments.threads, arguments.repeats))
     keep("juggle", [*others_kept({result["scenario"] for result in results}), *results])
     return 0
 

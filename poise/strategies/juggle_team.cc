@@ -99,6 +99,11 @@ void JuggleTeam::set_places(std::vector<JugglePlace> places) {
   for (JuggleMember& member : members_) member.place.reset();
 }
 
+void JuggleTeam::set_speeds(std::span<const double> speeds) {
+  POISE_CHECK(speeds.size() == places_.size());
+  for (PlaceId p = 0; p < places_.size(); ++p) places_[p].speed = speeds[p];
+}
+
 void JuggleTeam::leave_alone(std::uint64_t key) {
   const auto at = std::lower_bound(left_alone_.begin(), left_alone_.end(), key);
   if (at == left_alone_.end() || *at != key) left_alone_.insert(at, key);

@@ -76,6 +76,9 @@ class JuggleTeam {
   /// Other places: every thread is dealt anew at the next balancing point.
   void set_places(std::vector<JugglePlace> places);
 
+  /// The same places, whose speeds are better known now.
+  void set_speeds(std::span<const double> speeds);
+
   /// A balancing point at now_s with all threads that live: what has to change, in order.
   /// O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
@@ -89,6 +92,9 @@ class JuggleTeam {
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
+  /// The share of the time in which a thread that is known to be at this place had something to do,
+  /// of late.
+  double wanted(PlaceId place) const { return wanted_[place]; }
   bool is_balancing() const { return is_balancing_; }
   double period_s() const { return period_s_; }
 

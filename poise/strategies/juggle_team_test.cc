@@ -322,6 +322,25 @@ TEST(JuggleTeam, brings_the_same_work_where_it_is_counted_and_speeds_are_not_kno
   }
 }
 
+TEST(JuggleTeam, brings_the_same_work_once_speeds_have_been_learned) {
+  constexpr double kLearnedS = 5;
+  for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
+    SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
+    JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
+    Kernel kernel(team, static_cast<std::uint32_t>(m));
+    kernel.speed.assign(static_cast<std::size_t>(m), 1);
+    kernel.speed.back() = 0.5;
+    for (int t = 0; t < n; ++t) kernel.add(static_cast<PlaceId>(t % m), true);
+    kernel.run_until(kLearnedS);
+    const auto before = kernel.threads;
+    team.set_speeds(kernel.speed);
+    kernel.run_until(kLearnedS + 30);
+    const double fair = kWorkPerS * (kernel.now_s - kLearnedS) * (m - 0.5) / n;
+    for (std::size_t t = 0; t < before.size(); ++t)
+      EXPECT_NEAR(kernel.threads[t].work - before[t].work, fair, 0.02 * fair);
+  }
+}
+
 /// Whether auto has touched the threads at all, and what it does in the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
@@ -369,6 +388,18 @@ TEST(JuggleTeamAuto, balances_bound_threads_where_a_stranger_shares_a_place) {
   kernel.strangers = {0, 0};
   kernel.run_until(40);
   EXPECT_FALSE(team.is_balancing());
+}
+
+TEST(JuggleTeamAuto, balances_bound_threads_once_a_place_is_known_to_be_slow) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  for (PlaceId home : {0, 1}) kernel.add(home, true);
+  kernel.run_until(10);
+  EXPECT_FALSE(kernel.is_touched());
+  EXPECT_GT(std::min(team.wanted(0), team.wanted(1)), 0.9);
+  team.set_speeds(std::vector{1.0, 0.5});
+  kernel.run_until(20);
+  EXPECT_TRUE(team.is_balancing());
 }
 
 TEST(JuggleTeamAuto, leaves_even_threads_alone_where_strangers_are_everywhere) {

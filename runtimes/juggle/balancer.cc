@@ -14,11 +14,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 #include "runtimes/juggle/guard.h"
+#include "runtimes/juggle/learning.h"
 #include "runtimes/juggle/quota.h"
 #include "runtimes/juggle/threads.h"
 
@@ -32,9 +35,12 @@ namespace {
 // Walks through /proc for new processes; new threads of known ones are seen at once. A late start
 // counts by its share of the time so far.
 constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
+constexpr std::uint64_t kTurnNs = 100'000;  // the shortest that Linux gives
 constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 10;
 constexpr double kStartS = 1;               // the program binds its threads in its first moments
 constexpr std::uint64_t kChoiceRounds = 5;  // in which every thread is asked for its affinity once
+constexpr std::uint64_t kVisitRounds = 20;  // between visits to cpus whose speeds are learned
+constexpr double kBusyCpu = 0.5;            // of the time
 constexpr std::size_t kMaxStays = 1'000'000;
 
 [[noreturn]] void fail_at(const char* step) {
@@ -71,6 +77,8 @@ class Balancer {
   void warn_of_quota();
   void choose_progress();
   void refresh_cpus();
+  void learn_speeds();
+  void set_speeds(std::vector<double> speeds);
   std::vector<JugglePlace> places() const;
   void look();
   bool is_time_to_look() const;
@@ -104,7 +112,11 @@ class Balancer {
   std::uint32_t team_size_ = 0;  // in the last round
   cpu_set_t allowed_ = {};       // as last seen
   Cpus cpus_;
+  std::vector<double> speeds_;  // of the cpus
+  bool learns_;                 // these, for Linux does not tell that they differ
+  LearnedSpeeds learned_;
   JuggleTeam team_;
+  std::optional<Visitor> visitor_;
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Kept> kept_;
   std::map<std::uint64_t, ThreadTally> past_;
@@ -120,19 +132,32 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+/// A short turn comes soon where many share a cpu, and is no larger share of it (Linux 6.12, older
+/// ones ignore it). The program, which runs already, does not inherit it.
+void ask_for_short_turns() {
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime_ns, deadline_ns, period_ns;
+  } attributes{};
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+      (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH))
+    return;
+  attributes.size = sizeof attributes;
+  attributes.runtime_ns = kTurnNs;
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 Cpus usable_cpus(const Options& options) {
   const Cpus allowed = allowed_cpus();
   const Cpus cpus = options.cpus.empty() ? allowed : common_cpus(options.cpus, allowed);
   return cpus.empty() ? allowed : cpus;
 }
 
-std::vector<JugglePlace> places_of(const Cpus& cpus, bool stays_in_domain) {
-  const auto domains = domains_of(cpus);
-  const auto speeds = speeds_of(cpus);
-  std::vector<JugglePlace> places;
-  for (std::size_t i = 0; i < cpus.size(); ++i)
-    places.push_back({stays_in_domain ? domains[i] : 0, speeds[i]});
-  return places;
+bool are_equal(const std::vector<double>& speeds) {
+  return std::all_of(speeds.begin(), speeds.end(), [](double speed) { return speed == 1; });
 }
 
 Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
@@ -141,19 +166,28 @@ Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
       finder_(program.pid(), program.is_child(), guard.pid(), kMaxThreads),
       random_(options.seed),
       cpus_(usable_cpus(options)),
-      team_(options.settings, places_of(cpus_, options.stays_in_domain)) {
+      speeds_(speeds_of(cpus_)),
+      learns_(are_equal(speeds_)),
+      team_(options.settings, places()) {
   allow_many_files();
+  ask_for_short_turns();
   warn_of_quota();
   choose_progress();
+}
+
+std::vector<JugglePlace> Balancer::places() const {
+  std::vector<DomainId> domains(cpus_.size(), 0);
+  if (options_.stays_in_domain) domains = domains_of(cpus_);
+  std::vector<JugglePlace> places;
+  for (std::size_t i = 0; i < cpus_.size(); ++i) places.push_back({domains[i], speeds_[i]});
+  return places;
 }
 
 /// Instructions tell more than cpu time only where cpus are unequal, and reading them interrupts
 /// the thread's cpu.
 void Balancer::choose_progress() {
-  const auto speeds = speeds_of(cpus_);
-  const bool is_unequal = std::any_of(speeds.begin(), speeds.end(), [](double s) { return s < 1; });
   if (options_.progress == ProgressSource::time ||
-      (options_.progress == ProgressSource::automatic && !is_unequal))
+      (options_.progress == ProgressSource::automatic && are_equal(speeds_)))
     return;
   counts_instructions_ = static_cast<bool>(open_counter(0, Counted::instructions));
   if (!counts_instructions_ && options_.progress == ProgressSource::instructions)
@@ -188,7 +222,42 @@ void Balancer::refresh_cpus() {
     end_stay(key, kept);
     kept.before = kept.cpu = std::nullopt;
   }
-  team_.set_places(places_of(cpus_, options_.stays_in_domain));
+  speeds_ = speeds_of(cpus_);
+  learns_ = are_equal(speeds_);
+  if (learns_) speeds_ = learned_.of(cpus_);
+  team_.set_places(places());
+}
+
+/// Visits the cpus where threads compute, for the clocks of others are low: every cpu a few times
+/// soon, then one now and then.
+void Balancer::learn_speeds() {
+  if (!learns_ || cpus_.size() < 2) return;
+  if (const auto visit = visitor_ ? visitor_->told() : std::nullopt) {
+    learned_.note(visit->cpu, visit->rate);
+    set_speeds(learned_.of(cpus_));
+  }
+  Cpus busy;
+  for (PlaceId p = 0; p < cpus_.size(); ++p)
+    if (team_.wanted(p) > kBusyCpu) busy.push_back(cpus_[p]);
+  if (busy.empty()) return;
+  const CpuId next = learned_.next(busy);
+  if (learned_.knows(next) && tally_.rounds % kVisitRounds != 0) return;
+  try {
+    if (!visitor_) visitor_.emplace();
+    visitor_->visit(next);
+  } catch (const std::system_error&) {  // the user may have no more threads for now
+  }
+}
+
+void Balancer::set_speeds(std::vector<double> speeds) {
+  speeds_ = std::move(speeds);
+  team_.set_speeds(speeds_);
+  if (counts_instructions_ || are_equal(speeds_)) return;
+  choose_progress();
+  if (!counts_instructions_) return;
+  for (auto& [key, kept] : kept_)
+    if (const auto thread = finder_.threads().find(key); thread != finder_.threads().end())
+      kept.counter = open_counter(thread->second.id, Counted::instructions);
 }
 
 void Balancer::look() {
@@ -411,6 +480,7 @@ void Balancer::round() {
   if (now_s() - asked_quota_s_ >= kAskQuotaEveryS) warn_of_quota();
   respect_own_choices();
   for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
+  learn_speeds();
   tell_threads();
   count_round(clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s, real_s);
   if (!options_.on_round) return;
@@ -481,6 +551,7 @@ Tally Balancer::finish() {
   ::getrusage(RUSAGE_SELF, &usage);
   tally_.wake_ups = static_cast<std::uint64_t>(usage.ru_nvcsw);
   tally_.cpus = cpus_;
+  tally_.speeds = speeds_;
   tally_.threads.clear();
   for (const auto& [key, thread] : past_) {
     tally_.threads.push_back(thread);

@@ -72,6 +72,7 @@ std::string summary_json(const Tally& tally) {
   return Json{{"elapsed_s", tally.elapsed_s},
               {"balancing_s", tally.balancing_s},
               {"cpus", tally.cpus},
+              {"speeds", tally.speeds},
               {"num_threads", tally.most_threads},
               {"fair_share", fair_share(tally)},
               {"program_run_s", tally.program_run_s},

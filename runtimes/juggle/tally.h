@@ -42,6 +42,7 @@ struct Tally {
   double part_s = 0, threads_s = 0, fair_s = 0, static_s = 0;
   double period_s = 0;
   Cpus cpus;
+  std::vector<double> speeds;  // of these cpus, against the fastest
   bool is_balancing = false;
   std::uint32_t most_threads = 0;    // that took part at once
   std::vector<ThreadTally> threads;  // those that took part

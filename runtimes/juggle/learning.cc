@@ -1,0 +1,119 @@
+#include "runtimes/juggle/learning.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <pthread.h>
+
+namespace poise::juggle {
+
+namespace {
+
+constexpr double kEqual = 0.85;  // clocks of equal cores differ by less than this
+constexpr int kTrials = 3;
+constexpr std::uint32_t kSteps =
+    10'000;  // of a trial: about 20 us, a hundred times what a clock costs
+
+double cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Four chains of integers (Marsaglia's xorshift) that depend on nothing else, so that a wider core
+/// is faster as well as one with a faster clock.
+std::uint64_t compute() {
+  std::uint64_t chains[] = {1, 2, 3, 4};
+  for (std::uint32_t step = 0; step < kSteps; ++step) {
+    for (std::uint64_t& chain : chains) {
+      chain ^= chain << 13;
+      chain ^= chain >> 7;
+      chain ^= chain << 17;
+    }
+  }
+  return chains[0] ^ chains[1] ^ chains[2] ^ chains[3];
+}
+
+}  // namespace
+
+void LearnedSpeeds::note(CpuId cpu, double rate) {
+  Visits& visits = visits_of_[cpu];
+  visits.last_rates[visits.count++ % kVisits] = rate;
+}
+
+std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
+  std::vector<double> speeds(cpus.size(), 1);
+  std::vector<double> best;
+  for (const CpuId cpu : cpus) {
+    if (!knows(cpu)) return speeds;
+    const auto& rates = visits_of_.at(cpu).last_rates;
+    best.push_back(*std::max_element(rates.begin(), rates.end()));
+  }
+  const auto [least, most] = std::minmax_element(best.begin(), best.end());
+  if (best.empty() || *least > kEqual * *most) return speeds;
+  for (std::size_t i = 0; i < best.size(); ++i) speeds[i] = best[i] / *most;
+  return speeds;
+}
+
+bool LearnedSpeeds::knows(CpuId cpu) const {
+  const auto visits = visits_of_.find(cpu);
+  return visits != visits_of_.end() && visits->second.count >= kVisits;
+}
+
+CpuId LearnedSpeeds::next(const Cpus& cpus) const {
+  const auto count = [&](CpuId cpu) {
+    const auto visits = visits_of_.find(cpu);
+    return visits == visits_of_.end() ? 0 : visits->second.count;
+  };
+  return *std::min_element(cpus.begin(), cpus.end(),
+                           [&](CpuId a, CpuId b) { return count(a) < count(b); });
+}
+
+double computing_rate() {
+  double rate = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const double start_s = cpu_s();
+    volatile std::uint64_t result = compute();
+    static_cast<void>(result);
+    const double took_s = cpu_s() - start_s;
+    if (took_s > 0) rate = std::max(rate, kSteps / took_s);
+  }
+  return rate;
+}
+
+Visitor::Visitor() : thread_([this] { run(); }) {}
+
+Visitor::~Visitor() {
+  state_ = State::ends;
+  cpu_set_t all;  // it ends soon wherever there is room
+  std::memset(&all, 0xff, sizeof all);
+  ::pthread_setaffinity_np(thread_.native_handle(), sizeof all, &all);
+  asked_.release();
+  thread_.join();
+}
+
+void Visitor::visit(CpuId cpu) {
+  if (state_ == State::asked) return;
+  visit_ = {cpu, 0};
+  state_ = State::asked;
+  asked_.release();
+}
+
+std::optional<Visit> Visitor::told() {
+  if (state_ != State::told) return {};
+  state_ = State::idle;
+  return visit_.rate > 0 ? std::optional(visit_) : std::nullopt;
+}
+
+void Visitor::run() {
+  for (;;) {
+    asked_.acquire();
+    if (state_ == State::ends) return;
+    // A cpu that may not be used any more tells nothing.
+    if (set_affinity(0, set_of({visit_.cpu}))) visit_.rate = computing_rate();
+    auto asked = State::asked;
+    state_.compare_exchange_strong(asked, State::told);
+  }
+}
+
+}  // namespace poise::juggle
