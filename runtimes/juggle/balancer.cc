@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <system_error>
 #include <unistd.h>
@@ -35,12 +34,13 @@ namespace {
 // Walks through /proc for new processes; new threads of known ones are seen at once. A late start
 // counts by its share of the time so far.
 constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
-constexpr std::uint64_t kTurnNs = 100'000;  // the shortest that Linux gives
+constexpr std::size_t kFewProcesses = 4;
 constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 10;
 constexpr double kStartS = 1;               // the program binds its threads in its first moments
 constexpr std::uint64_t kChoiceRounds = 5;  // in which every thread is asked for its affinity once
-constexpr std::uint64_t kVisitRounds = 20;  // between visits to cpus whose speeds are learned
-constexpr double kBusyCpu = 0.5;            // of the time
+// Between visits to cpus whose speeds are learned: at first, and once they are known.
+constexpr std::uint64_t kFirstVisitRounds = 2, kVisitRounds = 20;
+constexpr double kBusyCpu = 0.5;  // of the time
 constexpr std::size_t kMaxStays = 1'000'000;
 
 [[noreturn]] void fail_at(const char* step) {
@@ -132,24 +132,6 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// A short turn comes soon where many share a cpu, and is no larger share of it (Linux 6.12, older
-/// ones ignore it). The program, which runs already, does not inherit it.
-void ask_for_short_turns() {
-  struct {
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime_ns, deadline_ns, period_ns;
-  } attributes{};
-  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
-      (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH))
-    return;
-  attributes.size = sizeof attributes;
-  attributes.runtime_ns = kTurnNs;
-  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
 Cpus usable_cpus(const Options& options) {
   const Cpus allowed = allowed_cpus();
   const Cpus cpus = options.cpus.empty() ? allowed : common_cpus(options.cpus, allowed);
@@ -170,7 +152,6 @@ Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
       learns_(are_equal(speeds_)),
       team_(options.settings, places()) {
   allow_many_files();
-  ask_for_short_turns();
   warn_of_quota();
   choose_progress();
 }
@@ -236,6 +217,7 @@ void Balancer::learn_speeds() {
     learned_.note(visit->cpu, visit->rate);
     set_speeds(learned_.of(cpus_));
   }
+  if (tally_.rounds % kFirstVisitRounds != 0) return;
   Cpus busy;
   for (PlaceId p = 0; p < cpus_.size(); ++p)
     if (team_.wanted(p) > kBusyCpu) busy.push_back(cpus_[p]);
@@ -274,14 +256,17 @@ void Balancer::look() {
   looked_s_ = now_s();
 }
 
-/// One short read tells whether anything was born on this host; only then processes are asked for
-/// their numbers of threads.
+/// A few processes are asked for their numbers of threads; before many are, and before a walk, one
+/// short read tells whether anything was born on this host.
 bool Balancer::is_time_to_look() const {
-  if (saw_death_) return true;
+  const bool is_due =
+      now_s() - looked_s_ >= std::clamp(kLookShare * now_s(), kLookLeastS, kLookMostS);
+  const bool has_few = finder_.num_processes() <= kFewProcesses;
+  if (saw_death_ || (has_few && finder_.has_changed())) return true;
+  if (has_few && !is_due) return false;
   const auto born = last_born_.id();
   if (born && born == born_at_look_) return false;
-  return finder_.has_changed() ||
-         now_s() - looked_s_ >= std::clamp(kLookShare * now_s(), kLookLeastS, kLookMostS);
+  return is_due || finder_.has_changed();
 }
 
 /// A thread born to one that the balancer keeps on a cpu has inherited that cpu: it gets what its
@@ -470,7 +455,7 @@ void Balancer::end_stay(std::uint64_t key, Kept& kept) {
 }
 
 void Balancer::round() {
-  const double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+  const double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
   const double real_s = now_s() - std::exchange(round_s_, now_s());
   refresh_cpus();
   const bool looks = is_time_to_look();
@@ -482,7 +467,7 @@ void Balancer::round() {
   for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
   learn_speeds();
   tell_threads();
-  count_round(clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu_s, real_s);
+  count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s);
   if (!options_.on_round) return;
   tally_.threads.clear();
   for (const auto& [key, thread] : past_) tally_.threads.push_back(thread);

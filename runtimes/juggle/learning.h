@@ -19,8 +19,8 @@ namespace poise::juggle {
 /// What visits to cpus have told.
 ///
 /// A cold clock, an interrupt or a busy sibling only ever slow a visit down, so the best of the
-/// last visits counts; and speeds that are within a margin of one another are equal, for unequal
-/// ones are kinds of cores and not the fortune of a moment.
+/// last visits counts; and speeds within a margin of one another are equal: cores of one kind are
+/// that unequal for a while, and a wrong weight would unbalance.
 class LearnedSpeeds {
  public:
   /// A visit computed at this rate, in any unit.
@@ -38,7 +38,7 @@ class LearnedSpeeds {
   CpuId next(const Cpus& cpus) const;
 
  private:
-  static constexpr std::size_t kVisits = 4;
+  static constexpr std::size_t kVisits = 8;
   struct Visits {
     std::array<double, kVisits> last_rates = {};
     std::uint64_t count = 0;

@@ -10,7 +10,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr int kEnough = 4;
+constexpr int kEnough = 8;
 
 TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_visited_often_enough) {
   LearnedSpeeds learned;
@@ -36,7 +36,7 @@ TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_cpus_asked_for) {
 TEST(LearnedSpeeds, are_equal_where_they_differ_as_clocks_of_equal_cores_do) {
   LearnedSpeeds learned;
   for (int visit = 0; visit < kEnough; ++visit)
-    for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 50 * cpu);
+    for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 100 * cpu);
   EXPECT_THAT(learned.of({0, 1, 2}), Each(1));
 }
 
@@ -44,7 +44,7 @@ TEST(LearnedSpeeds, do_not_suffer_from_disturbed_visits) {
   LearnedSpeeds learned;
   for (int visit = 0; visit < 40; ++visit) {
     learned.note(0, visit % 3 == 0 ? 300 : 1000);
-    learned.note(1, visit % 4 == 0 ? 950 : 100);
+    learned.note(1, visit % 7 == 0 ? 900 : 100);
     EXPECT_THAT(learned.of({0, 1}), Each(1)) << visit;
   }
 }

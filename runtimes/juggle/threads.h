@@ -65,6 +65,7 @@ class ThreadFinder {
   Changes look();
   /// Whether the number of threads of a known process has changed: one fstat per process.
   bool has_changed() const;
+  std::size_t num_processes() const { return processes_.size(); }
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
