@@ -42,6 +42,8 @@ std::string summary_text(const Tally& tally) {
   std::string text =
       fmt::format("{:.2f} s, of them {:.2f} s balancing; {} threads on cpus {}\n", tally.elapsed_s,
                   tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
+  if (std::any_of(tally.speeds.begin(), tally.speeds.end(), [](double speed) { return speed < 1; }))
+    text += fmt::format("these are unequal, of speeds {:.2f}\n", fmt::join(tally.speeds, ", "));
   text += fmt::format("each thread ran {:.1f}% to {:.1f}% of the time; fair is {:.1f}%\n",
                       100 * least, 100 * most, 100 * fair_share(tally));
   const Prediction predicted = prediction(tally);

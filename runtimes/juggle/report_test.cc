@@ -46,6 +46,14 @@ TEST(Report, summary_tells_shares_and_costs) {
   EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (least 40); 0.10%"));
 }
 
+TEST(Report, summary_tells_speeds_that_differ) {
+  Tally unequal = tally();
+  unequal.speeds = {1, 1};
+  EXPECT_THAT(summary_text(unequal), Not(HasSubstr("speeds")));
+  unequal.speeds = {1, 0.5};
+  EXPECT_THAT(summary_text(unequal), HasSubstr("speeds 1.00, 0.50\n"));
+}
+
 TEST(Report, predicts_by_the_theory_from_the_time_that_threads_ran) {
   // Three threads on two cpus that ran 20 s in all: 20/3 s each, times n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
@@ -68,6 +76,7 @@ TEST(Report, json_holds_every_thread) {
   EXPECT_DOUBLE_EQ(json["threads"][0]["share"], 0.7);
   EXPECT_DOUBLE_EQ(json["fair_share"], 2.0 / 3);
   EXPECT_DOUBLE_EQ(json["balancing_point_s"], 5e-5);
+  EXPECT_EQ(json["speeds"], nlohmann::json::array());
 }
 
 TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay) {
