@@ -119,8 +119,11 @@ double JuggleTeam::next_s() const {
 }
 
 std::uint32_t JuggleTeam::num_taking_part() const {
-  return static_cast<std::uint32_t>(team().size());
+  return static_cast<std::uint32_t>(std::count_if(
+      members_.begin(), members_.end(), [](const JuggleMember& m) { return m.takes_part; }));
 }
+
+double JuggleTeam::average_progress_s() const { return average_progress(members_); }
 
 std::vector<std::size_t> JuggleTeam::team() const {
   std::vector<std::size_t> team;

@@ -91,6 +91,7 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
+  double average_progress_s() const;  // of those; 0 when there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// The share of the time in which a thread that is known to be at this place had something to do,
   /// of late.

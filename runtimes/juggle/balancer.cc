@@ -81,7 +81,7 @@ class Balancer {
   void set_speeds(std::vector<double> speeds);
   std::vector<JugglePlace> places() const;
   void look();
-  bool is_time_to_look() const;
+  bool is_time_to_look();
   void meet(std::uint64_t key);
   cpu_set_t own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const;
   void refresh_own_affinities();
@@ -258,15 +258,16 @@ void Balancer::look() {
 
 /// A few processes are asked for their numbers of threads; before many are, and before a walk, one
 /// short read tells whether anything was born on this host.
-bool Balancer::is_time_to_look() const {
+bool Balancer::is_time_to_look() {
   const bool is_due =
       now_s() - looked_s_ >= std::clamp(kLookShare * now_s(), kLookLeastS, kLookMostS);
   const bool has_few = finder_.num_processes() <= kFewProcesses;
   if (saw_death_ || (has_few && finder_.has_changed())) return true;
   if (has_few && !is_due) return false;
   const auto born = last_born_.id();
-  if (born && born == born_at_look_) return false;
-  return is_due || finder_.has_changed();
+  if (!born || born != born_at_look_) return is_due || finder_.has_changed();
+  if (has_few) looked_s_ = now_s();  // there was nothing to see
+  return false;
 }
 
 /// A thread born to one that the balancer keeps on a cpu has inherited that cpu: it gets what its
@@ -475,9 +476,7 @@ void Balancer::round() {
 }
 
 void Balancer::tell_threads() {
-  double average_s = 0;
-  for (const JuggleMember& member : team_.members())
-    if (member.takes_part) average_s += member.progress_s / team_.num_taking_part();
+  const double average_s = team_.average_progress_s();
   for (const JuggleMember& member : team_.members()) {
     const auto found = finder_.threads().find(member.last.key);
     if (const auto past = past_.find(member.last.key); past != past_.end())

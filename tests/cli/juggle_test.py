@@ -204,6 +204,9 @@ class Affinities(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         # The shell may have computed long enough, too.
         self.assertLessEqual(set(workers), {thread["thread"] for thread in summary["threads"]})
+        self.assertEqual(len(summary["speeds"]), len(summary["cpus"]))
+        self.assertEqual(max(summary["speeds"]), 1)
+        self.assertGreater(min(summary["speeds"]), 0)
         events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
         stays = [event for event in events if event["ph"] == "X"]
         self.assertLessEqual(set(workers), {stay["tid"] for stay in stays})
