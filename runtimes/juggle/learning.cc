@@ -84,11 +84,12 @@ double computing_rate() {
 Visitor::Visitor() : thread_([this] { run(); }) {}
 
 Visitor::~Visitor() {
-  state_ = State::ends;
-  cpu_set_t all;  // it ends soon wherever there is room
+  cpu_set_t
+      all;  // it ends soon, wherever there is room; asked while it lives, for its number's sake
   std::memset(&all, 0xff, sizeof all);
   ::pthread_setaffinity_np(thread_.native_handle(), sizeof all, &all);
-  asked_.release();
+  state_ = State::ends;
+  state_.notify_one();
   thread_.join();
 }
 
@@ -96,7 +97,7 @@ void Visitor::visit(CpuId cpu) {
   if (state_ == State::asked) return;
   visit_ = {cpu, 0};
   state_ = State::asked;
-  asked_.release();
+  state_.notify_one();
 }
 
 std::optional<Visit> Visitor::told() {
@@ -107,8 +108,9 @@ std::optional<Visit> Visitor::told() {
 
 void Visitor::run() {
   for (;;) {
-    asked_.acquire();
-    if (state_ == State::ends) return;
+    State state = state_;
+    for (; state != State::asked && state != State::ends; state = state_) state_.wait(state);
+    if (state == State::ends) return;
     // A cpu that may not be used any more tells nothing.
     if (set_affinity(0, set_of({visit_.cpu}))) visit_.rate = computing_rate();
     auto asked = State::asked;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -71,12 +70,11 @@ class Visitor {
   std::optional<Visit> told();
 
  private:
-  enum class State : std::uint8_t { idle, asked, told, ends };
+  enum class State : int { idle, asked, told, ends };  // of a size that the kernel can wait for
   void run();
 
   std::atomic<State> state_{State::idle};
   Visit visit_;
-  std::counting_semaphore<2> asked_{0};
   std::thread thread_;
 };
 
