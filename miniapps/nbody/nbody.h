@@ -4,8 +4,8 @@
 //
 // In each step a piece tells all where its active particles are, and each piece answers with its
 // pull on them: of near particles singly, of far ones as one mass (Barnes and Hut, 1986; for groups
-// of neighbours: Barnes, 1990). Forces, momentum and energy are checked. Particles keep their
-// piece.
+// of neighbours: Barnes, 1990), which is all a far piece needs to be told (Salmon, 1991). Forces,
+// momentum and energy are checked. Particles keep their piece.
 #pragma once
 
 #include <array>
@@ -88,7 +88,8 @@ struct Piece {
     outbox.send_to_all(all, at);
   }
 
-  /// What this piece does to all active particles, a group of neighbours at a time.
+  /// What this piece does to all active particles, a group of neighbours at a time. A piece far
+  /// away is told but its mass, and works out the pull.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     std::vector<Mass> masses;
     for (const Particle& particle : particles) masses.push_back({particle.at, mass()});
@@ -96,19 +97,18 @@ struct Piece {
     for (const Mail& mail : inbox) {
       std::span<const Vector> at;
       mail.read(at);
-      std::vector<Field> fields(at.size());
-      for (std::size_t first = 0; first < at.size(); first += kGroup) {
+      const bool is_far = tree.looks_small_from(box_of(at), settings.theta);
+      std::vector<Field> fields(is_far ? 0 : at.size());
+      for (std::size_t first = 0; first < fields.size(); first += kGroup) {
         const std::size_t count = std::min(kGroup, at.size() - first);
         pull(tree, at.subspan(first, count), std::span(fields).subspan(first, count));
       }
-      outbox.send(mail.from(), fields);
+      outbox.send(mail.from(), is_far ? tree.all() : Mass(), fields);
     }
   }
 
   void pull(const Tree& tree, std::span<const Vector> group, std::span<Field> fields) const {
-    Box box;
-    for (const Vector& at : group) box.add(at);
-    tree.for_each_seen_from(box, settings.theta, [&](const Mass& mass) {
+    tree.for_each_seen_from(box_of(group), settings.theta, [&](const Mass& mass) {
       for (std::size_t i = 0; i < group.size(); ++i) fields[i].add(group[i], mass);
     });
   }
@@ -117,9 +117,12 @@ struct Piece {
     const std::vector<std::size_t> moving = active(time);
     std::vector<Field> fields(moving.size());
     for (const Mail& mail : inbox) {
+      Mass far;
       std::span<const Field> pulls;
-      mail.read(pulls);
-      for (std::size_t i = 0; i < moving.size(); ++i) fields[i] += pulls[i];
+      mail.read(far, pulls);
+      for (std::size_t i = 0; i < pulls.size(); ++i) fields[i] += pulls[i];
+      for (std::size_t i = 0; pulls.empty() && i < moving.size(); ++i)
+        fields[i].add(particles[moving[i]].at, far);
     }
     double sum = 0;
     for (std::size_t i = 0; i < moving.size(); ++i)

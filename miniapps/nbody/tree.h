@@ -44,6 +44,12 @@ struct Box {
   }
 };
 
+inline Box box_of(std::span<const Vector> points) {
+  Box box;
+  for (const Vector& at : points) box.add(at);
+  return box;
+}
+
 /// Acceleration and potential at a point, softened after Plummer; the gravitational constant is 1.
 struct Field {
   Vector acceleration{};
@@ -76,13 +82,19 @@ class Tree {
     if (!masses_.empty()) build(0, masses_.size());
   }
 
+  const Mass& all() const { return nodes_.front().all; }
+  /// Whether all of it counts as one mass everywhere in the box.
+  bool looks_small_from(const Box& box, double theta) const {
+    return nodes_.front().looks_small_from(box, theta);
+  }
+
   /// visit(mass) for groups that look smaller than theta from everywhere in the box, as one mass
   /// each, and for single masses of the others. theta 0: for every single one.
   template <typename Visit>
   void for_each_seen_from(const Box& box, double theta, Visit visit) const {
     for (std::size_t n = 0; n < nodes_.size();) {
       const Node& node = nodes_[n];
-      const bool is_far = node.side * node.side < theta * theta * box.square_to(node.all.at);
+      const bool is_far = node.looks_small_from(box, theta);
       if (is_far)
         visit(node.all);
       else if (node.is_leaf)
@@ -97,6 +109,10 @@ class Tree {
     double side = 0;
     std::size_t first = 0, end = 0, next = 0;  // next: after everything below
     bool is_leaf = false;
+
+    bool looks_small_from(const Box& box, double theta) const {
+      return side * side < theta * theta * box.square_to(all.at);
+    }
   };
 
   void build(std::size_t first, std::size_t end) {
