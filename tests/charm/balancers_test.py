@@ -116,7 +116,7 @@ class Balancers(unittest.TestCase):
 
     def test_every_member_of_a_multicast_receives_all_of_it(self):
         trace = self.folder / "run.poise"
-        self.moves("+balancer", "PoiseKeepLB", variables={"POISE_TRACE": str(trace)})
+        self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
         received = collections.Counter()  # by each piece from the first one, before the first balancing
         for path in self.folder.glob("vt.*.json"):

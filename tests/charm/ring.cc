@@ -1,10 +1,10 @@
-// A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. The
-// first piece, which is pinned, ends each step of all pieces by a multicast. It says how often
-// pieces moved, and "ok" only when no message was lost, nothing moved that was pinned, and what is
-// not left the PE that its argument, if any, takes out of service.
+// A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. It says
+// how often pieces moved, and "ok" only when no message was lost, nothing moved that was pinned,
+// and what is not left the PE that its argument, if any, takes out of service. With "multicast" the
+// first piece, which is pinned, ends each step of all pieces.
 #include <ckmulticast.h>
 #include <cmath>
-#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "ring.decl.h"
@@ -16,6 +16,7 @@
 
 CProxy_Main mainProxy;
 int outOfService;
+bool hasMulticasts;
 CkGroupID multicaster;
 
 struct Note : CkMcastBaseMsg, CMessage_Note {};
@@ -41,11 +42,13 @@ void take_out_of_service(int pe) {
 class Main : public CBase_Main {
  public:
   explicit Main(CkArgMsg* arguments) {
-    outOfService = arguments->argc > 1 ? std::atoi(arguments->argv[1]) : -1;
+    const std::string word = arguments->argc > 1 ? arguments->argv[1] : "";
+    hasMulticasts = word == "multicast";
+    outOfService = word.empty() || hasMulticasts ? -1 : std::stoi(word);
     delete arguments;
     if (outOfService >= 0) take_out_of_service(outOfService);
     mainProxy = thisProxy;
-    multicaster = CProxy_CkMulticastMgr::ckNew();
+    if (hasMulticasts) multicaster = CProxy_CkMulticastMgr::ckNew();
     CProxy_Ring ring = CProxy_Ring::ckNew(kPieces);
     ring.go();
   }
@@ -84,7 +87,7 @@ class Ring : public CBase_Ring {
     for (int k = 0; k < 2000 * (1 + thisIndex % 7); ++k) values_[k % kValues] += 1e-9 * k;
     for (const int distance : {1, kPieces - 1})
       thisProxy[(thisIndex + distance) % kPieces].end(step_, kValues, values_.data());
-    if (thisIndex == 0) tell_all();
+    if (hasMulticasts && thisIndex == 0) tell_all();
     has_sent_ = true;
     advance();
   }
@@ -115,7 +118,8 @@ class Ring : public CBase_Ring {
   }
 
   void advance() {
-    if (!has_sent_ || waiting_[step_ & 1] < 2 || notes_ <= step_) return;
+    if (!has_sent_ || waiting_[step_ & 1] < 2) return;
+    if (hasMulticasts && notes_ <= step_) return;
     ends_ += waiting_[step_ & 1];
     waiting_[step_ & 1] = 0;
     has_sent_ = false;
