@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace poise {
 
@@ -62,6 +63,50 @@ std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std
   return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
 }
 
+// A borrower while loans of tasks that differ are chosen.
+struct Taker {
+  const Borrower* other;
+  double end_s;  // when it is through with what it has
+  std::vector<std::uint64_t> names;
+
+  double end_after(const QueuedTask& task) const {
+    return end_s + task.task_s * other->slowness / other->threads + task.bytes * other->byte_s;
+  }
+};
+
+// When this rank is through if it lends the task.
+double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
+  return own_s + (task.lend_s - task.task_s) / view.threads;
+}
+
+Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, double end_s) {
+  Taker* best = nullptr;
+  for (Taker& taker : takers) {
+    const double its_end_s = taker.end_after(task);
+    if (its_end_s > end_s) continue;
+    if (!best || std::pair(taker.other->delay_s, its_end_s) <
+                     std::pair(best->other->delay_s, best->end_after(task)))
+      best = &taker;
+  }
+  return best;
+}
+
+// The one task, and to whom, after which the later of both is through soonest; null if with none.
+std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
+                                                  const std::vector<const QueuedTask*>& tasks,
+                                                  std::vector<Taker>& takers, double own_s) {
+  std::pair<const QueuedTask*, Taker*> best{};
+  double soonest_s = own_s;
+  for (const QueuedTask* task : tasks)
+    for (Taker& taker : takers) {
+      const double end_s = std::max(own_after(view, *task, own_s), taker.end_after(*task));
+      if (end_s >= soonest_s) continue;
+      soonest_s = end_s;
+      best = {task, &taker};
+    }
+  return best;
+}
+
 }  // namespace
 
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
@@ -90,6 +135,55 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
     if (tasks > 0) loans.push_back({other->rank, static_cast<std::uint32_t>(tasks)});
     to_lend -= tasks;
   }
+  return loans;
+}
+
+bool could_gain(const LendingView& view, double min_gain) {
+  const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
+  std::vector<std::pair<double, double>>
+      others;  // when it begins, and what it does by then per second
+  for (const Borrower& other : view.others)
+    others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);
+  std::sort(others.begin(), others.end());
+  double work_s = alone_s * view.threads, threads = view.threads;
+  for (const auto& [begin_s, speed] : others) {
+    if (begin_s * threads >= work_s) break;
+    work_s += begin_s * speed;
+    threads += speed;
+  }
+  return work_s / threads < alone_s * (1 - min_gain);
+}
+
+std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
+  std::vector<const QueuedTask*> tasks;
+  double own_s = view.busy_s;
+  for (const QueuedTask& task : view.queue) {
+    own_s += task.task_s / view.threads;
+    if (!task.borrowed && task.lend_s < task.task_s) tasks.push_back(&task);
+  }
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const QueuedTask* a, const QueuedTask* b) { return a->task_s > b->task_s; });
+  std::vector<Taker> takers;
+  for (const Borrower& other : view.others)
+    takers.push_back({&other, other.busy_s + other.delay_s, {}});
+  const double alone_s = own_s;
+  const auto lend = [&](const QueuedTask& task, Taker& to) {
+    own_s = own_after(view, task, own_s);
+    to.end_s = to.end_after(task);
+    to.names.push_back(task.name);
+  };
+  for (const QueuedTask*& task : tasks) {
+    Taker* const to = nearest_in_time(takers, *task, own_after(view, *task, own_s));
+    if (to) lend(*std::exchange(task, nullptr), *to);
+  }
+  std::erase(tasks, nullptr);
+  if (const auto [task, to] = last_to_lend(view, tasks, takers, own_s); task) lend(*task, *to);
+  if (own_s > alone_s * (1 - min_gain)) return {};
+  std::vector<Loan> loans;
+  for (Taker& taker : takers)
+    if (!taker.names.empty())
+      loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
+                       std::move(taker.names)});
   return loans;
 }
 

@@ -19,6 +19,7 @@ struct Borrower {
   double slowness = 1;  // its seconds for what takes the lender one second
   double delay_s = 0;   // from sending a task to its start there, and its result's way home
   double extra_s = 0;   // the rank's own work per borrowed task: its data in and out
+  double byte_s = 0;    // on the way, per byte
 };
 
 /// A task that has not started, as a program's own policy sees it.
@@ -26,6 +27,7 @@ struct QueuedTask {
   std::uint64_t name = 0;   // as its submitter named it; of a borrowed one 0
   double task_s = 0;        // as far as known, here
   double bytes = 0;         // to another rank and back
+  double lend_s = 0;        // the lender's own work if it is lent
   bool borrowed = false;    // from another rank
   bool replicated = false;  // other ranks have copies, or are about to get some
 };
@@ -63,6 +65,17 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 /// by more than the share min_gain. Fractions of a task do not exist: the result is optimal for
 /// equal tasks. O(n) times the bits of a double.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
+
+/// Whether the end could come sooner by more than the share min_gain if tasks were as fine as sand:
+/// a quick no for most questions.
+bool could_gain(const LendingView& view, double min_gain);
+
+/// The same for tasks of the queue that differ, whose names the loans tell: the longest first,
+/// which move the most work with the fewest transfers, each to the nearest rank that is through
+/// with it before this one is with what it keeps; then one more if that shortens the longer of
+/// both. A task stays whose handing over takes this rank as long as the task. O(n log n + n m) for
+/// m others.
+std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
 /// When a difference in numbers of tasks is worth a loan, and how large the loan is.
 struct CountThresholds {

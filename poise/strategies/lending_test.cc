@@ -117,6 +117,96 @@ TEST(CostAwareLoans, never_lends_more_than_is_queued) {
   }
 }
 
+// When the later of both is through, for each choice of tasks: 2^n of them.
+double best_end_of_two(const LendingView& view) {
+  double best_s = 1e300;
+  for (std::uint32_t lent = 0; lent < (1U << view.queue.size()); ++lent) {
+    double own_s = view.busy_s, other_s = view.others[0].busy_s + view.others[0].delay_s;
+    for (std::size_t i = 0; i < view.queue.size(); ++i)
+      if ((lent >> i & 1U) == 0)
+        own_s += view.queue[i].task_s;
+      else
+        own_s += view.queue[i].lend_s, other_s += view.queue[i].task_s;
+    best_s = std::min(best_s, std::max(own_s, lent == 0 ? 0 : other_s));
+  }
+  return best_s;
+}
+
+double end_of_two(const LendingView& view, const std::vector<Loan>& loans) {
+  double own_s = view.busy_s, other_s = view.others[0].busy_s + view.others[0].delay_s;
+  for (const QueuedTask& task : view.queue) {
+    const bool is_lent =
+        !loans.empty() && std::count(loans[0].names.begin(), loans[0].names.end(), task.name) > 0;
+    own_s += is_lent ? task.lend_s : task.task_s;
+    other_s += is_lent ? task.task_s : 0;
+  }
+  return std::max(own_s, loans.empty() ? 0 : other_s);
+}
+
+TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 1},
+                              {.name = 2, .task_s = 8},
+                              {.name = 3, .task_s = 1},
+                              {.name = 4, .task_s = 4},
+                              {.name = 5, .task_s = 2}};
+  const Borrower other{.rank = 7};
+  EXPECT_THAT(sized_loans({.others = {&other, 1}, .queue = queue}, 0),
+              ElementsAre(Loan{7, 1, {2}}));
+}
+
+TEST(SizedLoans, keep_what_takes_as_long_to_hand_over_and_what_others_lent) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
+                              {.name = 2, .task_s = 2, .borrowed = true},
+                              {.name = 3, .task_s = 1, .lend_s = 0.1}};
+  const Borrower other{.rank = 7};
+  EXPECT_THAT(sized_loans({.others = {&other, 1}, .queue = queue}, 0),
+              ElementsAre(Loan{7, 1, {3}}));
+}
+
+TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 2},
+                              {.name = 2, .task_s = 2},
+                              {.name = 3, .task_s = 2},
+                              {.name = 4, .task_s = 2}};
+  const Borrower others[] = {{.rank = 1, .delay_s = 1}, {.rank = 2, .delay_s = 0.1}};
+  EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0.1),
+              ElementsAre(Loan{1, 1, {2}}, Loan{2, 1, {1}}));
+  const Borrower busy{.rank = 1, .busy_s = 5.5};
+  EXPECT_THAT(sized_loans({.others = {&busy, 1}, .queue = queue}, 0.1), IsEmpty());
+}
+
+TEST(SizedLoans, come_near_the_best_choice) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Random random(seed);
+    std::vector<QueuedTask> queue(1 + random.below(9));
+    double longest_s = 0;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const double task_s = random.uniform(0, random.below(4) ? 1 : 10);
+      queue[i] = {.name = i + 1, .task_s = task_s, .lend_s = random.uniform(0, 0.1)};
+      longest_s = std::max(longest_s, task_s);
+    }
+    const Borrower other{.rank = 1, .busy_s = random.uniform(0, 10), .delay_s = 0.1};
+    const LendingView view{.busy_s = random.uniform(), .others = {&other, 1}, .queue = queue};
+    const auto loans = sized_loans(view, 0);
+    // Longest first is at most a third of the longest task, and what lending costs, from the best.
+    EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 3 + 0.9)
+        << "seed " << seed;
+    EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;
+  }
+}
+
+TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
+  const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
+  const auto could = [](const Borrower& other, double min_gain) {
+    return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
+  };
+  EXPECT_TRUE(could(idle, 0.49));
+  EXPECT_FALSE(could(idle, 0.51));
+  EXPECT_FALSE(could(late, 0.1));
+  EXPECT_TRUE(could(late, 0.02));
+  EXPECT_TRUE(could(fast, 0.9));
+}
+
 TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {
   const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
   const CountThresholds thresholds{.max_tasks = 100};

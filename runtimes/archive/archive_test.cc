@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <list>
+#include <memory_resource>
 
 namespace elsewhere {
 
@@ -141,6 +142,21 @@ TEST(Archive, a_count_that_the_bytes_do_not_back_allocates_nothing) {
 
 TEST(Archive, bytes_left_over_are_refused) {
   EXPECT_THROW(from_bytes<int>(to_bytes(std::uint64_t{1}).bytes()), Error);
+}
+
+TEST(Buffer, lives_in_the_memory_it_is_given_or_looks_at_what_is_there) {
+  std::array<std::byte, 4096> room{};
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size(),
+                                             std::pmr::null_memory_resource());
+  Buffer buffer(&memory);
+  for (int i = 0; i < 100; ++i) buffer.append(&i, sizeof i);
+  Buffer moved = std::move(buffer);
+  EXPECT_TRUE(moved.data() >= room.data() && moved.data() < room.data() + room.size());
+  EXPECT_THROW(moved.reserve(room.size()), std::bad_alloc);
+  Buffer view = Buffer::view(moved.data(), moved.size());
+  EXPECT_EQ(view.data(), moved.data());
+  EXPECT_THROW(view.append("x", 1), std::bad_alloc);
+  EXPECT_EQ(view.size(), 400u);
 }
 
 TEST(Buffer, keeps_its_bytes_when_it_grows_or_moves) {

@@ -5,10 +5,20 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <utility>
 
 namespace poise {
+
+/// Gives bytes back to where they are from.
+struct FreeBytes {
+  std::pmr::memory_resource* memory = nullptr;  // null: ordinary memory
+  std::size_t bytes = 0;
+  void operator()(std::byte* data) const {
+    memory ? memory->deallocate(data, bytes) : delete[] data;
+  }
+};
 
 /// Move-only: a copy of a message or of an object on its way is nobody's wish. The first byte is
 /// aligned for every fundamental type.
@@ -16,6 +26,15 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size) { resize(size); }
+  /// Whose bytes will be in this memory, which must outlive it.
+  explicit Buffer(std::pmr::memory_resource* memory) : bytes_(nullptr, FreeBytes{memory}) {}
+  /// Bytes that are somebody else's and stay there; it cannot grow.
+  static Buffer view(std::byte* bytes, std::size_t size) {
+    Buffer buffer(std::pmr::null_memory_resource());
+    buffer.bytes_.reset(bytes);
+    buffer.size_ = buffer.capacity_ = size;
+    return buffer;
+  }
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer taken(std::move(other));
@@ -32,7 +51,10 @@ class Buffer {
 
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    auto* const memory = bytes_.get_deleter().memory;
+    Bytes larger(
+        memory ? static_cast<std::byte*>(memory->allocate(capacity)) : new std::byte[capacity],
+        FreeBytes{memory, capacity});
     if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
     bytes_ = std::move(larger);
     capacity_ = capacity;
@@ -66,7 +88,9 @@ class Buffer {
     std::swap(capacity_, other.capacity_);
   }
 
-  std::unique_ptr<std::byte[]> bytes_;
+  using Bytes = std::unique_ptr<std::byte[], FreeBytes>;
+
+  Bytes bytes_;
   std::size_t size_ = 0, capacity_ = 0;
 };
 

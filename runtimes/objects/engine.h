@@ -88,6 +88,7 @@ class Engine {
     std::unique_ptr<Hosted> object;
     std::vector<Mail> inbox;
     double wall_s = 0;
+    double step_s = 0;  // of its last steps, where steps may be lent; 0: unknown
   };
   class Thread;
 
@@ -103,8 +104,7 @@ class Engine {
   void begin_phase();
   void migrate(const Placement& next, Balanced& balanced);
   void pack(Slot& slot, Buffer& buffer);
-  void pack(ObjectId id, const Hosted& object, Buffer& buffer,
-            const std::function<void(Buffer&)>& add_mail);
+  void pack(const Slot& slot, Buffer& buffer, const std::function<void(Buffer&)>& add_mail);
   std::span<const std::byte> unpack_object(std::span<const std::byte>& bytes, Slot& slot);
   bool unpack_one(std::span<const std::byte>& bytes, Slot& slot);
   void unpack(Parcel parcel, std::vector<Slot>& arrived);

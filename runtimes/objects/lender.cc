@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "runtimes/objects/collect.h"
 #include "runtimes/objects/thread.h"
@@ -24,6 +25,11 @@ std::map<const tasks::Context*, Engine::Lender*> lenders;
 
 const tasks::FunctionId kStep =
     tasks::register_function("poise: an object's step", "", Engine::Lender::run);
+
+/// Steps of several kinds may take turns, so the last one alone tells little.
+void learn(double& average_s, double seconds) {
+  average_s = average_s > 0 ? (average_s + seconds) / 2 : seconds;
+}
 
 /// Collects what a lent object writes, whoever it is for.
 class Letters final : public Routes {
@@ -59,7 +65,6 @@ void Engine::Lender::run(std::span<const tasks::Item> items) {
 
 Engine::Lender::Lender(Engine& engine)
     : engine_(engine),
-      seconds_(engine.num_objects()),
       context_(engine.comm_, {.threads = static_cast<unsigned>(engine.num_threads_)}) {
   const auto num_threads = static_cast<std::size_t>(engine_.num_threads_);
   for (std::size_t t = 0; t < num_threads; ++t) free_.push_back(engine_.threads_[t].get());
@@ -70,12 +75,13 @@ Engine::Lender::Lender(Engine& engine)
 Engine::Lender::~Lender() {
   const std::lock_guard lock(lenders_mutex);
   lenders.erase(&context_);
+  loans_.clear();  // into the context's memory
 }
 
 void Engine::Lender::run_objects() {
   const double start_s = wall_now_s();
-  loans_.resize(std::max(loans_.size(), engine_.slots_.size()));
-  for (std::uint32_t s = 0; s < engine_.slots_.size(); ++s) submit(s);
+  while (loans_.size() < engine_.slots_.size()) loans_.push_back({Buffer(context_.memory())});
+  for (const std::uint32_t s : longest_first()) submit(s);
   context_.wait();
   double busy_wall_s = borrowed_wall_s_;
   for (const auto& thread : engine_.threads_) busy_wall_s += thread->busy_wall_s;
@@ -89,29 +95,36 @@ void Engine::Lender::run_objects() {
   if (unit_s_ == 0) learn_unit();
 }
 
+/// What is left to the end of a step, when ranks wait for each other, should be short.
+std::vector<std::uint32_t> Engine::Lender::longest_first() const {
+  const std::vector<Slot>& slots = engine_.slots_;
+  std::vector<std::uint32_t> order(slots.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return slots[a].step_s > slots[b].step_s;
+  });
+  return order;
+}
+
 /// Costs are compared between ranks, so all must mean the same by one.
 void Engine::Lender::learn_unit() {
   double sums[] = {0, static_cast<double>(engine_.slots_.size())};
-  for (const Slot& slot : engine_.slots_) sums[0] += seconds_[slot.id];
+  for (const Slot& slot : engine_.slots_) sums[0] += slot.step_s;
   to_sum(engine_.comm_, sums);
   unit_s_ = std::max(sums[0] / std::max(sums[1], 1.0), 1e-9);
 }
 
-/// Steps of several kinds may take turns, so the last one alone tells little.
-void Engine::Lender::learn(ObjectId id, double seconds) {
-  seconds_[id] = seconds_[id] > 0 ? (seconds_[id] + seconds) / 2 : seconds;
-}
-
-double Engine::Lender::cost_of(ObjectId id) const {
-  return unit_s_ > 0 && seconds_[id] > 0 ? seconds_[id] / unit_s_ : 1;
+double Engine::Lender::cost_of(const Slot& slot) const {
+  return unit_s_ > 0 && slot.step_s > 0 ? slot.step_s / unit_s_ : 1;
 }
 
 void Engine::Lender::submit(std::uint32_t s) {
   Slot& slot = engine_.slots_[s];
   Loan& loan = loans_[s];
   Head head{context_.rank(), s};
-  if (loan.bytes == 0) engine_.guard(slot.id, [&] { loan.bytes = slot.object->bytes(); });
-  loan.back.resize(0);
+  engine_.guard(slot.id, [&] { loan.bytes = slot.object->bytes(); });
+  for (const Mail& mail : slot.inbox) loan.bytes += mail.bytes().size();
+  loan.back = Buffer();
   const auto pack = [this, s](std::vector<tasks::Item>& items) {
     Buffer& out = loans_[s].out;
     out.resize(0);
@@ -119,7 +132,7 @@ void Engine::Lender::submit(std::uint32_t s) {
     items[1].data = out.data();
     items[1].bytes = loans_[s].bytes = out.size();
   };
-  context_.submit({.cost = cost_of(slot.id), .on_lend = pack}, kStep,
+  context_.submit({.cost = cost_of(slot), .on_lend = pack}, kStep,
                   {{&head, sizeof head, tasks::Mode::literal},
                    {&loan, loan.bytes, tasks::Mode::in},
                    {&loan.back, 0, tasks::Mode::result}},
@@ -136,7 +149,7 @@ void Engine::Lender::run_here(std::uint32_t s) {
   thread->begin();
   const double start_s = thread->wall_s;
   engine_.run_one(s, *thread);
-  learn(engine_.slots_[s].id, thread->wall_s - start_s);
+  learn(engine_.slots_[s].step_s, thread->wall_s - start_s);
   const std::lock_guard lock(mutex_);
   free_.push_back(thread);
 }
@@ -154,7 +167,7 @@ void Engine::Lender::run_for_another(std::span<const tasks::Item> items) {
   back.resize(0);
   back.reserve(items[1].bytes + letters.bytes().size() + sizeof spent);
   back.append(&spent, sizeof spent);
-  engine_.pack(slot.id, *slot.object, back, [&](Buffer& buffer) {
+  engine_.pack(slot, back, [&](Buffer& buffer) {
     buffer.append(letters.bytes().data(), letters.bytes().size());
   });
   const std::lock_guard lock(mutex_);
@@ -171,12 +184,12 @@ void Engine::Lender::take_home(std::uint32_t s) {
   bytes = bytes.subspan(sizeof spent);
   Slot& slot = engine_.slots_[s];
   const auto letters = engine_.unpack_object(bytes, slot);
+  learn(slot.step_s, spent.wall_s);
   const std::lock_guard lock(mutex_);
   Recorder::Log& log = *engine_.threads_.back()->log;
   log.begin(slot.id, 0);
   log.end(slot.id, spent.cpu_s);
   slot.wall_s += spent.wall_s;
-  learn(slot.id, spent.wall_s);
   lent_s_ += engine_.options_.clock == Clock::wall ? spent.wall_s : spent.cpu_s;
   forward(letters);
 }

@@ -26,22 +26,22 @@ class Engine::Lender {
 
  private:
   struct Loan {
-    Buffer out, back;       // as the object leaves, and as it comes home
+    Buffer out;             // as the object leaves, where the node's ranks see it
+    Buffer back = {};       // as it comes home
     std::size_t bytes = 0;  // on the way out, about
   };
+  std::vector<std::uint32_t> longest_first() const;
   void submit(std::uint32_t slot);
   void run_here(std::uint32_t slot);
   void run_for_another(std::span<const tasks::Item> items);
   void take_home(std::uint32_t slot);
   void forward(std::span<const std::byte> letters);
-  void learn(ObjectId id, double seconds);
-  double cost_of(ObjectId id) const;
+  double cost_of(const Slot& slot) const;
   void learn_unit();
 
   Engine& engine_;
-  std::vector<Loan> loans_;      // by slot
-  std::vector<double> seconds_;  // of each object's last steps, by id; 0: unknown
-  double unit_s_ = 0;            // the average of the first steps, the same on all ranks
+  std::vector<Loan> loans_;    // by slot
+  double unit_s_ = 0;          // the average of the first steps, the same on all ranks
   std::mutex mutex_;           // of all below, and of the thread whose mail is that of lent objects
   std::vector<Thread*> free_;  // those that no object runs on
   double borrowed_s_ = 0, lent_s_ = 0;  // load of others run here, and of own run elsewhere

@@ -23,7 +23,7 @@ constexpr std::uint64_t kLongestCheck = 64;
 /// A migrating object in a parcel: this, its bytes, and the mail it has not read yet.
 struct alignas(16) Crate {
   ObjectId id;
-  std::uint32_t unused = 0;
+  float step_s = 0;
   std::uint64_t object_bytes = 0, mail_bytes = 0;
 };
 
@@ -142,18 +142,17 @@ Balanced Engine::balance() {
 }
 
 void Engine::pack(Slot& slot, Buffer& buffer) {
-  pack(slot.id, *slot.object, buffer, [&](Buffer& letters) {
+  pack(slot, buffer, [&](Buffer& letters) {
     for (const Mail& mail : slot.inbox)
       append_letter(letters, {mail.from(), {&slot.id, 1}, mail.bytes()});
   });
 }
 
-void Engine::pack(ObjectId id, const Hosted& object, Buffer& buffer,
-                  const std::function<void(Buffer&)>& add_mail) {
+void Engine::pack(const Slot& slot, Buffer& buffer, const std::function<void(Buffer&)>& add_mail) {
   const std::size_t at = buffer.size();
-  Crate crate{id};
+  Crate crate{slot.id, static_cast<float>(slot.step_s)};
   buffer.append(&crate, sizeof crate);
-  guard(id, [&] { object.write(buffer); });
+  guard(slot.id, [&] { slot.object->write(buffer); });
   crate.object_bytes = buffer.size() - at - sizeof crate;
   buffer.pad(kAlignment);
   const std::size_t mail_at = buffer.size();
@@ -168,6 +167,7 @@ std::span<const std::byte> Engine::unpack_object(std::span<const std::byte>& byt
   std::memcpy(&crate, bytes.data(), sizeof crate);
   bytes = bytes.subspan(sizeof crate);
   slot.id = crate.id;
+  slot.step_s = crate.step_s;
   guard(slot.id, [&] { slot.object = making_.restored(bytes.first(crate.object_bytes)); });
   const std::size_t mail_at = (crate.object_bytes + kAlignment - 1) / kAlignment * kAlignment;
   const auto letters = bytes.subspan(mail_at, crate.mail_bytes);

@@ -109,6 +109,8 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   if (!wave_.done()) return;
   in_wait_ = false;
   replicas_.clear();  // nobody wants them any more
+  kept_results_.clear();
+  kept_bytes_ = 0;
 }
 
 void Exchange::drain() {
@@ -159,7 +161,11 @@ void Exchange::handle(const Post::Arrival& arrival) {
   loads_.hear(head.load);
   for (int i = 0; i < head.num_news; ++i) loads_.hear(reader.get<Load>());
   Peer& peer = peers_[from];
-  peer.arrived = std::max(peer.arrived, head.borrowed);
+  for (; peer.arrived < head.borrowed; ++peer.arrived) {
+    peer.all_on_the_way_s -= peer.on_the_way_s.front();
+    peer.on_the_way_s.pop_front();
+  }
+  if (peer.on_the_way_s.empty()) peer.all_on_the_way_s = 0;  // no rounding errors remain
   switch (static_cast<Kind>(head.kind)) {
     case Kind::tasks:
       answered(from, head.asked_at_s, true);

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,7 +75,9 @@ class Exchange {
   struct Peer {
     std::uint64_t lent = 0, borrowed = 0;  // tasks to and from it since the start
     std::uint64_t arrived = 0;             // of those lent, as it last said
-    double slowness = 1;                   // its seconds for one of ours
+    std::deque<double> on_the_way_s;       // how long each takes that was lent and has not arrived
+    double all_on_the_way_s = 0;
+    double slowness = 1;  // its seconds for one of ours
     bool near = true;
     bool asks = false;  // waits for an answer of this rank
     double asked_at_s = 0;
@@ -94,6 +97,8 @@ class Exchange {
   void lend_if_it_pays(const Workplace::State& state);
   std::vector<Loan> loans(const Workplace::State& state);
   std::vector<Loan> loans_of_program(const LendingView& view);
+  std::vector<Loan> loans_by_cost(const LendingView& view, const Workplace::State& state);
+  double handling_s(const Workplace::State& state, double bytes) const;
   void state_load(const Workplace::State& state);
   std::vector<Loan> trial_loans(const Workplace::State& state) const;
   bool may_borrow(std::uint32_t rank) const;
@@ -127,7 +132,9 @@ class Exchange {
   void send_results(const Workplace::State& state);
   void send_results_home(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks);
   void handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
-  void read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void write_result(Writer& head, Buffer& result);
+  Buffer read_result_bytes(Reader& reader);
+  double read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
   std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);
 
@@ -144,12 +151,14 @@ class Exchange {
   Random random_;
   std::vector<Peer> peers_;
   Way near_, far_;
-  double pack_s_ = 0.5e-6, unpack_s_ = 0.5e-6;  // own work per lent task, and per result
-  std::vector<std::unique_ptr<Task>> slots_;    // own tasks that are away
+  Handling packing_, unpacking_;  // of lent tasks, and of results until they are finished
+  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away
   std::vector<std::uint64_t> free_slots_;
   std::vector<std::unique_ptr<Task>> finished_;
   std::vector<std::unique_ptr<Task>> results_;  // of borrowed tasks, to be sent
   double results_since_s_ = 0;
+  std::vector<Buffer> kept_results_;  // which their homes read where they are, until the wait ends
+  double kept_bytes_ = 0;
   Tokens tokens_;
   std::vector<Replica> replicas_;  // the oldest first
   std::uint64_t wanted_wait_ = 0;  // the latest for which the program's policy said what to copy

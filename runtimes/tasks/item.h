@@ -10,7 +10,8 @@
 namespace poise::tasks {
 
 /// Which way an item travels when its task runs elsewhere. A literal is copied at submission; a
-/// result is a Buffer that the task fills with any number of bytes.
+/// result is a Buffer that the task fills with any number of bytes, at home there until the wait
+/// ends.
 enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {

@@ -11,6 +11,7 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
+constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
@@ -44,16 +45,20 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const Peer& peer = peers_[rank];
   const Way& way = peer.near ? near_ : far_;
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
-  const double task_s = state.queued_s / lendable;
-  const double on_the_way = static_cast<double>(peer.lent - std::min(peer.lent, peer.arrived));
-  const double data_s =
-      (state.bytes_out + state.bytes_back) / lendable * way.seconds_per_byte.value();
+  const double bytes = (state.bytes_out + state.bytes_back) / lendable;
+  const double data_s = bytes * way.seconds_per_byte.value();
   return {.rank = rank,
-          .busy_s = load.busy_s + on_the_way * task_s * peer.slowness / load.threads,
+          .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * way.latency_s.value() + data_s,
-          .extra_s = pack_s_ + unpack_s_ + data_s};
+          .extra_s = handling_s(state, bytes) + data_s,
+          .byte_s = way.seconds_per_byte.value()};
+}
+
+// A rank's own work per task that it lends: on its way out, and until it is finished at home.
+double Exchange::handling_s(const Workplace::State& state, double bytes) const {
+  return packing_.seconds(bytes) + unpacking_.seconds(bytes) + state.finishing.seconds(bytes);
 }
 
 // Of functions never run here, one task per thread goes to whoever has nothing to do.
@@ -94,20 +99,32 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) {
       .busy_s = 0.5 * task_s * static_cast<double>(std::min<std::size_t>(state.running, threads_)) /
                 threads_,
       .threads = static_cast<double>(threads_),
-      .lend_s = pack_s_ + unpack_s_,
+      .lend_s = handling_s(
+          state, (state.bytes_out + state.bytes_back) / static_cast<double>(state.lendable)),
       .others = others,
       .rank = rank_,
       .load_of_rank = loads};
   if (program_.decide) return loans_of_program(view);
   std::vector<Loan> loans;
   switch (policy_) {
-    case 0: return state.all_times_known ? cost_aware_loans(view, min_gain_) : trial_loans(state);
+    case 0: return state.all_times_known ? loans_by_cost(view, state) : trial_loans(state);
     case 1: loans = paired_loans(tasks, 0, thresholds_); break;
     case 2: loans = lightest_loans(tasks, 0, thresholds_); break;
     default: break;
   }
   for (Loan& loan : loans) loan.rank = ranks[loan.rank];
   return loans;
+}
+
+// Where tasks are known to differ, the number of them says little.
+std::vector<Loan> Exchange::loans_by_cost(const LendingView& view, const Workplace::State& state) {
+  if (!state.tasks_differ || state.lendable > kMostSized) return cost_aware_loans(view, min_gain_);
+  if (!could_gain(view, min_gain_)) return {};
+  std::vector<QueuedTask> queue = workplace_.queue(true);
+  for (QueuedTask& task : queue) task.lend_s = handling_s(state, task.bytes);
+  LendingView whole = view;
+  whole.queue = queue;
+  return sized_loans(whole, min_gain_);
 }
 
 // What a program's policy wants and cannot have is left out: the job goes on.
@@ -163,8 +180,12 @@ void Exchange::lend(const Loan& loan) {
   const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
   // Borrowed tasks go on to whoever asks, not to where somebody only thinks they are better off.
+  const auto is_named = [&](const Task& task) {
+    const std::uint64_t name = program_.decide ? task.name : task.home == rank_ ? task.number : 0;
+    return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
+  };
   auto tasks = loan.names.empty() ? workplace_.take_for_lending(loan.tasks, batch_bytes_, peer.asks)
-                                  : workplace_.take_for_lending(loan.names);
+                                  : workplace_.take_for_lending(is_named);
   if (tasks.empty()) return;
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   peer.asks = false;
@@ -172,7 +193,11 @@ void Exchange::lend(const Loan& loan) {
   head.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Large> larges;
   auto lent_on = std::make_shared<std::vector<std::unique_ptr<Task>>>();  // their data must stay
+  double bytes = 0;
   for (auto& task : tasks) {
+    const double task_s = workplace_.times().per_unit(task->function) * task->cost;
+    peer.on_the_way_s.push_back(task_s);
+    peer.all_on_the_way_s += task_s;
     if (task->on_lend) std::exchange(task->on_lend, nullptr)(task->items);
     if (task->home == rank_) {
       if (free_slots_.empty()) {
@@ -184,14 +209,14 @@ void Exchange::lend(const Loan& loan) {
     }
     if (workplace_.events()) workplace_.events()->lent(now_s_, loan.rank, task->home, task->slot);
     write_task(head, *task, loan.rank, larges);
+    bytes += static_cast<double>(task->bytes_out());
     if (task->home == rank_)
       slots_[task->slot] = std::move(task);
     else
       lent_on->push_back(std::move(task));
   }
-  const double each_s = (clock_s() - begin_s) / static_cast<double>(tasks.size());
+  packing_.learn(tasks.size(), bytes, clock_s() - begin_s);
   send(loan.rank, std::move(head), std::move(larges), std::move(lent_on));
-  pack_s_ = moved_average(pack_s_, each_s, 0.125);
 }
 
 // Where the receiver finds an item without a message: where it is, if it is in memory that both
@@ -284,9 +309,10 @@ void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uin
     const auto item_head = reader.get<ItemHead>();
     Item item{nullptr, item_head.bytes, static_cast<Mode>(item_head.flags & kModeBits)};
     const bool null = item_head.flags & kNull, large = item_head.flags & kLarge;
-    if (item.mode == Mode::result)
+    if (item.mode == Mode::result) {
+      if (arena_.shared_with(task->home)) task->result = Buffer(&arena_);
       item.data = &task->result;
-    else if (item_head.flags & kInPlace)
+    } else if (item_head.flags & kInPlace)
       item.data = arena_.at(reader.get<Arena::Spot>());
     else if (!null && !large && item.goes_out())
       item.data = reader.get(item.bytes, item_head.alignment);

@@ -50,6 +50,23 @@ class Floor {
   double value_;
 };
 
+/// A rank's own work with tasks that come or go: some for each, and some for each byte.
+class Handling {
+ public:
+  void learn(std::size_t tasks, double bytes, double seconds) {
+    const double each = static_cast<double>(tasks);
+    if (bytes < kMany * each)
+      task_s_ = moved_average(task_s_, seconds / each, 0.125);
+    else
+      byte_s_ = moved_average(byte_s_, std::max(0.0, seconds - task_s_ * each) / bytes, 0.125);
+  }
+  double seconds(double bytes) const { return task_s_ + byte_s_ * bytes; }
+
+ private:
+  static constexpr double kMany = 4096;  // bytes whose time is not lost in that of a task
+  double task_s_ = 0.5e-6, byte_s_ = 0.1e-9;
+};
+
 /// The way to ranks of one kind (of this node, or of others).
 struct Way {
   Floor latency_s{10e-6};

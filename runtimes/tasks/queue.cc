@@ -10,6 +10,7 @@ void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
   if (task.pinned) return;
   lendable_ += static_cast<std::size_t>(sign);
+  if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
   cost_[task.function] += sign * task.cost;
   bytes_out_ += sign * static_cast<double>(task.bytes_out());
   bytes_back_ += sign * static_cast<double>(task.bytes_back());

@@ -41,6 +41,8 @@ class Queue {
   const std::vector<double>& cost() const { return cost_; }
   double bytes_out() const { return bytes_out_; }
   double bytes_back() const { return bytes_back_; }
+  /// Whether some that may leave are said to cost more or less than others of their function.
+  bool differ() const { return num_costly_ > 0; }
 
  private:
   struct Level {
@@ -52,7 +54,7 @@ class Queue {
 
   std::deque<std::unique_ptr<Task>> borrowed_;
   std::map<std::int32_t, Level, std::greater<>> levels_;
-  std::size_t size_ = 0, lendable_ = 0;
+  std::size_t size_ = 0, lendable_ = 0, num_costly_ = 0;
   std::vector<double> cost_;
   double bytes_out_ = 0, bytes_back_ = 0;
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kLinger_s =
     100e-6;  // results wait so long for others, unless there is nothing to do
+constexpr double kMostKept =
+    1 << 28;  // bytes of results that stay where they are until the wait ends
 
 struct ResultHead {
   std::uint64_t slot;
@@ -54,9 +56,8 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
     if (task->failed) continue;
     for (const Item& item : task->items) {
       if (item.mode == Mode::result) {
-        head.put(static_cast<std::uint64_t>(task->result.size()));
-        head.put(task->result.data(), task->result.size(), 1);
         counters_.bytes_back += task->result.size();
+        write_result(head, task->result);
       }
       if (!item.comes_back() || !item.data) continue;
       counters_.bytes_back += item.bytes;
@@ -74,12 +75,40 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
   send(home, std::move(head), std::move(larges), std::move(keep));
 }
 
+// Its home reads a long one where it is, if it is in memory that both see.
+void Exchange::write_result(Writer& head, Buffer& result) {
+  head.put(static_cast<std::uint64_t>(result.size()));
+  const double bytes = static_cast<double>(result.size());
+  const bool may_stay = result.size() >= large_bytes_ && kept_bytes_ + bytes <= kMostKept;
+  const auto spot = may_stay ? arena_.find(result.data(), result.size()) : std::nullopt;
+  head.put(spot.has_value());
+  if (spot) {
+    head.put(*spot);
+    kept_bytes_ += bytes;
+    kept_results_.push_back(std::move(result));
+  } else {
+    counters_.bytes_sent += result.size();
+    head.put(result.data(), result.size(), 1);
+  }
+}
+
+Buffer Exchange::read_result_bytes(Reader& reader) {
+  const auto bytes = reader.get<std::uint64_t>();
+  if (reader.get<bool>()) {
+    counters_.bytes_in_place += bytes;
+    return Buffer::view(static_cast<std::byte*>(arena_.at(reader.get<Arena::Spot>())), bytes);
+  }
+  Buffer result;
+  result.append(reader.get(bytes, 1), bytes);
+  return result;
+}
+
 void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
   const double begin_s = clock_s();
-  for (std::uint32_t i = 0; i < num_tasks; ++i) read_result(arrival, reader, from);
-  // And about as much again until each is finished.
-  unpack_s_ = moved_average(unpack_s_, 2 * (clock_s() - begin_s) / num_tasks, 0.125);
+  double bytes = 0;  // as they left
+  for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
+  unpacking_.learn(num_tasks, bytes, clock_s() - begin_s);
 }
 
 std::unique_ptr<Task> Exchange::take_slot(std::uint64_t slot) {
@@ -93,12 +122,7 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
   std::vector<Large> larges;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
-    if (item.mode == Mode::result) {
-      const auto bytes = reader.get<std::uint64_t>();
-      auto& result = *static_cast<Buffer*>(item.data);
-      result.resize(0);
-      result.append(reader.get(bytes, 1), bytes);
-    }
+    if (item.mode == Mode::result) *static_cast<Buffer*>(item.data) = read_result_bytes(reader);
     if (!item.comes_back() || !item.data) continue;
     if (reader.get<bool>()) {
       const void* const copy = i < task.copies.size() ? task.copies[i].get() : nullptr;
@@ -113,9 +137,10 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
   return larges;
 }
 
-void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto head = reader.get<ResultHead>();
   auto task = take_away(head.slot);
+  const double bytes = static_cast<double>(task->bytes_out());
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
   task->error.assign(text, head.error_bytes);
@@ -132,10 +157,11 @@ void Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::ui
   task->copies.clear();
   if (larges.empty()) {
     finished_.push_back(std::move(task));
-    return;
+    return bytes;
   }
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   post_.fetch(arrival, larges, [this, shared] { finished_.push_back(std::move(*shared)); });
+  return bytes;
 }
 
 }  // namespace poise::tasks

@@ -29,7 +29,8 @@ struct Task {
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
-  std::uint64_t name = 0;  // for the program's own policy
+  std::uint64_t name = 0;    // for the program's own policy
+  std::uint64_t number = 0;  // at home, from 1 in order of submission
   std::vector<Item> items;
   std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
   std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are

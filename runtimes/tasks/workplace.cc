@@ -40,7 +40,7 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   }
   task->home = rank_;
   const std::lock_guard lock(mutex_);
-  ++created_;
+  task->number = ++created_;
   ++counters_.submitted;
   if (in_order) task = order_.add(std::move(task));
   if (!task) return;  // it has to wait
@@ -111,6 +111,7 @@ bool Workplace::run_one() {
 }
 
 void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
+  const double begin_s = ran_on == rank_ ? 0 : clock_s();
   try {
     if (task->deliver && !task->failed) task->deliver();
     if (task->on_finish) task->on_finish();
@@ -123,7 +124,10 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
     ++counters_.failed;
     failures_.push_back({functions_[task->function]->name, std::move(task->error), ran_on});
   }
-  if (ran_on != rank_) ++counters_.returned;
+  if (ran_on != rank_) {
+    ++counters_.returned;
+    finishing_.learn(1, static_cast<double>(task->bytes_out()), clock_s() - begin_s);
+  }
   if (task->siblings) task->siblings->open.fetch_sub(1, std::memory_order_release);
   if (task->ordered) {
     for (auto& next : order_.finish(*task->ordered)) enqueue(std::move(next), false);
@@ -162,11 +166,9 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
 }
 
 std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(
-    std::span<const std::uint64_t> names) {
+    const std::function<bool(const Task&)>& wanted) {
   const std::lock_guard lock(mutex_);
-  auto tasks = queue_.take([&](const Task& task) {
-    return std::find(names.begin(), names.end(), task.name) != names.end();
-  });
+  auto tasks = queue_.take(wanted);
   std::erase_if(tasks, [&](std::unique_ptr<Task>& task) { return !is_ours(task); });
   left(tasks);
   return tasks;
@@ -227,13 +229,16 @@ std::unique_ptr<Task> Workplace::take_elsewhere(Ticket ticket) {
   return task;
 }
 
-std::vector<QueuedTask> Workplace::queue() const {
+std::vector<QueuedTask> Workplace::queue(bool by_number) const {
   std::vector<QueuedTask> tasks;
   const std::lock_guard lock(mutex_);
   queue_.for_each_lendable([&](const Task& task) {
-    tasks.push_back({task.name, times_.per_unit(task.function) * task.cost,
-                     static_cast<double>(task.bytes_out() + task.bytes_back()), task.home != rank_,
-                     task.ticket != 0});
+    const double bytes = static_cast<double>(task.bytes_out() + task.bytes_back());
+    tasks.push_back({.name = by_number ? task.number : task.name,
+                     .task_s = times_.per_unit(task.function) * task.cost,
+                     .bytes = bytes,
+                     .borrowed = task.home != rank_,
+                     .replicated = task.ticket != 0});
   });
   return tasks;
 }
@@ -255,8 +260,10 @@ Workplace::State Workplace::state() const {
               .running = running_,
               .borrowed = borrowed_,
               .done_borrowed = done_borrowed_.size(),
+              .tasks_differ = queue_.differ(),
               .bytes_out = queue_.bytes_out(),
               .bytes_back = queue_.bytes_back(),
+              .finishing = finishing_,
               .created = created_,
               .finished = finished_};
   for (std::uint32_t f = 0; f < functions_.size(); ++f) {

@@ -69,7 +69,9 @@ class Workplace {
   void take_back(std::unique_ptr<Task> task);
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
                                                       bool borrowed_too);
-  std::vector<std::unique_ptr<Task>> take_for_lending(std::span<const std::uint64_t> names);
+  /// Those of which `wanted` says so.
+  std::vector<std::unique_ptr<Task>> take_for_lending(
+      const std::function<bool(const Task&)>& wanted);
 
   /// Borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
@@ -91,12 +93,15 @@ class Workplace {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
     double queued_s = 0;          // of lendable tasks, as far as known
     bool all_times_known = true;  // of the functions queued
+    bool tasks_differ = false;    // by what they are said to cost
     double bytes_out = 0, bytes_back = 0;
+    Handling finishing;  // of results that came home
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  std::vector<QueuedTask> queue() const;
+  /// Tasks that may leave, as their submitter named them, or by their numbers.
+  std::vector<QueuedTask> queue(bool by_number = false) const;
   /// A moving average over the tasks run here.
   double average_s() const { return average_s_.load(std::memory_order_relaxed); }
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
@@ -115,6 +120,7 @@ class Workplace {
   const std::uint32_t rank_;
   const std::vector<const Registered*> functions_;
   TaskTimes times_;
+  Handling finishing_;
   Events* events_ = nullptr;
   mutable std::mutex mutex_;  // of all below
   Queue queue_;
