@@ -178,12 +178,14 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   }
   std::erase(tasks, nullptr);
   if (const auto [task, to] = last_to_lend(view, tasks, takers, own_s); task) lend(*task, *to);
-  if (own_s > alone_s * (1 - min_gain)) return {};
+  std::erase_if(takers, [](const Taker& taker) { return taker.names.empty(); });
+  double end_s = own_s;
+  for (const Taker& taker : takers) end_s = std::max(end_s, taker.end_s);
+  if (end_s > alone_s * (1 - min_gain)) return {};
   std::vector<Loan> loans;
   for (Taker& taker : takers)
-    if (!taker.names.empty())
-      loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
-                       std::move(taker.names)});
+    loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
+                     std::move(taker.names)});
   return loans;
 }
 
