@@ -115,12 +115,12 @@ def program(name, arguments, **variables):
 WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
-MOVING = [
-    ("imbalance", "--rounds 60000 --growth 0.2 --steps 60 --placement uneven", 20),
-    ("imbalance", "--rounds 4000 --growth 1 --jump 30 --steps 120 --placement blocked", 10),
-    ("nbody", "--particles 8192 --steps 23 --placement uneven", 16),
-    ("tsunami", "--steps 100 --cells 16", 50),
-    ("limiter", "--pieces 32 --cells 256 --steps 40 --placement uneven", 40),
+MOVING = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
+    ("imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
+    ("imbalance", "--rounds 6000 --growth 6 --jump 5 --bytes 131072 --steps 100 --placement uneven", 20),
+    ("nbody", "--particles 8192 --steps 47 --placement uneven", 16),
+    ("tsunami", "--steps 100 --cells 16 --placement uneven", 20),
+    ("limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
 
 

@@ -19,18 +19,28 @@ struct Site {
   std::uint64_t now = 0;
   double value = 0;
   std::uint64_t state = 1;
+  std::vector<std::uint64_t> table = {};  // that the work goes through, if there is one
 
   void step(const Inbox& inbox, Outbox& outbox) {
     double sum = value;
     for (const Mail& mail : inbox) sum += mail.as<double>();
     value = sum / static_cast<double>(1 + inbox.size());
-    for (std::uint64_t i = static_cast<std::uint64_t>(load()); i > 0; --i) state = mix(state);
+    work(static_cast<std::uint64_t>(load()));
     if (jump == 0) rounds += growth * nearness(0);
     ++now;
     if (x > 0) outbox.send(y * side + x - 1, value);
     if (x + 1 < side) outbox.send(y * side + x + 1, value);
     if (y > 0) outbox.send((y - 1) * side + x, value);
     if (y + 1 < side) outbox.send((y + 1) * side + x, value);
+  }
+
+  void work(std::uint64_t rounds_now) {
+    if (table.empty())
+      for (; rounds_now > 0; --rounds_now) state = mix(state);
+    for (; rounds_now > 0; --rounds_now) {
+      std::uint64_t& entry = table[rounds_now % table.size()];
+      entry = state = mix(state ^ entry);
+    }
   }
 
   double nearness(std::uint64_t corner) const {
@@ -45,7 +55,7 @@ struct Site {
 
   template <typename Archive>
   void serialize(Archive& archive) {
-    archive(x, y, side, jump, rounds, growth, now, value, state);
+    archive(x, y, side, jump, rounds, growth, now, value, state, table);
   }
 };
 
@@ -55,13 +65,14 @@ struct Program {
   static constexpr const char* kSummary =
       "An array whose load grows with time, most of all in one corner.";
   std::uint64_t iterations = 100;
-  std::uint32_t side = 16, rounds = 2000, jump = 0;
+  std::uint32_t side = 16, rounds = 2000, jump = 0, bytes = 0;
   double growth = 0.1;
 
   void add_options(CLI::App& app) {
     add_option(app, "--side", side, "objects per side", 1, 3000);
     add_option(app, "--rounds", rounds, "of hashing per step at first", 0, 1000000000);
     add_option(app, "--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
+    add_option(app, "--bytes", bytes, "of a table that each object works on", 0, 1000000000);
     add_option(app, "--jump", jump, "steps until the next corner's turn; 0: never", 0, 1000000000);
   }
   ObjectId num_objects() const { return side * side; }
@@ -71,6 +82,7 @@ struct Program {
     site.jump = jump;
     site.rounds = rounds;
     site.growth = growth * rounds;
+    site.table.resize(bytes / sizeof(std::uint64_t));
     site.value = static_cast<double>(mix(id) >> 40);
     return site;
   }
