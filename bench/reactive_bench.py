@@ -117,7 +117,7 @@ WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would bala
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 MOVING = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
     ("imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    ("imbalance", "--rounds 6000 --growth 6 --jump 5 --bytes 131072 --steps 100 --placement uneven", 20),
+    ("imbalance", "--side 10 --rounds 16000 --growth 6 --jump 5 --bytes 131072 --steps 80 --placement uneven", 20),
     ("nbody", "--particles 8192 --steps 47 --placement uneven", 16),
     ("tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),

@@ -11,6 +11,7 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
+constexpr double kPerDecision = 20;  // of what a decision nobody asked for takes, until the next
 constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
@@ -162,10 +163,10 @@ void Exchange::state_load(const Workplace::State& state) {
 void Exchange::lend_if_it_pays(const Workplace::State& state) {
   const bool asked = std::exchange(asked_now_, false);
   if (!asked && now_s_ < next_decision_s_) return;
-  next_decision_s_ = now_s_ + kDecisionEvery_s;
   state_load(state);
-  if (state.lendable > 0)
-    for (const Loan& loan : loans(state)) lend(loan);
+  const std::vector<Loan> decided = state.lendable > 0 ? loans(state) : std::vector<Loan>{};
+  next_decision_s_ = now_s_ + std::max(kDecisionEvery_s, kPerDecision * (clock_s() - now_s_));
+  for (const Loan& loan : decided) lend(loan);
   if (!asked) return;
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
     if (peers_[rank].asks) decline(rank);
