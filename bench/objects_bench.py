@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import datetime
 import json
+import random
 import re
 
 from keep import RESULTS, ROOT, keep
@@ -73,14 +74,17 @@ CASES = [
 
 
 def measure(case, strategies, repeats):
-    """The quickest last phase of several runs of each strategy, taken in turns."""
+    """The quickest last phase of several runs of each strategy, taken in turns, in another order each
+    time: what comes back every few seconds must not meet the same one again and again."""
     best = {}
-    for _ in range(repeats):
-        for strategy in strategies:
+    order = list(strategies)
+    for seed in range(repeats):
+        random.Random(seed).shuffle(order)
+        for strategy in order:
             row = case.run(strategy)
             if strategy not in best or row["iteration_ms"] < best[strategy]["iteration_ms"]:
                 best[strategy] = row
-    rows = list(best.values())
+    rows = [best[strategy] for strategy in strategies]
     if len({row["checksum"] for row in rows}) > 1:
         raise SystemExit(f"{case.program} computed something else when balanced: {rows}")
     before = best["keep"]
@@ -125,7 +129,7 @@ def main():
         if case.program not in wanted:
             rows += [row for row in kept if row["program"] == case.title()]
             continue
-        for row in measure(case, dict.fromkeys(strategies), options.repeats):
+        for row in measure(case, list(dict.fromkeys(strategies)), options.repeats):
             rows.append({**row, "repeats": options.repeats, "date": datetime.date.today().isoformat()})
             show(row)
     if not options.strategies:
