@@ -1,6 +1,7 @@
 // `poise compare`: strategies side by side, with bounds and pictures.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 #include <functional>
 #include <memory>
@@ -118,6 +119,9 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
                      fmt::format("no placement has an iteration below {}\n",
                                  seconds_text(comparison.iteration_bound_s));
   const Comparison::Row& best = comparison.best_row();
+  if (best.least_nuco_messages > 0)
+    text += fmt::format("no placement with the makespan of {} has NUCO messages below {:.0f}\n",
+                        best.strategy, std::floor(best.least_nuco_messages));
   text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
                       seconds_text(comparison.keep.iteration_s));
@@ -153,6 +157,7 @@ nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Op
     json["iteration_bound_s"] = comparison.iteration_bound_s;
     json["migrations_bound"] = row.least.tasks;
     json["migrated_bytes_bound"] = row.least.bytes;
+    json["nuco_messages_bound"] = row.least_nuco_messages;
     json["every"] = options.every;
     json["amortised_s"] = amortised_s(row.metrics, row.decision_s, options.every);
     json["best"] = comparison.best == results.size();

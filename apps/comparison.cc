@@ -20,6 +20,7 @@ Comparison begin_comparison(const Problem& problem) {
   return {.machine = machine,
           .bounds = makespan_bounds(machine, workload, current),
           .iteration_bound_s = iteration_bound_s(machine, workload, costs, current),
+          .spectra = spectra_of(workload),
           .keep = evaluate(machine, workload, costs, current, current),
           .rows = {},
           .best = {},
@@ -37,6 +38,8 @@ void add_row(Comparison& comparison, const Choice& choice, const Problem& proble
                            decision.placement);
     row.least = least_migrations(problem.machine, problem.workload, problem.current,
                                  row.metrics.makespan_s);
+    row.least_nuco_messages = least_nuco_messages(problem.machine, problem.workload,
+                                                  comparison.spectra, row.metrics.makespan_s);
     if (comparison.best && !is_better(row.metrics, comparison.rows[*comparison.best].metrics))
       return;
     comparison.best = comparison.rows.size() - 1;

@@ -10,6 +10,7 @@
 #include "poise/base/check.h"
 #include "poise/placement/bounds.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/traffic_bound.h"
 
 namespace poise::apps {
 
@@ -20,11 +21,13 @@ struct Comparison {
     Metrics metrics;
     double decision_s = 0, decision_wall_s = 0;  // CPU and wall time
     LeastMigrations least;                       // to reach its makespan
+    double least_nuco_messages = 0;              // at its makespan
   };
 
   Machine machine;
   MakespanBounds bounds;
   double iteration_bound_s = 0;
+  Spectra spectra;                  // of its tasks: what bounds least_nuco_messages
   Metrics keep;                     // of the current placement
   std::vector<Row> rows;            // in the order they were added
   std::optional<std::size_t> best;  // least iteration, then fewest migrated bytes

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Mapping tools with Python packages, on the cases that mapping_bench --export wrote to a folder.
+"""Mapping tools that are not in the library, on the cases that mapping_bench --export wrote to a folder.
 
 Each answer is left there as CASE@TOOL.place, one place per line, with its CPU seconds in
 CASE@TOOL.seconds, for mapping_bench --import. A tool that is not installed is said and skipped:
-`pip install mtkahypar kaminpar kahip`. One thread each.
+`pip install mtkahypar kaminpar kahip`, `apt install libtrilinos-zoltan-dev`. One thread each.
+SharedMap is in neither registry; KaHIP's global multisection, strong, stands for its kind.
 """
 
 import importlib.util
@@ -146,10 +147,31 @@ def kahip_tool():
     return place
 
 
+def zoltan_tool():
+    """Zoltan's PHG, told to repartition: what a tool does that is given the current placement."""
+    folder = tempfile.TemporaryDirectory()
+    program, answer = (pathlib.Path(folder.name) / name for name in ("program", "places"))
+    source = pathlib.Path(__file__).resolve().parent / "zoltan_repartition.cc"
+    built = shutil.which("mpicxx") and subprocess.run(
+        ["mpicxx", "-std=c++20", "-O2", "-I/usr/include/trilinos", source, "-o", program,
+         "-ltrilinos_zoltan"], check=False, capture_output=True)
+    if not built or built.returncode != 0:
+        raise ImportError
+
+    def place(graph, machine, path):
+        done = subprocess.run([program, path, path.with_suffix(".current"), str(machine.places),
+                               answer], check=True, capture_output=True, timeout=MOST_SECONDS)
+        return [int(line) for line in answer.read_text().split()], float(done.stdout)
+
+    place.folder = folder  # lives as long as the tool does
+    return place
+
+
 TOOLS = {
     "kahip": kahip_tool,
     "kaminpar": kaminpar_tool,
     "mtkahypar": lambda: mtkahypar_tool("DEFAULT"),
+    "zoltan": zoltan_tool,
 }
 
 
@@ -158,7 +180,7 @@ def run(name, folder):
     try:
         place = TOOLS[name]()
     except ImportError:
-        print(f"without {name}: pip install {name}")
+        print(f"without {name}: it is not installed")
         return
     started = time.process_time() + children_s()
     for path in sorted(folder.glob("*.graph"), key=lambda file: file.stat().st_size):
