@@ -120,8 +120,8 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
                                  seconds_text(comparison.iteration_bound_s));
   const Comparison::Row& best = comparison.best_row();
   if (best.least_nuco_messages > 0)
-    text += fmt::format("no placement with the makespan of {} has NUCO messages below {:.0f}\n",
-                        best.strategy, std::floor(best.least_nuco_messages));
+    text += fmt::format("as balanced as the best: at least {:.0f} NUCO messages\n",
+                        std::floor(best.least_nuco_messages));
   text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
                       seconds_text(comparison.keep.iteration_s));

@@ -104,12 +104,18 @@ void sizes(void* data, int, int, int count, ZOLTAN_ID_PTR ids, ZOLTAN_ID_PTR, in
 
 Zoltan_Struct* prepared(Graph& graph, const char* num_places) {
   Zoltan_Struct* zoltan = Zoltan_Create(MPI_COMM_WORLD);
-  const char* settings[][2] = {{"LB_METHOD", "GRAPH"},         {"GRAPH_PACKAGE", "PHG"},
-                               {"LB_APPROACH", "REPARTITION"}, {"NUM_GLOBAL_PARTS", num_places},
-                               {"IMBALANCE_TOL", kTolerance},  {"NUM_GID_ENTRIES", "1"},
-                               {"NUM_LID_ENTRIES", "0"},       {"OBJ_WEIGHT_DIM", "1"},
-                               {"EDGE_WEIGHT_DIM", "1"},       {"RETURN_LISTS", "PARTS"},
-                               {"DEBUG_LEVEL", "0"},           {"SEED", "1"}};
+  const char* settings[][2] = {{"DEBUG_LEVEL", "0"},
+                               {"LB_METHOD", "GRAPH"},
+                               {"GRAPH_PACKAGE", "PHG"},
+                               {"LB_APPROACH", "REPARTITION"},
+                               {"NUM_GLOBAL_PARTS", num_places},
+                               {"IMBALANCE_TOL", kTolerance},
+                               {"NUM_GID_ENTRIES", "1"},
+                               {"NUM_LID_ENTRIES", "0"},
+                               {"OBJ_WEIGHT_DIM", "1"},
+                               {"EDGE_WEIGHT_DIM", "1"},
+                               {"RETURN_LISTS", "PARTS"},
+                               {"SEED", "1"}};
   for (const auto& [name, value] : settings)
     if (Zoltan_Set_Param(zoltan, name, value) != ZOLTAN_OK) std::exit(1);
   Zoltan_Set_Num_Obj_Fn(zoltan, num_objects, &graph);

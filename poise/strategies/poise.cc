@@ -36,9 +36,20 @@ namespace poise {
 namespace {
 
 constexpr Relaxation::Stage kBlunt = {
-    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4};
+    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4, .looks = 5};
 constexpr Relaxation::Stage kSharp = {
-    .exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4};
+    .exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4, .looks = 5};
+
+/// Where the average place is busy for less than this part of what the busiest is, blunt descent
+/// was cut short by its looks and goes on.
+constexpr double kUneven = 0.97;
+constexpr Relaxation::Stage kBluntFurther = {
+    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 50, .looks = 8};
+
+/// Where it is for less than this part, though work could be even, a few tasks that many send to
+/// keep the others waiting: less traffic in all, which is what a placement made anew has, is no
+/// help.
+constexpr double kHubsRule = 0.85;
 
 /// Where the makespan stays this far above its bound, a large task is shut in by smaller ones and a
 /// start that balances anew is worth a look.
@@ -68,6 +79,7 @@ constexpr unsigned kMostInVain = 20;
 struct Result {
   Placement placement;
   Metrics metrics;
+  double average_s;  // of all places, messages included
 };
 
 Result finish(const Problem& problem, Relaxation& relaxation) {
@@ -75,7 +87,7 @@ Result finish(const Problem& problem, Relaxation& relaxation) {
   Placement placement = relaxation.placement();
   const Metrics metrics =
       evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement);
-  return {std::move(placement), metrics};
+  return {std::move(placement), metrics, relaxation.average_s()};
 }
 
 /// Nothing if that is unlikely to get below best_s.
@@ -86,6 +98,7 @@ std::optional<Result> refine_from(const Problem& problem, const Placement& start
   if (relaxation.peak_s() > kHopelessStart * best_s) return std::nullopt;
   relaxation.run(kBlunt);
   if (relaxation.peak_s() > kHopelessStage * best_s) return std::nullopt;
+  if (relaxation.average_s() < kUneven * relaxation.peak_s()) relaxation.run(kBluntFurther);
   relaxation.run(kSharp);
   return finish(problem, relaxation);
 }
@@ -117,7 +130,7 @@ class Search {
         best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s;
     if ((is_far_from_bound || messages_exceed(kMessagesRule)) && pays())
       try_from(parse_strategy("greedy_comm").rebalance(problem_));
-    if (messages_exceed(kMessagesWeigh) && pays())
+    if (messages_exceed(kMessagesWeigh) && !hubs_rule() && pays())
       try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}));
     for (const char* start : {"nuco", "refine_comm"})
       if (messages_exceed(kMessagesRule) && pays())
@@ -167,6 +180,12 @@ class Search {
   /// Whether messages make the iteration so many times longer than the makespan.
   bool messages_exceed(double times) const {
     return best_.metrics.iteration_s > times * best_.metrics.makespan_s;
+  }
+
+  bool hubs_rule() const {
+    const Metrics& metrics = best_.metrics;
+    return best_.average_s < kHubsRule * metrics.iteration_s &&
+           metrics.makespan_bound_s < kFarFromBound * metrics.average_s;
   }
 
   bool pays() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace poise {
 
@@ -10,16 +11,14 @@ namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
 
-/// A task that talks to hundreds looks only at those it talks to most.
-constexpr std::size_t kMaxArcs = 12;
+/// A task that talks to hundreds is tried only at the places that it exchanges most with.
+constexpr std::size_t kMaxPartners = 12;
 
 /// Of the tasks that send to a place, those that it spends most time on are tried nearer.
 constexpr std::size_t kMaxPulls = 8;
 
-/// Looks that a stage may take per task and arc, so that no shape of graph takes much longer than
-/// others of its size; however few these are; and in all, which keeps a decision for a million
-/// tasks within seconds.
-constexpr std::uint64_t kMostLooks = 5;
+/// Looks that a stage may take however few tasks there are, and in all, which keeps a decision for
+/// a million tasks within seconds.
 constexpr std::uint64_t kLooksOfAnySize = 1'000;
 constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
@@ -58,6 +57,12 @@ double Relaxation::peak_s() const {
   return peak_s;
 }
 
+double Relaxation::average_s() const {
+  double sum_s = 0;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) sum_s += times_.busy_s(p);
+  return sum_s / machine_.num_places();
+}
+
 double Relaxation::potential(double busy_s) const {
   double base = busy_s * per_scale_, power = 1;
   for (int e = exponent_; e > 0; e >>= 1, base *= base)
@@ -71,21 +76,6 @@ double Relaxation::change_of_trial() const {
     change += potential(times_.busy_s(p) + times_.change_s(p)) - potential_of_[p];
   }
   return change;
-}
-
-std::span<const BusyTimes::Arc> Relaxation::heaviest_arcs(TaskId t) {
-  const auto arcs = times_.arcs_of(t);
-  if (arcs.size() <= kMaxArcs) return arcs;
-  const auto weight = [](const BusyTimes::Arc& arc) {
-    return arc.in_s + arc.out_s + arc.in_byte_s + arc.out_byte_s;
-  };
-  arcs_.assign(arcs.begin(), arcs.end());
-  std::nth_element(arcs_.begin(), arcs_.begin() + kMaxArcs, arcs_.end(),
-                   [&](const BusyTimes::Arc& a, const BusyTimes::Arc& b) {
-                     return std::pair(-weight(a), a.task) < std::pair(-weight(b), b.task);
-                   });
-  arcs_.resize(kMaxArcs);
-  return arcs_;
 }
 
 /// The least busy place of each group that encloses p.
@@ -122,10 +112,11 @@ void Relaxation::gather_near_nodes(PlaceId p) {
                                          machine_.first_place(machine_.first_domain(other + 1))));
 }
 
-/// The neighbours' places, the least busy place of each enclosing group, and home.
+/// Turns to t: the neighbours' places, the least busy place of each enclosing group, and home.
 void Relaxation::gather_destinations(TaskId t, PlaceId from) {
+  around_.gather(t);
   destinations_ = near_;
-  for (const auto& arc : heaviest_arcs(t)) destinations_.push_back(times_.place_of(arc.task));
+  around_.append_heaviest(kMaxPartners, destinations_);
   destinations_.push_back(home_.of(t));
   std::sort(destinations_.begin(), destinations_.end());
   destinations_.erase(std::unique(destinations_.begin(), destinations_.end()), destinations_.end());
@@ -138,10 +129,9 @@ double Relaxation::change_of_move(PlaceId to) {
       to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
 }
 
-/// Keeps the best move of t to one of the destinations, if it gains enough. None that makes a place
-/// busier than the busiest can.
+/// Keeps the best move of t, the task gathered, to one of the destinations, if it gains enough.
+/// None that makes a place busier than the busiest can.
 void Relaxation::try_moves(TaskId t, double limit) {
-  around_.gather(t);
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
     if (around_.least_busy_s(to) >= scale_s_ || !room_.fits(t, to)) continue;
@@ -167,7 +157,7 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
   const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
   pulls_.clear();
   for (const TaskId t : tasks_at_[p])
-    for (const auto& arc : heaviest_arcs(t)) {
+    for (const auto& arc : times_.arcs_of(t)) {
       const PlaceId at = times_.place_of(arc.task);
       if (at == p || !workload_.tasks[arc.task].movable) continue;
       const double cost_s = times_.cost_s(arc.in_s, arc.in_byte_s, at, p);
@@ -182,6 +172,8 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
+  // What p is rid of if the task comes here, less the work that it brings along.
+  for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   if (pulls_.size() > kMaxPulls) {
     std::nth_element(pulls_.begin(), pulls_.begin() + kMaxPulls, pulls_.end(),
                      [](const auto& a, const auto& b) {
@@ -189,7 +181,8 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
                      });
     pulls_.resize(kMaxPulls);
   }
-  for (const auto& [t, cost_s] : pulls_) {
+  for (const auto& [t, worth_s] : pulls_) {
+    around_.gather(t);
     destinations_ = near_;
     destinations_.push_back(p);
     std::erase(destinations_, times_.place_of(t));
@@ -299,7 +292,9 @@ void Relaxation::run(const Stage& stage) {
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
   const std::uint64_t most_looks =
-      looks() + std::min(kLooksOfAnySize + kMostLooks * entries, kMostLooksInAll);
+      looks() + std::min(kLooksOfAnySize +
+                             static_cast<std::uint64_t>(stage.looks * static_cast<double>(entries)),
+                         kMostLooksInAll);
   while (!queue_.empty() && visits > 0 && looks() < most_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <queue>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,7 +32,8 @@ class Relaxation {
     double floor;       // only places busier than this part of the busiest hand on
     double least_gain;  // a step gains this part of its place's potential, at least
     bool swaps;         // exchanges are tried where no move helps
-    double visits;      // steps end after so many visits to a place, on average
+    double visits;      // steps end after so many visits to a place, on average,
+    double looks;       // or so many looks per task and arc, no shape of graph taking much longer
   };
 
   /// Steps until none gains.
@@ -47,6 +47,7 @@ class Relaxation {
   void send_home();
 
   double peak_s() const;
+  double average_s() const;
   Placement placement() const { return Placement(times_.places()); }
 
  private:
@@ -61,7 +62,6 @@ class Relaxation {
   double change_of_move(PlaceId to);
   double change_of_trial() const;
   void try_moves(TaskId t, double limit);
-  std::span<const BusyTimes::Arc> heaviest_arcs(TaskId t);
   void gather_destinations(TaskId t, PlaceId from);
   void gather_places_near(PlaceId p);
   void gather_near_nodes(PlaceId p);
@@ -87,7 +87,6 @@ class Relaxation {
   std::uint64_t looks_of_swaps_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
-  std::vector<BusyTimes::Arc> arcs_;  // of heaviest_arcs
   std::vector<PlaceId> destinations_, near_;
   std::map<NodeId, std::vector<NodeId>> near_nodes_;  // of the nodes asked for
   std::vector<std::pair<TaskId, double>> pulls_;      // who sends to the place, seconds

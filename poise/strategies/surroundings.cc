@@ -1,5 +1,7 @@
 #include "poise/strategies/surroundings.h"
 
+#include <algorithm>
+
 namespace poise {
 
 Surroundings::Surroundings(const Problem& problem, const BusyTimes& times)
@@ -57,6 +59,19 @@ void Surroundings::gather(TaskId t) {
     domain.in_byte_s += near.in_byte_s;
   }
   looks_ += times_.arcs_of(t).size() + near_.size();
+}
+
+void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& places) {
+  if (near_.size() <= most) {
+    for (const Near& near : near_) places.push_back(near.place);
+    return;
+  }
+  heaviest_.clear();
+  for (const Near& near : near_)
+    heaviest_.push_back({-(near.in_s + near.out_s + near.in_byte_s + near.out_byte_s), near.place});
+  const auto end = heaviest_.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(heaviest_.begin(), end, heaviest_.end());
+  for (auto heavy = heaviest_.begin(); heavy != end; ++heavy) places.push_back(heavy->second);
 }
 
 }  // namespace poise

@@ -1,7 +1,9 @@
 // A task and the places it talks to: what trying it at many places needs, gathered once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "poise/placement/busy_times.h"
@@ -20,6 +22,9 @@ class Surroundings {
 
   /// Turns to t where it is now.
   void gather(TaskId t);
+
+  /// Appends the places that t exchanges most with, `most` of them or fewer.
+  void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
   /// What moving t to another place is worth: the sum of worth(place, busy seconds after) over the
   /// places that change. Places of one domain should be asked for in a row, with the same worth.
@@ -68,6 +73,7 @@ class Surroundings {
   std::vector<std::uint32_t> slot_of_domain_;
   std::vector<Near> near_;
   std::vector<NearDomain> domains_;
+  std::vector<std::pair<double, PlaceId>> heaviest_;  // of append_heaviest
   PlaceId from_ = 0;
   double load_s_ = 0;
   double relief_s_ = 0;  // what t takes from its place by going
