@@ -44,7 +44,7 @@ constexpr Relaxation::Stage kSharp = {
 /// was cut short by its looks and goes on.
 constexpr double kUneven = 0.97;
 constexpr Relaxation::Stage kBluntFurther = {
-    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 50, .looks = 8};
+    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 50, .looks = 6};
 
 /// Where it is for less than this part, though work could be even, a few tasks that many send to
 /// keep the others waiting: less traffic in all, which is what a placement made anew has, is no
