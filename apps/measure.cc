@@ -133,7 +133,7 @@ std::string destination(const Options& options, const Machine& discovered) {
     check_writable(options.output);
     return options.output;
   }
-  const std::string path = measurement_file(discovered);
+  std::string path = measurement_file(discovered);
   if (path.empty()) fail("no home to store the measurement in; say where with -o FILE");
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);

@@ -75,7 +75,7 @@ std::string time_axis(double until_s, double bottom) {
     out += svg_line(x, bottom, x, bottom + 4, "rule");
     out += svg_text(x, bottom + 16, "faint", fmt::format("{:.6g}", tick));
   }
-  return out + svg_text(kLeft + kWidth + 6, bottom + 16, "start faint", unit.name);
+  return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
 }
 
 /// When the last decision was over; 0 where there was none, or nothing came after.
@@ -140,7 +140,7 @@ std::string timeline_picture(const Timeline& timeline, double until_s, std::stri
     out += row_of(timeline.places[p], until_s, y, pitch - gap);
   }
   const double bottom = kTop + pitch * static_cast<double>(rows);
-  return svg(kLeft + kWidth + 30, bottom + 22, label, out + time_axis(until_s, bottom));
+  return svg(kLeft + kWidth + 40, bottom + 22, label, out + time_axis(until_s, bottom));
 }
 
 std::string shares_picture(const Timeline& timeline, std::string_view label) {
