@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "runtimes/charm/stage.h"
 
@@ -80,6 +81,22 @@ TEST(Balancer, the_order_of_rows_does_not_matter) {
     auto again = Balancer(row_of(listed.name), "").decide(statistics).pe_of_object;
     std::reverse(again.begin(), again.end());
     EXPECT_EQ(again, once);
+  }
+}
+
+TEST(Balancer, those_of_groups_decide_at_the_same_time) {
+  for (const Listed& listed : balancers()) {
+    SCOPED_TRACE(listed.name);
+    const Statistics statistics = ring(12, 2);
+    const auto decided = [&] {
+      return Balancer(row_of(listed.name), "", Scope::group).decide(statistics).pe_of_object;
+    };
+    std::vector<std::int32_t> pes[4];
+    {
+      std::vector<std::jthread> groups;
+      for (auto& of_group : pes) groups.emplace_back([&] { of_group = decided(); });
+    }
+    EXPECT_THAT(pes, Each(decided()));
   }
 }
 

@@ -69,6 +69,12 @@ class Balancers(unittest.TestCase):
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
+    def test_groups_whose_pes_are_out_of_step_lose_nothing(self):
+        if not HAS_TREES:
+            self.skipTest("Charm++ has no HybridBaseLB")
+        for pes in (4, 8):  # trees of two levels and of three
+            self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "rotate", "apart", pes=pes)
+
     def test_rotation_moves_all_that_may_move(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)

@@ -1,10 +1,13 @@
 // A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. It says
 // how often pieces moved, and "ok" only when no message was lost, nothing moved that was pinned,
 // and what is not left the PE that its argument, if any, takes out of service. With "multicast" the
-// first piece, which is pinned, ends each step of all pieces.
+// first piece, which is pinned, ends each step of all pieces. With "apart" no piece waits for
+// another, and the fourth PE's take long to pack: so PEs are out of step.
+#include <chrono>
 #include <ckmulticast.h>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ring.decl.h"
@@ -16,7 +19,7 @@
 
 CProxy_Main mainProxy;
 int outOfService;
-bool hasMulticasts;
+bool hasMulticasts, isApart;
 CkGroupID multicaster;
 
 struct Note : CkMcastBaseMsg, CMessage_Note {};
@@ -44,7 +47,8 @@ class Main : public CBase_Main {
   explicit Main(CkArgMsg* arguments) {
     const std::string word = arguments->argc > 1 ? arguments->argv[1] : "";
     hasMulticasts = word == "multicast";
-    outOfService = word.empty() || hasMulticasts ? -1 : std::stoi(word);
+    isApart = word == "apart";
+    outOfService = word.empty() || hasMulticasts || isApart ? -1 : std::stoi(word);
     delete arguments;
     if (outOfService >= 0) take_out_of_service(outOfService);
     mainProxy = thisProxy;
@@ -81,12 +85,14 @@ class Ring : public CBase_Ring {
     p | home_;
     p | notes_;
     if (p.isUnpacking()) ++moves_;
+    if (p.isPacking() && isApart && CkMyPe() == 3)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 
   void go() {
     for (int k = 0; k < 2000 * (1 + thisIndex % 7); ++k) values_[k % kValues] += 1e-9 * k;
     for (const int distance : {1, kPieces - 1})
-      thisProxy[(thisIndex + distance) % kPieces].end(step_, kValues, values_.data());
+      if (!isApart) thisProxy[(thisIndex + distance) % kPieces].end(step_, kValues, values_.data());
     if (hasMulticasts && thisIndex == 0) tell_all();
     has_sent_ = true;
     advance();
@@ -118,9 +124,9 @@ class Ring : public CBase_Ring {
   }
 
   void advance() {
-    if (!has_sent_ || waiting_[step_ & 1] < 2) return;
+    if (!has_sent_ || (waiting_[step_ & 1] < 2 && !isApart)) return;
     if (hasMulticasts && notes_ <= step_) return;
-    ends_ += waiting_[step_ & 1];
+    ends_ += isApart ? 2 : waiting_[step_ & 1];
     waiting_[step_ & 1] = 0;
     has_sent_ = false;
     ++step_;

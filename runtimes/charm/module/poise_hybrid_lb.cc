@@ -17,6 +17,10 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) {
     lbname = "PoiseHybridLB";
     if (tree->numLevels() > 2) statsStrategy = SHRINK;
+    // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
+    // first PE is done, and those of a PE that is already at the next balancing were counted
+    // before.
+    if (CkMyRank() == 0) _lb_args.syncResume() = 1;
     initTree();
     if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
     if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
