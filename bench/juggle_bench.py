@@ -51,7 +51,7 @@ SCENARIOS = {
 }
 # 500 threads always have something to do: the balancer has to wait for its turn.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 10
+COST_S = 20  # so that the start, where threads are found and speeds learned, counts little
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's run-time has the entry points that GCC compiles to.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -182,15 +182,17 @@ def cost(threads):
              + after.children_system - children.children_system)
     points, elapsed_s = summary["balancing_points"], summary["elapsed_s"]
     row = {"threads": threads, "points": points, "point_s": summary["balancing_point_s"],
-           "least_point_s": summary["least_balancing_point_s"],
+           "least_point_s": summary["least_balancing_point_s"], "reading_s": summary["reading_s"],
            "of_a_cpu": summary["balancer_cpu_s"] / elapsed_s,
            "wake_ups_per_point": summary["wake_ups"] / points,
+           "visits_per_point": summary["visits"] / points,
            "migrations_per_point": summary["migrations"] / points,
            "others_share": max(0.0, busy_s() - before - own_s) / (elapsed_s * cpus)}
     print(f"  {threads:>4} threads: {points:>4} points of {1e6 * row['point_s']:.0f} us, least "
-          f"{1e6 * row['least_point_s']:.0f} us; {100 * row['of_a_cpu']:.2f}% of a cpu; "
-          f"{row['wake_ups_per_point']:.2f} wake-ups and {row['migrations_per_point']:.2f} migrations "
-          f"a point; others had {100 * row['others_share']:.1f}%", flush=True)
+          f"{1e6 * row['least_point_s']:.0f} us, {1e6 * row['reading_s']:.0f} us to read times; "
+          f"{100 * row['of_a_cpu']:.2f}% of a cpu; a point {row['wake_ups_per_point']:.2f} wake-ups, "
+          f"{row['visits_per_point']:.2f} visits and {row['migrations_per_point']:.2f} migrations; "
+          f"others had {100 * row['others_share']:.1f}%", flush=True)
     return row
 
 

@@ -134,9 +134,9 @@ std::vector<std::size_t> JuggleTeam::team() const {
 
 std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> readings,
                                              double now_s) {
-  std::vector<std::pair<std::uint64_t, std::optional<PlaceId>>> before;
+  std::vector<JuggleOrder> before;
   const bool places_changed = !was_dealt_;
-  for (const JuggleMember& member : members_) before.emplace_back(member.last.key, member.place);
+  for (const JuggleMember& member : members_) before.push_back({member.last.key, member.place});
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
   const bool is_gap = !last_s_ || real_s <= 0 || real_s > kGapRounds * std::max(next_s(), 0.02);
   take(readings, now_s);
@@ -162,12 +162,18 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
       settle();
     }
   }
+  return orders_since(before, places_changed);
+}
+
+/// For those whose place is another than before; for all who have one where places changed.
+std::vector<JuggleOrder> JuggleTeam::orders_since(std::span<const JuggleOrder> before,
+                                                  bool places_changed) {
   std::vector<JuggleOrder> orders;
   std::size_t old = 0;
   for (JuggleMember& member : members_) {
-    while (old < before.size() && before[old].first < member.last.key) ++old;
-    const bool was_known = old < before.size() && before[old].first == member.last.key;
-    const auto place = was_known ? before[old].second : std::nullopt;
+    while (old < before.size() && before[old].key < member.last.key) ++old;
+    const bool was_known = old < before.size() && before[old].key == member.last.key;
+    const auto place = was_known ? before[old].place : std::nullopt;
     if (place == member.place && !(places_changed && member.place)) continue;
     orders.push_back({member.last.key, member.place});
     if (member.place) ++member.migrations;

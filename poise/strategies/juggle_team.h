@@ -100,6 +100,7 @@ class JuggleTeam {
   double period_s() const { return period_s_; }
 
  private:
+  std::vector<JuggleOrder> orders_since(std::span<const JuggleOrder> before, bool places_changed);
   void measure_work_rate(std::span<const ThreadReading> readings);
   double worked_s(const JuggleMember& member, const ThreadReading& reading) const;
   void take(std::span<const ThreadReading> readings, double now_s);

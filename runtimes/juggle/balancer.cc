@@ -35,11 +35,12 @@ namespace {
 // counts by its share of the time so far.
 constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
 constexpr std::size_t kFewProcesses = 4;
-constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 10;
-constexpr double kStartS = 1;               // the program binds its threads in its first moments
-constexpr std::uint64_t kChoiceRounds = 5;  // in which every thread is asked for its affinity once
-// Between visits to cpus whose speeds are learned: at first, and once they are known.
-constexpr std::uint64_t kFirstVisitRounds = 2, kVisitRounds = 20;
+constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 60;
+constexpr double kStartS = 1;                // the program binds its threads in its first moments
+constexpr std::uint64_t kChoiceRounds = 10;  // in which every thread is asked for its affinity once
+// Between visits to cpus whose speeds are learned: at first, once they are known, and where they
+// are equal, as they mostly are, so that the balancer has its wake-ups for itself.
+constexpr std::uint64_t kFirstVisitRounds = 2, kVisitRounds = 20, kEqualVisitRounds = 200;
 constexpr double kBusyCpu = 0.5;  // of the time
 constexpr std::size_t kMaxStays = 1'000'000;
 
@@ -90,6 +91,7 @@ class Balancer {
   void respect_own_choices();
   void ask_first_threads();
   std::vector<ThreadReading> read();
+  void add_bounds(const cpu_set_t& own, ThreadReading& reading) const;
   void carry_out(const JuggleOrder& order);
   void release(std::uint64_t key);
   void forget(std::uint64_t key);
@@ -223,10 +225,11 @@ void Balancer::learn_speeds() {
     if (team_.wanted(p) > kBusyCpu) busy.push_back(cpus_[p]);
   if (busy.empty()) return;
   const CpuId next = learned_.next(busy);
-  if (learned_.knows(next) && tally_.rounds % kVisitRounds != 0) return;
+  const std::uint64_t later = are_equal(speeds_) ? kEqualVisitRounds : kVisitRounds;
+  if (learned_.knows(next) && tally_.rounds % later != 0) return;
   try {
     if (!visitor_) visitor_.emplace();
-    visitor_->visit(next);
+    tally_.visits += visitor_->visit(next);
   } catch (const std::system_error&) {  // the user may have no more threads for now
   }
 }
@@ -382,18 +385,23 @@ std::vector<ThreadReading> Balancer::read() {
     }
     ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
     if (counts_instructions_) reading.work = read_counter(kept->second.counter);
-    PlaceId place = 0;
-    std::size_t num_own = 0;
-    for (PlaceId p = 0; p < cpus_.size(); ++p) {
-      if (!CPU_ISSET(cpus_[p], &kept->second.own)) continue;
-      ++num_own;
-      place = p;
-    }
-    reading.is_bound = num_own < cpus_.size();
-    if (num_own == 1 && reading.is_bound) reading.own_place = place;
+    add_bounds(kept->second.own, reading);
     readings.push_back(reading);
   }
   return readings;
+}
+
+/// What a thread's own affinity leaves of the cpus.
+void Balancer::add_bounds(const cpu_set_t& own, ThreadReading& reading) const {
+  PlaceId place = 0;
+  std::size_t num_own = 0;
+  for (PlaceId p = 0; p < cpus_.size(); ++p) {
+    if (!CPU_ISSET(cpus_[p], &own)) continue;
+    ++num_own;
+    place = p;
+  }
+  reading.is_bound = num_own < cpus_.size();
+  if (num_own == 1 && reading.is_bound) reading.own_place = place;
 }
 
 void Balancer::carry_out(const JuggleOrder& order) {
@@ -465,7 +473,10 @@ void Balancer::round() {
     refresh_own_affinities();
   if (now_s() - asked_quota_s_ >= kAskQuotaEveryS) warn_of_quota();
   respect_own_choices();
-  for (const JuggleOrder& order : team_.balance(read(), now_s())) carry_out(order);
+  const double before_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+  const std::vector<ThreadReading> readings = read();
+  tally_.reading_cpu_s += clock_s(CLOCK_THREAD_CPUTIME_ID) - before_s;
+  for (const JuggleOrder& order : team_.balance(readings, now_s())) carry_out(order);
   learn_speeds();
   tell_threads();
   count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s);

@@ -84,20 +84,24 @@ double computing_rate() {
 Visitor::Visitor() : thread_([this] { run(); }) {}
 
 Visitor::~Visitor() {
-  cpu_set_t
-      all;  // it ends soon, wherever there is room; asked while it lives, for its number's sake
+  cpu_set_t all;
   std::memset(&all, 0xff, sizeof all);
-  ::pthread_setaffinity_np(thread_.native_handle(), sizeof all, &all);
+  move(all);  // it ends soon, wherever there is room
   state_ = State::ends;
   state_.notify_one();
   thread_.join();
 }
 
-void Visitor::visit(CpuId cpu) {
-  if (state_ == State::asked) return;
+bool Visitor::move(const cpu_set_t& cpus) {
+  return ::pthread_setaffinity_np(thread_.native_handle(), sizeof cpus, &cpus) == 0;
+}
+
+bool Visitor::visit(CpuId cpu) {
+  if (state_ == State::asked || !move(set_of({cpu}))) return false;
   visit_ = {cpu, 0};
   state_ = State::asked;
   state_.notify_one();
+  return true;
 }
 
 std::optional<Visit> Visitor::told() {
@@ -111,8 +115,7 @@ void Visitor::run() {
     State state = state_;
     for (; state != State::asked && state != State::ends; state = state_) state_.wait(state);
     if (state == State::ends) return;
-    // A cpu that may not be used any more tells nothing.
-    if (set_affinity(0, set_of({visit_.cpu}))) visit_.rate = computing_rate();
+    visit_.rate = computing_rate();
     auto asked = State::asked;
     state_.compare_exchange_strong(asked, State::told);
   }

@@ -63,8 +63,9 @@ class Visitor {
   Visitor(const Visitor&) = delete;
   Visitor& operator=(const Visitor&) = delete;
 
-  /// Starts a visit; nothing happens while another is under way.
-  void visit(CpuId cpu);
+  /// Starts a visit, which wakes the thread once, for it is moved while it sleeps. False while
+  /// another is under way and for a cpu that may not be used.
+  bool visit(CpuId cpu);
 
   /// What the last visit has told, once.
   std::optional<Visit> told();
@@ -72,6 +73,7 @@ class Visitor {
  private:
   enum class State : int { idle, asked, told, ends };  // of a size that the kernel can wait for
   void run();
+  bool move(const cpu_set_t& cpus);
 
   std::atomic<State> state_{State::idle};
   Visit visit_;

@@ -88,8 +88,10 @@ std::string summary_json(const Tally& tally) {
               {"balancing_points", tally.rounds},
               {"balancing_point_s", per(tally.rounds_cpu_s, static_cast<double>(tally.rounds))},
               {"least_balancing_point_s", tally.least_round_s},
+              {"reading_s", per(tally.reading_cpu_s, static_cast<double>(tally.rounds))},
               {"balancer_cpu_s", tally.own_cpu_s},
               {"wake_ups", tally.wake_ups},
+              {"visits", tally.visits},
               {"threads", threads}}
              .dump(2) +
          "\n";

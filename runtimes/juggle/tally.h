@@ -33,8 +33,10 @@ struct Tally {
   double balancing_s = 0;      // of that, not standing down
   double own_cpu_s = 0;        // cpu time of the balancer, all in all
   std::uint64_t wake_ups = 0;  // of the balancer, all in all
+  std::uint64_t visits = 0;    // to cpus whose speeds are learned: a wake-up each
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
-  double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round
+  double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round, of all
+  double reading_cpu_s = 0;                    // of that, to read the threads' times
   double program_run_s = 0;                    // cpu time of the program's threads, as far as seen
   // While threads took part: how long, and the cpu time they could have had between two rounds,
   // summed over the threads, if all had the same, and if none had moved and all waited for the

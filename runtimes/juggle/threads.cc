@@ -1,5 +1,6 @@
 #include "runtimes/juggle/threads.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -18,16 +19,19 @@ namespace poise::juggle {
 namespace {
 
 /// The whole of a short file of /proc; nothing when it or its thread is gone.
-std::optional<std::string> read_short(int folder, const char* path) {
-  const Descriptor file(::openat(folder, path, O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
+std::optional<std::string> read_short(const Descriptor& file) {
   std::string text;
   std::array<char, 4096> buffer;
-  for (ssize_t count; (count = ::read(file.get(), buffer.data(), buffer.size())) != 0;) {
+  const auto end = [&] { return static_cast<off_t>(text.size()); };
+  for (ssize_t count; (count = ::pread(file.get(), buffer.data(), buffer.size(), end())) != 0;) {
     if (count < 0) return {};
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
   return text;
+}
+
+Descriptor open_to_read(int folder, const std::string& path) {
+  return Descriptor(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 std::vector<pid_t> numbers_in_folder(int folder) {
@@ -41,8 +45,8 @@ std::vector<pid_t> numbers_in_folder(int folder) {
   return numbers;
 }
 
-void add_children(int task_folder, pid_t thread, std::vector<pid_t>& children) {
-  const auto text = read_short(task_folder, fmt::format("{}/children", thread).c_str());
+void add_children(const Descriptor& of_thread, std::vector<pid_t>& children) {
+  const auto text = read_short(of_thread);
   if (!text) return;
   const auto more = parse_children(*text);
   children.insert(children.end(), more.begin(), more.end());
@@ -86,7 +90,7 @@ std::vector<pid_t> parse_children(std::string_view text) {
 
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) {
   const auto stat =
-      read_short(AT_FDCWD, fmt::format("/proc/{}/task/{}/stat", process, thread).c_str());
+      read_short(open_to_read(AT_FDCWD, fmt::format("/proc/{}/task/{}/stat", process, thread)));
   return stat ? parse_start_time(*stat) : std::nullopt;
 }
 
@@ -116,20 +120,15 @@ bool is_ours(pid_t process) {
 
 ThreadFinder::ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed,
                            std::size_t max_threads)
-    : root_(root),
-      with_adopted_(with_adopted),
-      not_followed_(not_followed),
-      max_threads_(max_threads) {}
+    : root_(root), not_followed_(not_followed), max_threads_(max_threads) {
+  if (with_adopted) own_children_ = open_to_read(AT_FDCWD, "/proc/thread-self/children");
+}
 
 Changes ThreadFinder::look() {
   Changes changes;
   std::set<pid_t> seen{::getpid(), not_followed_};
   std::vector<pid_t> waiting{root_};
-  if (with_adopted_) {
-    const Descriptor task(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    for (const pid_t thread : numbers_in_folder(task.get()))
-      add_children(task.get(), thread, waiting);
-  }
+  add_children(own_children_, waiting);
   while (!waiting.empty()) {
     const pid_t process = waiting.back();
     waiting.pop_back();
@@ -149,46 +148,66 @@ Changes ThreadFinder::look() {
   return changes;
 }
 
-void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& changes) {
-  Descriptor task(
-      ::open(fmt::format("/proc/{}/task", id).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+/// Whether all its threads are known and live, and no other can be there.
+bool ThreadFinder::is_as_seen(pid_t id, const Process& process) const {
   struct stat status {};
-  const bool is_ours = task && ::fstat(task.get(), &status) == 0 && status.st_uid == ::geteuid();
+  if (!process.has_all || ::fstat(process.task.get(), &status) != 0 ||
+      status.st_nlink != process.num_links || !is_ours(id))
+    return false;
+  return std::all_of(process.key_of.begin(), process.key_of.end(),
+                     [&](const auto& known) { return read_time(threads_.at(known.second)); });
+}
+
+void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& changes) {
   Process& process = processes_[id];
-  std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
-  if (is_ours) {
-    process.num_links = status.st_nlink;
-    for (const pid_t thread : numbers_in_folder(task.get())) {
-      add_children(task.get(), thread, children);
-      if (const auto known = gone.find(thread); known != gone.end()) {
-        const auto found = threads_.find(known->second);
-        if (found != threads_.end() && read_time(found->second)) {
-          process.key_of.insert(gone.extract(known));
-          continue;
-        }
-      }
-      add_thread(id, thread, task.get(), process, changes);
-    }
-  }
-  process.task = std::move(task);
-  for (const auto& [thread, key] : gone) {
-    if (threads_.erase(key) > 0) changes.died.push_back(key);
-  }
+  if (!is_as_seen(id, process)) list_threads(id, process, changes);
+  for (const auto& [thread, key] : process.key_of)
+    add_children(threads_.at(key).children, children);
+  if (!process.has_all)
+    for (const pid_t thread : numbers_in_folder(process.task.get()))
+      if (!process.key_of.contains(thread))
+        add_children(open_to_read(process.task.get(), fmt::format("{}/children", thread)),
+                     children);
   if (process.key_of.empty()) processes_.erase(id);
 }
 
-void ThreadFinder::add_thread(pid_t process, pid_t id, int task_folder, Process& of,
-                              Changes& changes) {
+/// Reads a process's folder of threads.
+void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
+  process.task = Descriptor(
+      ::open(fmt::format("/proc/{}/task", id).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
+  process.has_all = true;
+  if (process.task && ::fstat(process.task.get(), &status) == 0 && status.st_uid == ::geteuid()) {
+    process.num_links = status.st_nlink;
+    for (const pid_t thread : numbers_in_folder(process.task.get())) {
+      const auto known = gone.find(thread);
+      if (known != gone.end() && read_time(threads_.at(known->second))) {
+        process.key_of.insert(gone.extract(known));
+      } else {
+        add_thread(id, thread, process, changes);
+      }
+    }
+  }
+  for (const auto& [thread, key] : gone) {
+    threads_.erase(key);
+    changes.died.push_back(key);
+  }
+}
+
+void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& changes) {
   is_full_ = threads_.size() >= max_threads_;
-  if (is_full_) return;
-  const auto start = start_time_of(process, id);
-  Descriptor schedstat(
-      ::openat(task_folder, fmt::format("{}/schedstat", id).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!start || !schedstat) return;
+  const auto start = is_full_ ? std::nullopt : start_time_of(process, id);
+  const int folder = of.task.get();
+  Descriptor schedstat;
+  if (start) schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
+  of.has_all &= static_cast<bool>(schedstat);
+  if (!schedstat) return;
   const std::uint64_t key = next_key_++;
   of.key_of[id] = key;
   threads_.emplace(key,
-                   FoundThread{key, process, id, *start, of.threads_seen++, std::move(schedstat)});
+                   FoundThread{key, process, id, *start, of.threads_seen++, std::move(schedstat),
+                               open_to_read(folder, fmt::format("{}/children", id))});
   changes.born.push_back(key);
 }
 

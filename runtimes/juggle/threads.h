@@ -45,7 +45,7 @@ struct FoundThread {
   pid_t process = 0, id = 0;
   std::uint64_t start_time = 0;
   std::uint32_t rank_in_process = 0;  // 0: the first thread found of the process
-  Descriptor schedstat;
+  Descriptor schedstat, children;
 };
 
 /// What a look at /proc brought.
@@ -57,11 +57,11 @@ struct Changes {
 /// threads are left out, and what is beyond max_threads.
 class ThreadFinder {
  public:
-  /// With `with_adopted` also the children that this process adopts (a subreaper does), less
-  /// `not_followed`.
+  /// With `with_adopted` also the children that the calling thread adopts (the first thread of a
+  /// subreaper does), less `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
-  /// Looks for processes and threads: a walk through /proc.
+  /// Looks for processes and threads: a walk through /proc, short where no thread came or went.
   Changes look();
   /// Whether the number of threads of a known process has changed: one fstat per process.
   bool has_changed() const;
@@ -72,17 +72,20 @@ class ThreadFinder {
 
  private:
   struct Process {
-    Descriptor task;  // its folder of threads
+    Descriptor task;       // its folder of threads
+    bool has_all = false;  // of them were found
     std::uint64_t num_links = 0;
     std::uint32_t threads_seen = 0;
     std::map<pid_t, std::uint64_t> key_of;
   };
   void look_at(pid_t process, std::vector<pid_t>& children, Changes& changes);
-  void add_thread(pid_t process, pid_t id, int task_folder, Process& of, Changes& changes);
+  bool is_as_seen(pid_t id, const Process& process) const;
+  void list_threads(pid_t id, Process& process, Changes& changes);
+  void add_thread(pid_t process, pid_t id, Process& of, Changes& changes);
 
   pid_t root_;
-  bool with_adopted_;
   pid_t not_followed_;
+  Descriptor own_children_;  // with those adopted; none: these are not followed
   std::size_t max_threads_;
   bool is_full_ = false;
   std::uint64_t next_key_ = 1;

@@ -1,9 +1,13 @@
 #include "runtimes/juggle/threads.h"
 
+#include <atomic>
+#include <csignal>
 #include <gmock/gmock.h>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace poise::juggle {
@@ -93,6 +97,81 @@ TEST(Threads, of_children_of_children_are_found) {
     EXPECT_TRUE(read_time(thread));
     EXPECT_EQ(start_time_of(thread.process, thread.id), thread.start_time);
   }
+}
+
+/// A child that does something when it is told to, says so, and waits for its end.
+struct Told {
+  template <class Before, class Then>
+  Told(Before before, Then then) {
+    if (::pipe(tell) != 0 || ::pipe(say) != 0) throw std::runtime_error("pipe");
+    child = ::fork();
+    if (child != 0) return;
+    before();
+    await(say[1], tell[0]);
+    then();
+    await(say[1], tell[0]);
+    ::_exit(0);
+  }
+  static void await(int say, int told) {
+    char none = 0;
+    if (::write(say, &none, 1) != 1 || ::read(told, &none, 1) != 1) ::_exit(1);
+  }
+  void hear() const {
+    char none;
+    ASSERT_EQ(::read(say[0], &none, 1), 1);
+  }
+  void go_on() const {
+    char none = 0;
+    ASSERT_EQ(::write(tell[1], &none, 1), 1);
+    hear();
+  }
+  ~Told() {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    for (const int end : {tell[0], tell[1], say[0], say[1]}) ::close(end);
+  }
+  int tell[2], say[2];
+  pid_t child;
+};
+
+TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
+  const Told told([] {},
+                  [] {
+                    if (::fork() == 0) ::_exit(0);  // and stays, for nobody asks how it ended
+                  });
+  told.hear();
+  ThreadFinder finder(told.child, false, -1, 100);
+  EXPECT_THAT(finder.look().born, SizeIs(1));
+  EXPECT_THAT(finder.look().born, IsEmpty());
+  told.go_on();
+  EXPECT_THAT(finder.look().born, SizeIs(1));
+  EXPECT_THAT(finder.threads(), SizeIs(2));
+}
+
+TEST(Threads, that_take_the_place_of_another_are_found) {
+  std::optional<std::thread> one, other;
+  std::atomic<bool> may_end = false;
+  const Told told([&] { one.emplace([&] { may_end.wait(false); }); },
+                  [&] {
+                    may_end = true;
+                    may_end.notify_one();
+                    one->join();
+                    other.emplace([] { ::pause(); });
+                  });
+  told.hear();
+  ThreadFinder finder(told.child, false, -1, 100);
+  const auto first = finder.look().born;
+  ASSERT_THAT(first, SizeIs(2));
+  told.go_on();
+  Changes all;
+  for (int tries = 0; tries < 1000 && all.died.empty(); ++tries) {  // the dead leave a little later
+    const Changes changes = finder.look();
+    all.born.insert(all.born.end(), changes.born.begin(), changes.born.end());
+    all.died.insert(all.died.end(), changes.died.begin(), changes.died.end());
+    ::usleep(1000);
+  }
+  EXPECT_THAT(all.died, ElementsAre(first[1]));
+  EXPECT_THAT(all.born, SizeIs(1));
 }
 
 TEST(Threads, that_are_dead_have_no_time) {
