@@ -36,6 +36,8 @@ template <Program P>
 bool run_objects(const P& program, objects::Options options) {
   if constexpr (requires { program.waits(); })
     if (program.waits()) options.clock = objects::Clock::wall;
+  if constexpr (requires { program.subphase_of(std::uint64_t{}); })
+    options.subphase_of_step = [&](std::uint64_t step) { return program.subphase_of(step); };
   options.name = P::kName;
   const auto sum_of = [&](const auto& object) { return program.sum_of(object); };
   using Object = decltype(program.object(0));

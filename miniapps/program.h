@@ -24,6 +24,7 @@ using objects::Outbox;
 /// - `prepare()`, called once before any object is made: throws Error for settings that do not go
 ///   together, and may work out what all objects start from;
 /// - `check(first sum, last sum)`, which may print a line and throws Error for wrong results;
+/// - `subphase_of(step)`, which kind a step is where they are not all alike (options.h);
 /// - `waits()`, true when steps wait rather than compute, so that load is wall time.
 template <typename P>
 concept Program = requires(P program, const P& settings, CLI::App& app, ObjectId id) {

@@ -277,6 +277,7 @@ struct Program {
   Grid grid() const { return {cells, lattice * kSpacing}; }
   ObjectId num_objects() const { return grid().num_cells() * (1 + kHalf); }
   std::uint64_t steps() const { return 3 * iterations; }
+  std::uint32_t subphase_of(std::uint64_t step) const { return step % 3; }
   Body object(ObjectId id) const { return make_body(grid(), id, lattice); }
   Sums sum_of(const Body& body) const { return sums_of(body); }
   double checksum(const Sums& sums) const { return sums.checksum; }

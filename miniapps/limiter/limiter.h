@@ -165,6 +165,7 @@ struct Program {
   }
   ObjectId num_objects() const { return settings.pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }  // the last one settles
+  std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Piece object(ObjectId id) const { return {id, settings}; }
 
   Sum sum_of(const Piece& piece) const {

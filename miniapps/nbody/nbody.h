@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -238,6 +239,14 @@ struct Program : Settings {
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
+  /// Steps that attract and steps that move, by the rungs that are active.
+  std::uint32_t subphase_of(std::uint64_t step) const {
+    const bool attracts = step % 2 == 1;
+    const std::uint64_t time = attracts || step == 0 ? step / 2 : step / 2 - 1;
+    const auto rung =
+        std::min<std::uint32_t>(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));
+    return 2 * rung + (attracts ? 1 : 0);
+  }
   Piece object(ObjectId id) const {
     Piece piece{.id = id, .settings = *this, .particles = {}, .samples = {}};
     const auto first = [&](std::uint64_t of) {

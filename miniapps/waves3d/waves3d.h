@@ -258,6 +258,7 @@ struct Program {
   }
   ObjectId num_objects() const { return grid.blocks * grid.blocks * grid.blocks; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
+  std::uint32_t subphase_of(std::uint64_t step) const { return step % 2; }
   Block object(ObjectId id) const { return Block(id, grid, 2 * iterations); }
   Sums sum_of(const Block& block) const {
     Sums sums{block.first_energy, block.energy, 0, 0};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "poise/placement/subphases.h"
+
 namespace poise {
 
 namespace {
@@ -140,13 +142,33 @@ PlaceTimes place_times(const Machine& machine, const Workload& workload, const C
   return times;
 }
 
+PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
+                       const PlaceTimes& times) {
+  const Subphases subphases(workload);
+  const std::uint32_t count = subphases.count();
+  const std::vector<double> work_s =
+      count == 1 ? times.work_s : subphase_work_s(machine, workload, subphases, placement);
+  PhaseTimes sum;
+  for (std::uint32_t s = 0; s < count; ++s) {
+    PhaseTimes most;
+    for (PlaceId p = 0; p < machine.num_places(); ++p) {
+      const double work = work_s[std::size_t{p} * count + s];
+      most.makespan_s = std::max(most.makespan_s, work);
+      most.iteration_s = std::max(most.iteration_s, work + times.comm_s[p] * subphases.part(s));
+    }
+    sum.makespan_s += most.makespan_s;
+    sum.iteration_s += most.iteration_s;
+  }
+  return sum;
+}
+
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
                  const Placement& before, const Placement& after) {
   Metrics metrics;
   const PlaceTimes times = place_times(machine, workload, costs, after);
-  for (PlaceId p = 0; p < machine.num_places(); ++p)
-    metrics.iteration_s = std::max(metrics.iteration_s, times.work_s[p] + times.comm_s[p]);
-  metrics.makespan_s = largest(times.work_s);
+  const PhaseTimes phase = phase_times(machine, workload, after, times);
+  metrics.iteration_s = phase.iteration_s;
+  metrics.makespan_s = phase.makespan_s;
   metrics.max_comm_s = largest(times.comm_s);
   metrics.average_s = average_s(machine, workload);
   metrics.makespan_bound_s = makespan_bound_s(machine, workload, before);

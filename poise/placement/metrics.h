@@ -17,6 +17,9 @@ namespace poise {
 ///               count * seconds_per_message * latency_factor(q, p) +
 ///               bytes * seconds_per_byte * bandwidth_factor(q, p)
 ///     busy(p) = work(p) + comm(p)
+///
+/// Where the workload divides loads among subphases (subphases.h), each has its own busiest place,
+/// and their times add up.
 struct Metrics {
   double iteration_s = 0;       // max busy(p)
   double makespan_s = 0;        // max work(p)
@@ -42,6 +45,13 @@ struct PlaceTimes {
 };
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
+
+/// What the slowest places make of it.
+struct PhaseTimes {
+  double iteration_s = 0, makespan_s = 0;  // as in Metrics
+};
+PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
+                       const PlaceTimes& times);
 
 /// Per place, background load and the loads of its tasks over its speed.
 std::vector<double> work_s(const Machine& machine, const Workload& workload,

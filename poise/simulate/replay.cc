@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "poise/base/error.h"
@@ -142,11 +141,13 @@ class Replayer::Run {
     const auto& objects = replayer_.objects_.of_task[phase];
     result.phase = phase;
     if (!known_[phase]) {
-      const PlaceTimes times = place_times(replayer_.machine_, workload, replayer_.machine_.costs(),
-                                           placement_of(objects, place_of_));
-      known_[phase] = times_of(times);
+      const Placement placement = placement_of(objects, place_of_);
+      known_[phase] = phase_times(
+          replayer_.machine_, workload, placement,
+          place_times(replayer_.machine_, workload, replayer_.machine_.costs(), placement));
     }
-    std::tie(result.iteration_s, result.makespan_s) = *known_[phase];
+    result.iteration_s = known_[phase]->iteration_s;
+    result.makespan_s = known_[phase]->makespan_s;
     if (!replayer_.plan_.overlap) return;
     // Other tasks are other code: everybody waits for it to begin.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
@@ -158,21 +159,10 @@ class Replayer::Run {
   }
 
  private:
-  using Times = std::pair<double, double>;  // iteration, makespan
-
-  static Times times_of(const PlaceTimes& times) {
-    Times result{0, 0};
-    for (std::size_t p = 0; p < times.work_s.size(); ++p) {
-      result.first = std::max(result.first, times.work_s[p] + times.comm_s[p]);
-      result.second = std::max(result.second, times.work_s[p]);
-    }
-    return result;
-  }
-
   const Replayer& replayer_;
   std::vector<PlaceId> place_of_;  // per object
   OverlapClocks clocks_;
-  std::vector<std::optional<Times>> known_;  // per phase, for the places as they are
+  std::vector<std::optional<PhaseTimes>> known_;  // per phase, for the places as they are
 };
 
 Replay Replayer::run(const Decide& decide) const {

@@ -176,7 +176,8 @@ void read_optional_columns(const Columns& columns, const Counts& counts, Phase& 
     while (blocks->left() != 0) workload.shared_block_bytes.push_back(blocks->varint());
   columns.read_into(workload.place_bytes, "place_bytes", counts.places, 1, varint_of);
   columns.read_into(phase.names, "name", counts.tasks, 5, read_name);
-  columns.read_into(phase.subphase_load_s, "subphase_load_s", counts.tasks, 1, read_subphases);
+  columns.read_into(phase.workload.subphase_load_s, "subphase_load_s", counts.tasks, 1,
+                    read_subphases);
 }
 
 Phase read_phase(Cursor payload, std::uint32_t num_places) {

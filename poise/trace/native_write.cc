@@ -129,7 +129,7 @@ void add_optional_columns(std::string& payload, const Phase& phase) {
   add_column_of(payload, "shared_block_bytes", workload.shared_block_bytes, add_varint);
   add_column_of(payload, "place_bytes", workload.place_bytes, add_varint);
   add_column_of(payload, "name", phase.names, add_name);
-  add_column_of(payload, "subphase_load_s", phase.subphase_load_s, add_subphases);
+  add_column_of(payload, "subphase_load_s", phase.workload.subphase_load_s, add_subphases);
 }
 
 std::string file_head(std::uint32_t num_places, const Machine* machine) {

@@ -35,7 +35,6 @@ struct Phase {
   Workload workload;
   Placement placement;          // without tasks: not recorded
   std::vector<TaskName> names;  // per task, or empty: tasks are called by their number
-  std::vector<std::vector<double>> subphase_load_s;  // per task, or empty: not recorded
 };
 
 struct Trace {

@@ -33,6 +33,7 @@ inline void expect_same(const Workload& a, const Workload& b) {
   }
   EXPECT_EQ(a.shared_block_bytes, b.shared_block_bytes);
   EXPECT_EQ(a.place_bytes, b.place_bytes);
+  EXPECT_EQ(a.subphase_load_s, b.subphase_load_s);
 }
 
 inline void expect_same(const Phase& a, const Phase& b) {
@@ -41,7 +42,6 @@ inline void expect_same(const Phase& a, const Phase& b) {
   expect_same(a.workload, b.workload);
   EXPECT_EQ(a.placement, b.placement);
   EXPECT_TRUE(a.names == b.names);
-  EXPECT_EQ(a.subphase_load_s, b.subphase_load_s);
 }
 
 inline void expect_same(const Trace& a, const Trace& b) {
@@ -76,7 +76,7 @@ inline Trace full_trace() {
                    {9, 7, {1, 2, -3}, -1, TaskName::Kind::id},
                    {1ull << 60, 7, {0}, -1, TaskName::Kind::id},
                    {0, 2, {}, -1, TaskName::Kind::sequence}};
-    phase.subphase_load_s = {{0.05, 0.05}, {}, {1e-9}, {}};
+    workload.subphase_load_s = {{0.05, 0.05}, {}, {1e-9}, {}};
   }
   return trace;
 }

@@ -211,8 +211,8 @@ void join_optional_columns(std::span<const Entry> entries, Phase& phase) {
                                                              : std::array<double, 3>{});
   if (std::any_of(entries.begin(), entries.end(), has_subphases))
     for (const Entry& entry : entries)
-      phase.subphase_load_s.push_back(entry.task ? entry.task->subphase_load_s
-                                                 : std::vector<double>{});
+      phase.workload.subphase_load_s.push_back(entry.task ? entry.task->subphase_load_s
+                                                          : std::vector<double>{});
 }
 
 /// Tasks that are called by their number need no names (vt_write.cc writes them so).

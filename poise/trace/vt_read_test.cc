@@ -124,7 +124,7 @@ TEST(VtRead, user_defined_sizes_become_bytes_memory_and_shared_blocks) {
 TEST(VtRead, subphases_are_kept) {
   const Trace trace = join_texts({rank_file(phase(
       0, task(object(1, 0), 3, R"(,"subphases":[{"id":0,"time":1.0},{"id":1,"time":2.0}])")))});
-  EXPECT_THAT(trace.phases[0].subphase_load_s, ElementsAre(ElementsAre(1, 2)));
+  EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
 }
 
 TEST(VtRead, an_end_that_cannot_move_and_is_not_listed_is_a_task_without_load) {

@@ -128,9 +128,9 @@ void add_task(Text& text, const Phase& phase, TaskId t) {
   add_entity(text, phase, t);
   add(text, ",\"node\":{},\"resource\":\"cpu\",\"time\":", phase.placement.of(t));
   add_float(text, phase.workload.tasks[t].load_s);
-  if (!phase.subphase_load_s.empty() && !phase.subphase_load_s[t].empty()) {
+  if (!phase.workload.subphase_load_s.empty() && !phase.workload.subphase_load_s[t].empty()) {
     std::size_t id = 0;
-    for (const double load_s : phase.subphase_load_s[t]) {
+    for (const double load_s : phase.workload.subphase_load_s[t]) {
       add(text, "{}{{\"id\":{},\"time\":", id == 0 ? ",\"subphases\":[" : ",", id);
       add_float(text, load_s);
       add(text, "}}");

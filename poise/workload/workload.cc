@@ -38,6 +38,12 @@ void check(const Workload& workload, std::uint32_t num_places) {
   check_length("homes", workload.homes.size(), num_tasks);
   check_length("task memory", workload.memory.size(), num_tasks);
   check_length("place memory", workload.place_bytes.size(), num_places);
+  check_length("loads of subphases", workload.subphase_load_s.size(), num_tasks);
+  for (const std::vector<double>& loads_s : workload.subphase_load_s)
+    for (const double load_s : loads_s)
+      if (!std::isfinite(load_s) || load_s < 0)
+        fail("workload: a task has load {} s in a subphase; a load is finite and at least 0",
+             load_s);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
       fail("workload: a task uses shared block {} of {}", memory.shared_block,

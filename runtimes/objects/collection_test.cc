@@ -267,6 +267,46 @@ TEST(Collection, what_many_on_a_rank_receive_is_there_once_and_read_where_it_lie
             static_cast<std::ptrdiff_t>(addresses.size()));
 }
 
+TEST(Collection, divides_loads_among_subphases_wherever_objects_run) {
+  int rank = 0, num_ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  const std::string path =
+      broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_kinds_{}.poise", ::getpid()));
+  Options options{.strategy = "rotate", .period = 6, .trace = path, .threads = 2};
+  options.subphase_of_step = [](std::uint64_t step) { return step % 3 == 1 ? 1u : 0u; };
+  for (const bool lends : {false, true})
+    for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
+      options.lend = lends;
+      options.mode = mode;
+      {
+        Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
+        objects.run(kSteps);
+        EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(kSteps));
+      }
+      if (rank != 0) continue;
+      for (const Phase& phase : read_trace(path).phases) {
+        const Workload& workload = phase.workload;
+        ASSERT_EQ(workload.subphase_load_s.size(), kObjects);
+        for (ObjectId id = 0; id < kObjects; ++id) {
+          ASSERT_EQ(workload.subphase_load_s[id].size(), 2u);
+          const double sum_s = workload.subphase_load_s[id][0] + workload.subphase_load_s[id][1];
+          EXPECT_GT(workload.subphase_load_s[id][1], 0);
+          EXPECT_NEAR(sum_s, workload.tasks[id].load_s, 1e-9 + 1e-6 * sum_s);
+        }
+      }
+      std::remove(path.c_str());
+    }
+}
+
+TEST(Collection, refuses_more_subphases_than_there_can_be) {
+  Options options;
+  options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
+  Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
+  objects.run(2);
+  EXPECT_THROW(objects.step(), Error);
+}
+
 TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

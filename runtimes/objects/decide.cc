@@ -171,6 +171,8 @@ Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
     own.workload.tasks.push_back(census.workload.tasks[t]);
     if (!census.workload.positions.empty())
       own.workload.positions.push_back(census.workload.positions[t]);
+    if (!census.workload.subphase_load_s.empty())
+      own.workload.subphase_load_s.push_back(census.workload.subphase_load_s[t]);
   }
   for (const auto& [from, to, count, bytes] : census.workload.messages)
     if (index_of[from] < num_objects_ && index_of[to] < num_objects_)

@@ -14,6 +14,7 @@
 #include "runtimes/objects/thread.h"
 
 #include "poise/placement/initial.h"
+#include "poise/placement/subphases.h"
 
 namespace poise::objects {
 
@@ -164,6 +165,7 @@ void Engine::deal_out() {
 
 void Engine::step() {
   const double start_s = wall_now_s();
+  if (options_.subphase_of_step) find_subphase();
   run_objects();
   const std::vector<double> ends_s = work_ends_s();
   exchange_mail();
@@ -192,11 +194,27 @@ void Engine::run_one(std::size_t s, Thread& thread) {
   }
   const double cpu_s = cpu_now_s(), wall_s = wall_now_s();
   thread.log->end(slot.id, cpu_s);
-  slot.wall_s += wall_s - thread.wall_s;
+  charge(slot, cpu_s - thread.cpu_s, wall_s - thread.wall_s);
   thread.busy_cpu_s += cpu_s - thread.cpu_s;
   thread.busy_wall_s += wall_s - thread.wall_s;
   thread.cpu_s = cpu_s;
   thread.wall_s = wall_s;
+}
+
+void Engine::find_subphase() {
+  subphase_ = options_.subphase_of_step(num_steps_);
+  if (subphase_ >= kMostSubphases)
+    fail("objects: step {} of \"{}\" is of subphase {}; they are numbered from 0 to {}", num_steps_,
+         options_.name, subphase_, kMostSubphases - 1);
+  num_subphases_ = std::max(num_subphases_, subphase_ + 1);
+  for (Slot& slot : slots_) slot.subphase_s.resize(num_subphases_);
+}
+
+/// The object's last step took so long.
+void Engine::charge(Slot& slot, double cpu_s, double wall_s) const {
+  slot.wall_s += wall_s;
+  if (num_subphases_ > 0)
+    slot.subphase_s[subphase_] += options_.clock == Clock::wall ? wall_s : cpu_s;
 }
 
 /// Objects of a rank run on whichever thread is free, or on that of their place.

@@ -88,7 +88,8 @@ class Engine {
     std::unique_ptr<Hosted> object;
     std::vector<Mail> inbox;
     double wall_s = 0;
-    double step_s = 0;  // of its last steps, where steps may be lent; 0: unknown
+    std::vector<double> subphase_s = {};  // by Options::clock, so many as num_subphases_
+    double step_s = 0;                    // of its last steps, where steps may be lent; 0: unknown
   };
   class Thread;
 
@@ -96,6 +97,8 @@ class Engine {
   void deal_out();
   void run_objects();
   void run_one(std::size_t slot, Thread& thread);
+  void find_subphase();
+  void charge(Slot& slot, double cpu_s, double wall_s) const;
   void count_busy();
   std::vector<Parcel> collect_mail();
   void exchange_mail();
@@ -114,6 +117,7 @@ class Engine {
   void finish_trace();
   void finish_timeline();
   void balance_if_due();
+  std::vector<double> busy_by_subphase_s() const;
   bool is_worth_it();
   void warn(const std::string& trouble);
   [[noreturn]] void abort(ObjectId id, const std::string& what);
@@ -139,6 +143,7 @@ class Engine {
   std::vector<Parcel> held_;  // what the inboxes look into: first from each thread, then others'
 
   std::uint64_t num_steps_ = 0, steps_in_phase_ = 0, check_after_ = 4;
+  std::uint32_t subphase_ = 0, num_subphases_ = 0;  // of this step; known, 0: nobody asked for them
   double wall_s_ = 0, phase_wall_s_ = 0, load_s_ = 0, phase_load_s_ = 0;
   double phase_ran_s_ = 0;  // load that ran here, which with lending is not that of own objects
   double background_s_ = 0, idle_s_ = 0, total_idle_s_ = 0;

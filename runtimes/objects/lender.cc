@@ -207,7 +207,7 @@ void Engine::Lender::take_home(std::uint32_t s) {
   Recorder::Log& log = *engine_.threads_.back()->log;
   log.begin(slot.id, 0);
   log.end(slot.id, spent.cpu_s);
-  slot.wall_s += spent.wall_s;
+  engine_.charge(slot, spent.cpu_s, spent.wall_s);
   lent_s_ += engine_.options_.clock == Clock::wall ? spent.wall_s : spent.cpu_s;
   forward(letters);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include "runtimes/objects/collect.h"
@@ -35,7 +36,10 @@ void Engine::begin_phase() {
   for (const auto& thread : threads_) thread->log = &recorder_->add_thread();
   steps_in_phase_ = 0;
   phase_wall_s_ = phase_load_s_ = phase_ran_s_ = background_s_ = idle_s_ = 0;
-  for (Slot& slot : slots_) slot.wall_s = 0;
+  for (Slot& slot : slots_) {
+    slot.wall_s = 0;
+    slot.subphase_s.assign(num_subphases_, 0);
+  }
 }
 
 Share Engine::measured() {
@@ -52,7 +56,9 @@ Share Engine::measured() {
       slot.object->describe(row);
     });
     share.rows.push_back(row);
+    share.subphase_s.insert(share.subphase_s.end(), slot.subphase_s.begin(), slot.subphase_s.end());
   }
+  share.num_subphases = num_subphases_;
   share.messages = std::move(phase.messages);
   share.places.push_back({world_.own_places()[0], background_s_, idle_s_});
   return share;
@@ -68,16 +74,26 @@ void Engine::balance_if_due() {
   }
 }
 
+/// This rank's work since the last decision, by subphase where it is known.
+std::vector<double> Engine::busy_by_subphase_s() const {
+  if (num_subphases_ == 0) return {phase_load_s_ / num_threads_ + background_s_};
+  std::vector<double> busy_s(num_subphases_, background_s_ / num_subphases_);
+  for (const Slot& slot : slots_)
+    for (std::uint32_t s = 0; s < num_subphases_; ++s)
+      busy_s[s] += slot.subphase_s[s] / num_threads_;
+  return busy_s;
+}
+
 /// Asks seldom, and less often the longer the answer stays no.
 bool Engine::is_worth_it() {
   if (steps_in_phase_ < check_after_) return false;
-  const double own_s = phase_load_s_ / num_threads_ + background_s_;
-  double most = own_s, sum = own_s;
-  to_largest(comm_, {&most, 1});
+  std::vector<double> most = busy_by_subphase_s();
+  double sum = std::accumulate(most.begin(), most.end(), 0.0);
+  to_largest(comm_, most);
   to_sum(comm_, {&sum, 1});
   const std::uint64_t to_come =
       options_.expected_steps > num_steps_ ? options_.expected_steps - num_steps_ : num_steps_;
-  const bool pays = payoff_s({.busiest_s = most,
+  const bool pays = payoff_s({.busiest_s = std::accumulate(most.begin(), most.end(), 0.0),
                               .average_s = sum / world_.num_ranks,
                               .steps = steps_in_phase_,
                               .steps_to_come = to_come,

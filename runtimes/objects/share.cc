@@ -11,6 +11,8 @@ Share gathered(MPI_Comm comm, const Share& own, int root) {
   all.rows = to_root(comm, own.rows, root);
   all.messages = to_root(comm, own.messages, root);
   all.places = to_root(comm, own.places, root);
+  all.num_subphases = own.num_subphases;
+  if (own.num_subphases > 0) all.subphase_s = to_root(comm, own.subphase_s, root);
   return all;
 }
 
@@ -32,6 +34,13 @@ Census census_of(const Share& all, ObjectId num_objects, std::uint32_t num_place
     places[row.id] = row.place;
     if (has_positions)
       workload.positions[row.id] = {row.position[0], row.position[1], row.position[2]};
+  }
+  if (all.num_subphases > 0) workload.subphase_load_s.resize(num_objects);
+  for (std::size_t r = 0; r < all.rows.size() && all.num_subphases > 0; ++r) {
+    const auto row = all.subphase_s.begin() + static_cast<std::ptrdiff_t>(r * all.num_subphases);
+    auto& loads_s = workload.subphase_load_s[all.rows[r].id];
+    for (auto seconds = row; seconds != row + all.num_subphases; ++seconds)
+      loads_s.push_back(*seconds / threads_per_place);
   }
   workload.messages = merged(num_objects, all.messages);
   workload.background_s.resize(num_places);

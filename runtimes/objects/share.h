@@ -33,6 +33,8 @@ struct Share {
   std::vector<Row> rows;
   std::vector<Message> messages;  // sent by these objects
   std::vector<PlaceRow> places;
+  std::uint32_t num_subphases = 0;  // 0: loads are not divided among them
+  std::vector<double> subphase_s;   // so many of each row, one row after the other
 };
 
 /// The shares of all ranks, at `root`, or everywhere where root is below 0. Collective.

@@ -33,6 +33,15 @@ TEST(Census, puts_rows_in_the_order_of_tasks_and_places) {
   EXPECT_TRUE(workload.positions.empty());
 }
 
+TEST(Census, divides_loads_as_the_rows_say) {
+  Share all = two_ranks();
+  EXPECT_TRUE(census_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
+  all.num_subphases = 2;
+  all.subphase_s = {1, 2, 0, 1, 2, 0};
+  EXPECT_EQ(census_of(all, 3, 2, false, 2).workload.subphase_load_s,
+            (std::vector<std::vector<double>>{{0, 0.5}, {1, 0}, {0.5, 1}}));
+}
+
 TEST(Census, takes_the_clock_and_the_threads_it_is_told_to) {
   const auto [workload, current] = census_of(two_ranks(), 3, 2, true, 4);
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);

@@ -1,0 +1,105 @@
+#include "poise/placement/subphases.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+Workload divided(std::vector<std::vector<double>> rows, const std::vector<double>& loads_s) {
+  Workload workload;
+  for (const double load_s : loads_s) workload.tasks.push_back({.load_s = load_s});
+  workload.subphase_load_s = std::move(rows);
+  return workload;
+}
+
+TEST(Subphases, are_one_where_nothing_is_known) {
+  for (const auto& rows : {std::vector<std::vector<double>>{},
+                           {{3}, {1}},
+                           {{0, 0}, {0, 0}},
+                           {std::vector<double>(kMostSubphases + 1, 1), {}}}) {
+    const Workload workload = divided(rows, {3, 1});
+    const Subphases subphases(workload);
+    ASSERT_EQ(subphases.count(), 1u);
+    EXPECT_EQ(subphases.part(0), 1);
+    EXPECT_EQ(subphases.load_s(0, 0), 3);
+  }
+}
+
+TEST(Subphases, divide_the_load_there_is_now) {
+  const Workload workload = divided({{1, 3}, {2}, {}, {0, 0}}, {8, 4, 6, 3});
+  const Subphases subphases(workload);
+  ASSERT_EQ(subphases.count(), 2u);
+  EXPECT_EQ(subphases.load_s(0, 0), 2);
+  EXPECT_EQ(subphases.load_s(0, 1), 6);
+  EXPECT_EQ(subphases.load_s(1, 0), 4);
+  EXPECT_EQ(subphases.load_s(1, 1), 0);
+  // 6 s of 12 s in either, so tasks without a row are half and half.
+  EXPECT_EQ(subphases.part(0), 0.5);
+  EXPECT_EQ(subphases.load_s(2, 1), 3);
+  EXPECT_EQ(subphases.load_s(3, 0), 1.5);
+}
+
+TEST(Subphases, loads_that_overflow_are_not_known) {
+  const Workload workload = divided({{1e308, 1e308}, {1, 1e-320}}, {1, 2});
+  const Subphases subphases(workload);
+  ASSERT_EQ(subphases.count(), 2u);
+  EXPECT_EQ(subphases.load_s(0, 0), 1);  // divided as the others' is
+  EXPECT_EQ(subphases.load_s(1, 0), 2);
+}
+
+TEST(Subphases, the_busiest_of_each_add_up) {
+  // Both places work 10 s, but one in the first subphase and the other in the second.
+  Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
+  const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");
+  const Placement apart(std::vector<PlaceId>{0, 1, 2});
+  const auto metrics = [&] { return evaluate(machine, workload, machine.costs(), apart, apart); };
+  EXPECT_EQ(metrics().makespan_s, 20);
+  EXPECT_EQ(metrics().iteration_s, 20);
+  workload.background_s = {2, 0, 0};  // a second in either
+  EXPECT_EQ(metrics().makespan_s, 21);
+  workload.messages = {{1, 2, 4, 0}};  // two seconds in either
+  EXPECT_EQ(metrics().makespan_s, 21);
+  EXPECT_EQ(metrics().iteration_s, 24);
+  workload.subphase_load_s.clear();
+  EXPECT_EQ(metrics().makespan_s, 20);
+  EXPECT_EQ(metrics().iteration_s, 24);
+}
+
+TEST(Subphases, the_sum_is_no_less_than_the_makespan_of_the_whole_phase) {
+  const Machine machine = machine_from_text("core:4 speeds:1,0.5,1,2");
+  Random random(5);
+  for (int draw = 0; draw < 50; ++draw) {
+    std::vector<std::vector<double>> rows(12);
+    std::vector<double> loads_s;
+    Placement placement(12);
+    for (TaskId t = 0; t < 12; ++t) {
+      for (int s = 0; s < 5; ++s) rows[t].push_back(random.uniform());
+      loads_s.push_back(random.uniform());
+      placement.move(t, static_cast<PlaceId>(random.below(4)));
+    }
+    const Workload workload = divided(rows, loads_s);
+    const std::vector<double> whole_s = work_s(machine, workload, placement);
+    const Metrics metrics = evaluate(machine, workload, machine.costs(), placement, placement);
+    const double makespan_s = *std::max_element(whole_s.begin(), whole_s.end());
+    EXPECT_GE(metrics.makespan_s, makespan_s * (1 - 1e-12));
+    EXPECT_LE(metrics.makespan_s, 5 * makespan_s);
+  }
+}
+
+TEST(Subphases, loads_that_are_none_are_refused) {
+  Workload workload = divided({{1, -1}}, {1});
+  EXPECT_THROW(check(workload, 2), Error);
+  workload.subphase_load_s = {{1, 1}, {1, 1}};
+  EXPECT_THROW(check(workload, 2), Error);
+  workload.subphase_load_s = {{1, 1}};
+  EXPECT_NO_THROW(check(workload, 2));
+}
+
+}  // namespace
+}  // namespace poise
