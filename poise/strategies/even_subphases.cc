@@ -92,6 +92,7 @@ class Evening {
 
   /// Takes the best step between two places: a move, or an exchange where no move gains.
   bool even_pair(PlaceId p, PlaceId q) {
+    ++looks_;
     for (std::uint32_t s = 0; s < count_; ++s) {
       rest_s_[s] = 0;
       for (const auto& [busy_s, place] : busiest_[s])
@@ -152,6 +153,7 @@ class Evening {
     relocate(step.task, step.from, step.to);
     if (step.partner) relocate(*step.partner, step.to, step.from);
     find_busiest();
+    looks_ += machine_.num_places();  // it took as long
   }
 
   void relocate(TaskId t, PlaceId from, PlaceId to) {

@@ -1,4 +1,4 @@
-// Evens out the subphases of a placement, whatever strategy made it.
+// Evens out the subphases of a placement.
 #pragma once
 
 #include "poise/placement/placement.h"

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "poise/placement/metrics.h"
+#include "poise/strategies/even_subphases.h"
 #include "poise/strategies/mapping/from_scratch.h"
 #include "poise/strategies/relaxation.h"
 
@@ -161,6 +162,7 @@ class Search {
 
   /// The best, if it pays or the current placement cannot be.
   Placement result() && {
+    even();
     if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
     const Metrics now = evaluate(problem_.machine, problem_.workload, problem_.costs,
                                  problem_.current, problem_.current);
@@ -170,6 +172,14 @@ class Search {
  private:
   double total_s(const Metrics& metrics) const {
     return steps_ * metrics.iteration_s + metrics.migration_s;
+  }
+
+  /// What was best on the whole need not be in each subphase.
+  void even() {
+    const auto& [machine, workload, current, costs, seed, past] = problem_;
+    if (workload.subphase_load_s.empty() || place_cap_bytes_ > 0) return;
+    best_.placement = even_in_subphases(std::move(best_.placement), problem_);
+    best_.metrics = evaluate(machine, workload, costs, current, best_.placement);
   }
 
   Placement fitted(const Placement& wanted) const {

@@ -1,18 +1,11 @@
 #include "poise/strategies/strategy.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
-#include "poise/strategies/even_subphases.h"
 
 namespace poise {
-
-Placement Choice::rebalance(const Problem& problem) const {
-  Placement placement = strategy->rebalance(problem, knobs);
-  return strategy->ignores_loads ? placement : even_in_subphases(std::move(placement), problem);
-}
 
 std::string Choice::text() const {
   const std::string settings = knobs.text();

@@ -37,8 +37,6 @@ struct Strategy {
   bool is_oracle = false;
   /// Places tasks as it would if none sent anything: what it is asked need not have messages.
   bool ignores_messages = false;
-  /// Places tasks as it would whatever they cost: nothing is to be made better of its answer.
-  bool ignores_loads = false;
 };
 
 /// Every strategy, in the order in which users should meet them.
@@ -48,9 +46,7 @@ std::span<const Strategy> strategies();
 struct Choice {
   const Strategy* strategy;
   Knobs knobs;
-  /// The strategy's answer; where tasks' loads are known by subphase, made even in each of them
-  /// (even_subphases.h), which no strategy looks at.
-  Placement rebalance(const Problem& problem) const;
+  Placement rebalance(const Problem& problem) const { return strategy->rebalance(problem, knobs); }
   /// "nuco:alpha=0.001": what parse_strategy reads back.
   std::string text() const;
 };

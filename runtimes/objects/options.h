@@ -41,7 +41,7 @@ struct Options {
   std::uint32_t ranks_per_host = 0;  // POISE_RANKS_PER_HOST; 0: as MPI sees it
   std::uint64_t seed = 1;
   /// Where steps are not all alike: which kind each is, below 64 and the same on every rank. Loads
-  /// are then known by kind, and strategies' answers made even in each. Empty: all are one kind.
+  /// are then known by kind, and `poise` evens out each. Empty: all are one kind.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
   std::size_t max_piece_bytes = std::size_t{1} << 30;  // of one MPI message
 };
