@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <iostream>
 #include <memory_resource>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
-#include <time.h>
 #include <vector>
 
 #include "miniapps/arguments.h"
@@ -73,23 +73,45 @@ struct Case {
 
 using Item = std::pmr::vector<char>;
 
-double run(tasks::Context& context, const Case& what, std::vector<Item>& data) {
+double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// What runs of one kind took; the CPU seconds of an average rank.
+struct Runs {
+  std::vector<double> seconds, cpu_s;
+  double best_s() const { return *std::min_element(seconds.begin(), seconds.end()); }
+  double cores_per_rank() const {
+    return std::accumulate(cpu_s.begin(), cpu_s.end(), 0.0) /
+           std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  }
+};
+
+void run(tasks::Context& context, const Case& what, std::span<Item> data, Runs& runs) {
   MPI_Barrier(MPI_COMM_WORLD);
-  const double begin_s = now_s();
+  const double begin_s = now_s(), begin_cpu_s = cpu_s();
   for (auto& item : data) {
     const auto all = std::span(item);
     context.submit(what.sleep ? kSleep : kCompute, tasks::in(all.first(what.bytes_in)),
                    tasks::out(all.last(what.bytes_out)), what.us);
   }
   context.wait();
-  double seconds = now_s() - begin_s;
+  double seconds = now_s() - begin_s, cpu = cpu_s() - begin_cpu_s;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
+  MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  runs.seconds.push_back(seconds);
+  runs.cpu_s.push_back(cpu / context.num_ranks());
 }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// How much of what tasks split by hand reach, run by run, so that both saw the same host.
+double of_host(const Runs& lent, const Runs& even) {
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < lent.seconds.size(); ++i)
+    shares.push_back(even.seconds[i] / lent.seconds[i]);
+  return median(shares);
 }
 
 void measure(const Case& what) {
@@ -101,17 +123,19 @@ void measure(const Case& what) {
   tasks::Context with(MPI_COMM_WORLD, {what.threads, what.settings});
   auto* const memory = what.shared ? with.memory() : std::pmr::new_delete_resource();
   std::vector<Item> data;
-  for (int i = 0; i < what.num_tasks && (rank == 0 || what.balanced); ++i)
+  const int share = what.balanced ? what.num_tasks : what.num_tasks / num_ranks;
+  const int own = rank == 0 ? what.num_tasks : what.balanced ? share : 0;
+  for (int i = 0; i < std::max(own, share); ++i)
     data.emplace_back(what.bytes_in + what.bytes_out, '\0', memory);
-  std::vector<double> without_s, with_s;
+  const auto all = std::span(data);
+  Runs alone, lent, even;  // even: split by hand, what the host can do at that moment
   for (int i = 0; i < what.repeats; ++i) {
-    without_s.push_back(run(without, what, data));
-    with_s.push_back(run(with, what, data));
+    run(without, what, all.first(static_cast<std::size_t>(own)), alone);
+    run(with, what, all.first(static_cast<std::size_t>(own)), lent);
+    run(without, what, all.first(static_cast<std::size_t>(share)), even);
   }
   const std::string summary = with.summary();
   if (rank != 0) return;
-  const double alone_s = *std::min_element(without_s.begin(), without_s.end());
-  const double lent_s = *std::min_element(with_s.begin(), with_s.end());
   const double ideal_s =
       what.us * 1e-6 * what.num_tasks / (what.balanced ? 1 : num_ranks) / what.threads;
   const nlohmann::json line = {{"np", num_ranks},
@@ -123,11 +147,17 @@ void measure(const Case& what) {
                                {"sleep", what.sleep},
                                {"balanced", what.balanced},
                                {"shared", what.shared},
-                               {"without_s", alone_s},
-                               {"with_s", lent_s},
-                               {"gain", alone_s / lent_s},
-                               {"of_ideal", ideal_s / lent_s},
-                               {"median_gain", median(without_s) / median(with_s)},
+                               {"without_s", alone.best_s()},
+                               {"with_s", lent.best_s()},
+                               {"gain", alone.best_s() / lent.best_s()},
+                               {"of_ideal", ideal_s / lent.best_s()},
+                               {"median_gain", median(alone.seconds) / median(lent.seconds)},
+                               {"with_each_s", lent.seconds},
+                               {"even_s", even.best_s()},
+                               {"host_gain", alone.best_s() / even.best_s()},
+                               {"of_host", of_host(lent, even)},
+                               {"cores_without", alone.cores_per_rank()},
+                               {"cores_with", lent.cores_per_rank()},
                                {"settings", what.settings}};
   std::cout << line.dump() << '\n' << std::flush;
   std::cerr << summary;

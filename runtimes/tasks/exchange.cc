@@ -83,6 +83,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   threads_ = threads;
   if (wait > wave_.wait()) {
     in_wait_ = true;
+    wait_since_s_ = now_s;
     ask_pause_s_ = next_ask_s_ = 0;
     std::vector<WaveMessage> out;
     wave_.enter(out);
@@ -224,7 +225,9 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
 void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) {
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
-    (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_s() - asked_at_s) / 2);
+    // Answers to what was asked in an earlier wait have slept through what came between.
+    if (asked_at_s >= wait_since_s_)
+      (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_s() - asked_at_s) / 2);
     peer.asked_s = -1;
   }
   if (with_tasks) {

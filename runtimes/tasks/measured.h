@@ -39,11 +39,14 @@ class TaskTimes {
 };
 
 /// A value that disturbances only ever make larger: it follows smaller values quickly, larger ones
-/// slowly.
+/// slowly, and none as more than four times itself.
 class Floor {
  public:
   explicit Floor(double initial) : value_(initial) {}
-  void learn(double value) { value_ += (value - value_) / (value < value_ ? 4 : 32); }
+  void learn(double value) {
+    const double taken = std::min(value, 4 * value_);
+    value_ += (taken - value_) / (taken < value_ ? 4 : 32);
+  }
   double value() const { return value_; }
 
  private:

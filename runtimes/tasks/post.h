@@ -65,6 +65,7 @@ class Post {
     std::size_t open = 0;
     std::function<void()> then;  // empty for a head
   };
+  bool finds_head(MPI_Message& message, MPI_Status& status);
   void receive_heads();
   void hold_back(const std::shared_ptr<Receiving>& head);
   void release_held(double now_s);
@@ -77,6 +78,7 @@ class Post {
   MPI_Comm communicator_;
   std::size_t chunk_bytes_;
   std::uint32_t next_tag_ = 0;
+  double last_look_s_ = 0;
   std::uint64_t sent_ = 0, received_ = 0;  // heads
   std::size_t large_sends_ = 0;
   std::vector<MPI_Request> send_requests_, receive_requests_;
