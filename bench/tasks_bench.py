@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What lending gains when one rank has all tasks: each case without and with lending, alternating in
-one run, best of several. Prints a table and keeps it as JSON under bench/results."""
+"""What lending gains when one rank has all tasks: each case without and with lending and with tasks
+split by hand, which shows what the host can do, in turns in one run, best of several. Then what the
+helper thread costs beside long tasks, and how soon a lent task starts. Prints tables and keeps them
+as JSON under bench/results."""
 
 import json
 import sys
@@ -11,18 +13,23 @@ from mpi import mpiexec
 PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
+SHORT = ["--repeats", "15"]
 CASES = [  # ranks, arguments, the gain that is wanted
     (2, ["--tasks", "200", "--us", "5000", *BIG], 1.97),
     (2, ["--tasks", "1000", "--us", "200"], 1.95),
-    (2, ["--tasks", "1000", "--us", "50"], 1.6),
-    (2, ["--tasks", "5000", "--us", "10"], 0.98),
-    (2, ["--tasks", "20000", "--us", "1"], 0.98),
+    (2, ["--tasks", "1000", "--us", "50", *SHORT], 1.6),
+    (2, ["--tasks", "5000", "--us", "10", *SHORT], 0.98),
+    (2, ["--tasks", "20000", "--us", "1", *SHORT], 0.98),
     (2, ["--tasks", "200", "--us", "5000", *SLEEP], 1.97),
     (4, ["--tasks", "400", "--us", "1000", *SLEEP], 3.6),
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
     (2, ["--tasks", "1000", "--us", "200", "--balanced"], 0.99),
 ]
+# The longest tasks between which the helper naps as briefly as it ever does.
+HELPER = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
+HELPER_CORES = 0.02  # of a core per rank: the most that is wanted
+STARTS_US = {360000: 50, 64: 50}  # the latest start that is wanted, by bytes of a task
 
 
 def measure(np, arguments):
@@ -30,10 +37,9 @@ def measure(np, arguments):
     return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
 
 
-def main():
-    rows = []
+def gains(rows):
     print(f"{'np':>3} {'tasks':>6} {'µs':>6} {'bytes':>7} {'kind':>9} "
-          f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'wanted':>7}")
+          f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'by hand':>8} {'wanted':>7}")
     for np, arguments, wanted in CASES:
         row = measure(np, [*arguments, *sys.argv[1:]])
         row["wanted_gain"] = wanted
@@ -41,7 +47,31 @@ def main():
         kind = "balanced" if row["balanced"] else "sleeps" if row["sleep"] else "computes"
         print(f"{np:>3} {row['tasks']:>6} {row['us']:>6.0f} {row['bytes_in'] + row['bytes_out']:>7} "
               f"{kind:>9} {row['without_s']:>10.4f} {row['with_s']:>8.4f} {row['gain']:>6.2f} "
-              f"{row['median_gain']:>7.2f} {wanted:>7}", flush=True)
+              f"{row['median_gain']:>7.2f} {row['host_gain']:>8.2f} {wanted:>7}", flush=True)
+
+
+def helper(rows):
+    row = measure(2, HELPER)
+    row["helper_cores"] = row["cores_with"] - row["cores_without"]
+    row["wanted_cores"] = HELPER_CORES
+    rows.append(row)
+    print(f"helper: {100 * row['helper_cores']:.2f} % of a core; wanted: {100 * HELPER_CORES:.0f} % at most")
+
+
+def starts(rows):
+    for num_bytes, wanted in STARTS_US.items():
+        row = measure(2, ["--start", "--tasks", "300", "--in", str(num_bytes)])
+        row["wanted_start_us"] = wanted
+        rows.append(row)
+        print(f"from the decision to lend {num_bytes} bytes to the start: {row['start_us']:.1f} µs; "
+              f"wanted: {wanted} µs at most")
+
+
+def main():
+    rows = []
+    gains(rows)
+    helper(rows)
+    starts(rows)
     keep("tasks", rows)
 
 

@@ -210,7 +210,7 @@ int main(int argc, char** argv) {
   app.add_option("--in", what.bytes_in, "bytes a task reads");
   app.add_option("--out", what.bytes_out, "bytes a task writes");
   app.add_option("--threads", what.threads, "threads per rank");
-  app.add_option("--repeats", what.repeats, "runs of each kind");
+  app.add_option("--repeats", what.repeats, "runs of each kind")->take_last();
   app.add_option("--settings", what.settings, "of the context that lends");
   app.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
   app.add_flag("--balanced", what.balanced, "all ranks have as many");

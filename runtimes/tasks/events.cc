@@ -125,6 +125,11 @@ std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::s
 Events::Events(MPI_Comm communicator) {
   MPI_Barrier(communicator);
   begin_s_ = clock_s();
+  // Ranks of a node have one clock, and leave a barrier as late as the system lets them.
+  MPI_Comm node;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Bcast(&begin_s_, 1, MPI_DOUBLE, 0, node);
+  MPI_Comm_free(&node);
 }
 
 void Events::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,

@@ -39,7 +39,7 @@ struct RankEvents {
 std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names);
 
 /// Collects one rank's events, 200,000 of each kind at most: those of the beginning. Times count
-/// from the creation, which is collective, as ranks leave a barrier.
+/// from the creation, which is collective, as a node's first rank leaves a barrier.
 class Events {
  public:
   explicit Events(MPI_Comm communicator);

@@ -28,6 +28,11 @@ class TasksTrace(unittest.TestCase):
         arrows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
         self.assertEqual(len(arrows), len(lent))
         self.assertTrue(all(ends == 2 for ends in arrows.values()))
+        at = {phase: {event["id"]: event["ts"] for event in events if event["ph"] == phase}
+              for phase in "sf"}
+        self.assertEqual(at["s"].keys(), at["f"].keys())
+        for arrow, lent_at in at["s"].items():
+            self.assertLess(lent_at, at["f"][arrow])  # nothing runs before it was lent
         rows = collections.defaultdict(list)
         for event in slices:
             if event["tid"] >= 0:  # threads; lending has a row of its own
