@@ -64,7 +64,6 @@ void BusyTimes::build_arcs() {
   }
   first_arc_.back() = kept;
   arcs_.resize(kept);
-  arcs_.shrink_to_fit();
 }
 
 void BusyTimes::add_change(PlaceId p, double seconds) {

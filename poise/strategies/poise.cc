@@ -42,10 +42,15 @@ constexpr Relaxation::Stage kSharp = {
     .exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4, .looks = 5};
 
 /// Where the average place is busy for less than this part of what the busiest is, blunt descent
-/// was cut short by its looks and goes on.
+/// was cut short by its looks and goes on, for a million tasks not as long.
 constexpr double kUneven = 0.97;
-constexpr Relaxation::Stage kBluntFurther = {
-    .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 50, .looks = 6};
+constexpr Relaxation::Stage kBluntFurther = {.exponent = 8,
+                                             .floor = 0.9,
+                                             .least_gain = 0.01,
+                                             .swaps = false,
+                                             .visits = 50,
+                                             .looks = 6,
+                                             .most_looks = 12'000'000};
 
 /// Where it is for less than this part, though work could be even, a few tasks that many send to
 /// keep the others waiting: less traffic in all, which is what a placement made anew has, is no
@@ -65,13 +70,16 @@ constexpr double kMessagesWeigh = 1.01;
 constexpr double kMessagesRule = 2;
 
 /// A look from another start must promise to save about what it takes, per task; and it must win
-/// by kClearly, since it moves more.
+/// by kClearly, since it moves more. Messages keep every placement this far above the bound.
 constexpr double kSecondsPerTask = 2e-6;
 constexpr double kClearly = 0.98;
+constexpr double kNearestToBound = 1.01;
 
 /// A start so many times the best is not worth refining, nor one so much above it after the first
 /// stage.
 constexpr double kHopelessStart = 2.2, kHopelessStage = 1.1;
+
+constexpr double kAnything = std::numeric_limits<double>::infinity();
 
 /// A pass tries this many perturbations of the best, on as many threads as there are.
 constexpr unsigned kTrials = 8;
@@ -91,12 +99,13 @@ Result finish(const Problem& problem, Relaxation& relaxation) {
   return {std::move(placement), metrics, relaxation.average_s()};
 }
 
-/// Nothing if that is unlikely to get below best_s.
+/// Nothing if that is unlikely to get below best_s, or starts at an average of most_average_s.
 std::optional<Result> refine_from(const Problem& problem, const Placement& start,
-                                  std::uint64_t place_cap_bytes,
-                                  double best_s = std::numeric_limits<double>::infinity()) {
+                                  std::uint64_t place_cap_bytes, double best_s = kAnything,
+                                  double most_average_s = kAnything) {
   Relaxation relaxation(problem, start, place_cap_bytes);
-  if (relaxation.peak_s() > kHopelessStart * best_s) return std::nullopt;
+  if (relaxation.peak_s() > kHopelessStart * best_s || relaxation.average_s() >= most_average_s)
+    return std::nullopt;
   relaxation.run(kBlunt);
   if (relaxation.peak_s() > kHopelessStage * best_s) return std::nullopt;
   if (relaxation.average_s() < kUneven * relaxation.peak_s()) relaxation.run(kBluntFurther);
@@ -132,7 +141,8 @@ class Search {
     if ((is_far_from_bound || messages_exceed(kMessagesRule)) && pays())
       try_from(parse_strategy("greedy_comm").rebalance(problem_));
     if (messages_exceed(kMessagesWeigh) && !hubs_rule() && pays())
-      try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}));
+      try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}),
+               kClearly * best_.metrics.iteration_s);  // descent from there makes more traffic
     for (const char* start : {"nuco", "refine_comm"})
       if (messages_exceed(kMessagesRule) && pays())
         try_from(parse_strategy(start).rebalance(problem_));
@@ -164,9 +174,12 @@ class Search {
   Placement result() && {
     even();
     if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
-    const Metrics now = evaluate(problem_.machine, problem_.workload, problem_.costs,
-                                 problem_.current, problem_.current);
-    return total_s(best_.metrics) < total_s(now) ? std::move(best_.placement) : problem_.current;
+    const PlaceTimes now =
+        place_times(problem_.machine, problem_.workload, problem_.costs, problem_.current);
+    double now_s = 0;
+    for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
+      now_s = std::max(now_s, now.work_s[p] + now.comm_s[p]);
+    return total_s(best_.metrics) < steps_ * now_s ? std::move(best_.placement) : problem_.current;
   }
 
  private:
@@ -199,12 +212,14 @@ class Search {
   }
 
   bool pays() const {
-    const double hoped_s = steps_ * (best_.metrics.iteration_s - best_.metrics.makespan_bound_s);
-    return hoped_s >= kSecondsPerTask * problem_.workload.num_tasks();
+    const double best_s = best_.metrics.iteration_s, bound_s = best_.metrics.makespan_bound_s;
+    return kClearly * best_s > kNearestToBound * bound_s &&
+           steps_ * (best_s - bound_s) >= kSecondsPerTask * problem_.workload.num_tasks();
   }
 
-  void try_from(const Placement& start) {
-    auto other = refine_from(problem_, fitted(start), place_cap_bytes_, best_.metrics.iteration_s);
+  void try_from(const Placement& start, double most_average_s = kAnything) {
+    auto other = refine_from(problem_, fitted(start), place_cap_bytes_, best_.metrics.iteration_s,
+                             most_average_s);
     if (other && total_s(other->metrics) < kClearly * total_s(best_.metrics))
       best_ = std::move(*other);
   }

@@ -17,10 +17,8 @@ constexpr std::size_t kMaxPartners = 12;
 /// Of the tasks that send to a place, those that it spends most time on are tried nearer.
 constexpr std::size_t kMaxPulls = 8;
 
-/// Looks that a stage may take however few tasks there are, and in all, which keeps a decision for
-/// a million tasks within seconds.
+/// Looks that a stage may take however few tasks there are.
 constexpr std::uint64_t kLooksOfAnySize = 1'000;
-constexpr std::uint64_t kMostLooksInAll = 30'000'000;
 
 /// On a torus and its like, so many near nodes are looked at, which on more nodes than this would
 /// take too long to find.
@@ -294,7 +292,7 @@ void Relaxation::run(const Stage& stage) {
   const std::uint64_t most_looks =
       looks() + std::min(kLooksOfAnySize +
                              static_cast<std::uint64_t>(stage.looks * static_cast<double>(entries)),
-                         kMostLooksInAll);
+                         stage.most_looks);
   while (!queue_.empty() && visits > 0 && looks() < most_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();

@@ -33,7 +33,8 @@ class Relaxation {
     double least_gain;  // a step gains this part of its place's potential, at least
     bool swaps;         // exchanges are tried where no move helps
     double visits;      // steps end after so many visits to a place, on average,
-    double looks;       // or so many looks per task and arc, no shape of graph taking much longer
+    double looks;       // or so many looks per task and arc, no shape of graph taking much longer,
+    std::uint64_t most_looks = 30'000'000;  // or in all: a million tasks take seconds
   };
 
   /// Steps until none gains.
