@@ -174,12 +174,11 @@ class Search {
   Placement result() && {
     even();
     if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
-    const PlaceTimes now =
-        place_times(problem_.machine, problem_.workload, problem_.costs, problem_.current);
-    double now_s = 0;
-    for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
-      now_s = std::max(now_s, now.work_s[p] + now.comm_s[p]);
-    return total_s(best_.metrics) < steps_ * now_s ? std::move(best_.placement) : problem_.current;
+    const auto& [machine, workload, current, costs, seed, past] = problem_;
+    const double now_s =
+        phase_times(machine, workload, current, place_times(machine, workload, costs, current))
+            .iteration_s;
+    return total_s(best_.metrics) < steps_ * now_s ? std::move(best_.placement) : current;
   }
 
  private:
