@@ -62,10 +62,12 @@ double Exchange::handling_s(const Workplace::State& state, double bytes) const {
   return packing_.seconds(bytes) + unpacking_.seconds(bytes) + state.finishing.seconds(bytes);
 }
 
-// Of functions never run here, one task per thread goes to whoever has nothing to do.
+// Of functions never run here, one task per thread goes to whoever has nothing to do. As many stay
+// as this rank has threads that no pinned tasks are waiting for.
 std::vector<Loan> Exchange::trial_loans(const Workplace::State& state) const {
   std::vector<Loan> loans;
-  double left = static_cast<double>(state.lendable) - threads_;
+  const auto pinned = static_cast<double>(state.queued - state.lendable);
+  double left = static_cast<double>(state.lendable) - std::max(0.0, threads_ - pinned);
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
     const Load& load = loads_.of(rank);
     if (!may_borrow(rank) || load.queued > 0 || peers_[rank].lent > peers_[rank].arrived) continue;
