@@ -18,7 +18,7 @@ namespace poise {
 ///               bytes * seconds_per_byte * bandwidth_factor(q, p)
 ///     busy(p) = work(p) + comm(p)
 ///
-/// Where the workload divides loads among subphases (subphases.h), each has its own busiest place,
+/// Where places wait for each other in each subphase (subphases.h), each has its own busiest place,
 /// and their times add up.
 struct Metrics {
   double iteration_s = 0;       // max busy(p)

@@ -8,6 +8,7 @@
 namespace poise {
 
 Subphases::Subphases(const Workload& workload) : workload_(workload), part_(1, 1.0) {
+  if (!workload.waits_in_subphases) return;
   const auto& rows = workload.subphase_load_s;
   std::size_t most = 0;
   for (const std::vector<double>& row : rows) most = std::max(most, row.size());

@@ -20,8 +20,8 @@ class Subphases {
   /// Must not outlive the workload. O(tasks * subphases).
   explicit Subphases(const Workload& workload);
 
-  /// At least 1, which is all there is where nothing is known or there would be more than
-  /// kMostSubphases.
+  /// At least 1, which is all there is where places do not wait, nothing is known or there would be
+  /// more than kMostSubphases.
   std::uint32_t count() const { return static_cast<std::uint32_t>(part_.size()); }
   /// Of all load, in this subphase; they add up to 1.
   double part(std::uint32_t subphase) const { return part_[subphase]; }

@@ -15,6 +15,7 @@ Workload divided(std::vector<std::vector<double>> rows, const std::vector<double
   Workload workload;
   for (const double load_s : loads_s) workload.tasks.push_back({.load_s = load_s});
   workload.subphase_load_s = std::move(rows);
+  workload.waits_in_subphases = true;
   return workload;
 }
 
@@ -29,6 +30,12 @@ TEST(Subphases, are_one_where_nothing_is_known) {
     EXPECT_EQ(subphases.part(0), 1);
     EXPECT_EQ(subphases.load_s(0, 0), 3);
   }
+}
+
+TEST(Subphases, are_one_where_places_do_not_wait) {
+  Workload workload = divided({{1, 0}, {0, 1}}, {1, 1});
+  workload.waits_in_subphases = false;
+  EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 
 TEST(Subphases, divide_the_load_there_is_now) {

@@ -14,7 +14,7 @@ namespace poise {
 /// The sum bounds the makespan from above, so that stays near. A step must be worth what it adds to
 /// messages; tasks that are not movable stay. The placement itself comes back where loads are not
 /// known by subphase, where tasks tell their memory, and where there is little to gain.
-/// O(looks * subphases), with a fixed number of looks.
+/// O((tasks + places) * subphases).
 Placement even_in_subphases(Placement placement, const Problem& problem);
 
 }  // namespace poise

@@ -17,6 +17,7 @@ constexpr std::uint32_t kSubphases = 3;
 /// Each task is active in some subphases only.
 Workload drawn(TaskId num_tasks, Random& random) {
   Workload workload;
+  workload.waits_in_subphases = true;
   for (TaskId t = 0; t < num_tasks; ++t) {
     std::vector<double> row(kSubphases, 0);
     for (double& load_s : row)
@@ -49,6 +50,7 @@ TEST(EvenSubphases, exchanges_what_is_active_at_the_same_time) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
+  workload.waits_in_subphases = true;
   const Machine machine = flat_machine(2);
   const Placement even_in_sum(std::vector<PlaceId>{0, 0, 1, 1});
   const Problem problem{machine, workload, even_in_sum, machine.costs()};
@@ -116,6 +118,7 @@ TEST(EvenSubphases, moves_nothing_for_what_messages_would_cost) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
+  workload.waits_in_subphases = true;
   workload.messages = {{0, 1, 1, 0}, {2, 3, 1, 0}};
   const Placement apart(std::vector<PlaceId>{0, 0, 1, 1});
   for (const auto& [text, is_cheap] :

@@ -189,7 +189,7 @@ class Search {
   /// What was best on the whole need not be in each subphase.
   void even() {
     const auto& [machine, workload, current, costs, seed, past] = problem_;
-    if (workload.subphase_load_s.empty()) return;
+    if (!workload.waits_in_subphases) return;
     best_.placement = even_in_subphases(std::move(best_.placement), problem_);
     best_.metrics = evaluate(machine, workload, costs, current, best_.placement);
   }

@@ -41,9 +41,10 @@ struct Workload {
   std::vector<TaskMemory> memory;                 // per task
   std::vector<std::uint64_t> shared_block_bytes;  // per block: once on each place that needs it
   std::vector<std::uint64_t> place_bytes;         // per place: what the program itself holds there
-  /// Per task, its load in each part of the phase that all places begin together; some may have no
-  /// row. placement/subphases.h says what that means.
-  std::vector<std::vector<double>> subphase_load_s;
+  std::vector<std::vector<double>> subphase_load_s;  // per task and part of the phase, or no row
+  /// Whether places wait for each other after each subphase, as a runtime may know and traces do
+  /// not tell. placement/subphases.h says what that means.
+  bool waits_in_subphases = false;
 
   TaskId num_tasks() const { return static_cast<TaskId>(tasks.size()); }
 };

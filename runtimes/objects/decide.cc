@@ -158,6 +158,7 @@ Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
   for (PlaceId p = first; p < machine.num_places() && machine.node_of_place(p) == host; ++p)
     places.push_back(p);
   Census own;
+  own.workload.waits_in_subphases = census.workload.waits_in_subphases;
   std::vector<PlaceId> current;
   std::vector<TaskId> index_of(num_objects_, num_objects_);
   for (TaskId t = 0; t < num_objects_; ++t) {
