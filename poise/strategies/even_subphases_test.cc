@@ -7,7 +7,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
-#include "poise/placement/metrics.h"
+#include "poise/strategies/brute_force_testing.h"
 
 namespace poise {
 namespace {
@@ -28,22 +28,6 @@ Workload drawn(TaskId num_tasks, Random& random) {
     workload.subphase_load_s.push_back(row);
   }
   return workload;
-}
-
-double iteration_s(const Problem& problem, const Placement& placement) {
-  return evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement)
-      .iteration_s;
-}
-
-/// By trying each placement.
-double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
-  if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
-  double least_s = 1e300;
-  for (PlaceId p = 0; p < problem.machine.num_places(); ++p) {
-    placement.move(t, p);
-    least_s = std::min(least_s, least_iteration_s(problem, t + 1, placement));
-  }
-  return least_s;
 }
 
 TEST(EvenSubphases, exchanges_what_is_active_at_the_same_time) {

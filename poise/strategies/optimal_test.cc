@@ -4,8 +4,7 @@
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
-#include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
+#include "poise/strategies/brute_force_testing.h"
 
 namespace poise {
 namespace {
@@ -19,24 +18,6 @@ Workload drawn(TaskId num_tasks, Random& random) {
                                  static_cast<TaskId>(random.below(num_tasks)), 1 + random.below(20),
                                  random.below(100)});
   return workload;
-}
-
-double iteration_s(const Problem& problem, const Placement& placement) {
-  return evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement)
-      .iteration_s;
-}
-
-/// By trying each placement of the movable tasks.
-double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
-  if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
-  if (!problem.workload.tasks[t].movable) return least_iteration_s(problem, t + 1, placement);
-  double least_s = 1e300;
-  for (PlaceId p = 0; p < problem.machine.num_places(); ++p) {
-    placement.move(t, p);
-    least_s = std::min(least_s, least_iteration_s(problem, t + 1, placement));
-  }
-  placement.move(t, problem.current.of(t));
-  return least_s;
 }
 
 TEST(Optimal, is_the_best_of_all_placements) {
