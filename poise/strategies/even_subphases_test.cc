@@ -1,6 +1,5 @@
 #include "poise/strategies/even_subphases.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
