@@ -1,6 +1,5 @@
 // How much lending gains when one rank has all tasks: the best time without over the best time with
 // lending, alternating, in one run. One line of JSON on rank 0.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -204,19 +203,21 @@ void measure_start(const Case& what) {
 
 int main(int argc, char** argv) {
   Case what;
-  CLI::App app("What lending gains when rank 0 has all tasks", "tasks_lending");
-  app.add_option("--tasks", what.num_tasks, "tasks of rank 0");
-  app.add_option("--us", what.us, "length of a task in microseconds");
-  app.add_option("--in", what.bytes_in, "bytes a task reads");
-  app.add_option("--out", what.bytes_out, "bytes a task writes");
-  app.add_option("--threads", what.threads, "threads per rank");
-  app.add_option("--repeats", what.repeats, "runs of each kind")->take_last();
-  app.add_option("--settings", what.settings, "of the context that lends");
-  app.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
-  app.add_flag("--balanced", what.balanced, "all ranks have as many");
-  app.add_flag("--shared", what.shared, "data lies in memory that the node's ranks share");
-  app.add_flag("--start", what.start, "how long from the decision to lend a task to its start");
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  poise::miniapps::Arguments arguments("What lending gains when rank 0 has all tasks",
+                                       "tasks_lending");
+  arguments.add("--tasks", what.num_tasks, "tasks of rank 0", 1, 100000000);
+  arguments.add("--us", what.us, "length of a task in microseconds", 0, 1e9);
+  arguments.add("--in", what.bytes_in, "bytes a task reads", 0, 1ULL << 40);
+  arguments.add("--out", what.bytes_out, "bytes a task writes", 0, 1ULL << 40);
+  arguments.add("--threads", what.threads, "threads per rank", 1, 10000);
+  arguments.add("--repeats", what.repeats, "runs of each kind", 1, 1000000);
+  arguments.add("--settings", what.settings, "of the context that lends");
+  arguments.add_flag("--sleep", what.sleep, "tasks sleep, so ranks may outnumber cores");
+  arguments.add_flag("--balanced", what.balanced, "all ranks have as many");
+  arguments.add_flag("--shared", what.shared, "data lies in memory that the node's ranks share");
+  arguments.add_flag("--start", what.start,
+                     "how long from the decision to lend a task to its start");
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   what.start ? measure_start(what) : measure(what);

@@ -1,23 +1,53 @@
-// What the user of a mini-app typed.
+// What the user of a mini-app may set, and what was typed.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <iostream>
+#include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace poise::miniapps {
 
-/// Reads the arguments. An exit status where the program is over already: 0 after --help, 2 for bad
-/// usage, which is said in one line.
-inline std::optional<int> status_after_parsing(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
-    return 2;
-  }
-}
+/// Why a program is over before it began: status 0 after --help, 2 for bad usage, said in one line.
+struct Over {
+  int status;
+  std::string text;
+};
+
+/// The arguments of one program. Values that are not named keep what they are; of numbers given
+/// twice the last counts.
+class Arguments {
+ public:
+  Arguments(const char* summary, const char* program);
+  ~Arguments();
+
+  /// An option that says its usual value and refuses what is outside least to most. For int,
+  /// uint32_t, uint64_t and double.
+  template <typename Value>
+  void add(const char* name, Value& value, const char* help, std::type_identity_t<Value> least,
+           std::type_identity_t<Value> most);
+  void add(const char* name, std::string& value, const char* help);
+  /// Numbers between commas.
+  void add(const char* name, std::vector<int>& values, const char* help);
+  void add_flag(const char* name, bool& value, const char* help);
+  /// The last line of the help.
+  void set_footer(const char* text);
+
+  std::optional<Over> parse(std::vector<std::string> arguments);
+  std::optional<Over> parse(int argc, char** argv);
+  /// What `main` returns where the program is over already; the text is printed.
+  std::optional<int> status_after_parsing(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+/// To the stream that its status asks for.
+void print(const Over& over);
 
 }  // namespace poise::miniapps

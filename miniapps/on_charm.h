@@ -1,7 +1,6 @@
 // Hosts a program's objects on Charm++: hides their types from the chares of on_charm.cc.
 #pragma once
 
-#include <algorithm>
 
 #include "miniapps/hidden.h"
 #include "miniapps/program.h"
@@ -116,24 +115,20 @@ class ProgramOnCharm final : public HiddenProgram {
 };
 
 template <Program P>
-Asked asked_of(std::vector<std::string> arguments) {
+Asked asked_of(const std::vector<std::string>& typed) {
   auto hidden = std::make_unique<ProgramOnCharm<P>>();
-  CLI::App app(P::kSummary, P::kName);
-  hidden->program.add_options(app);
-  add_option(app, "--steps", hidden->program.iterations, "iterations", 1, 1000000000);
-  app.add_option("--placement", hidden->placement,
-                 "where objects start: blocked, round_robin, random or uneven")
-      ->capture_default_str();
-  app.footer(
+  Arguments arguments(P::kSummary, P::kName);
+  hidden->program.add_options(arguments);
+  arguments.add("--steps", hidden->program.iterations, "iterations", 1, 1000000000);
+  arguments.add("--placement", hidden->placement,
+                "where objects start: blocked, round_robin, random or uneven");
+  arguments.set_footer(
       "POISE_PERIOD in the environment: steps between balancing; +balancer names who decides.");
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  if (auto over = arguments.parse(typed)) return {nullptr, over->status, std::move(over->text)};
   try {
-    app.parse(std::move(arguments));
     if constexpr (requires { hidden->program.prepare(); }) hidden->program.prepare();
     hidden->start(1);  // throws for an unknown placement
     return {std::move(hidden), 0, {}};
-  } catch (const CLI::CallForHelp&) {
-    return {nullptr, 0, app.help()};
   } catch (const std::exception& error) {
     return {nullptr, 2, fmt::format("{}: {}\n", P::kName, error.what())};
   }

@@ -59,34 +59,37 @@ bool run_objects(const P& program, objects::Options options) {
   return true;
 }
 
+/// The exit status of a program whose arguments are read: 1 when the results are wrong, 2 for
+/// settings that do not go together.
+template <Program P>
+int status_of_run(P& program, const objects::Options& options, int rank) {
+  try {
+    if constexpr (requires { program.prepare(); }) program.prepare();
+    return run_objects(program, options) ? 0 : 1;
+  } catch (const Error& error) {
+    if (rank == 0) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
+    return 2;
+  }
+}
+
 /// A whole program. Rank 0 alone speaks. Exit status 1 when the results are wrong, 2 for bad usage.
 template <Program P>
 int run_on_mpi(int argc, char** argv) {
-  int threads = 0, rank = 0, status = 0;
+  int threads = 0, rank = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   P program;
   objects::Options options;
-  CLI::App app(P::kSummary, P::kName);
-  program.add_options(app);
-  add_option(app, "--steps", program.iterations, "iterations", 1, 1000000000);
-  app.add_option("--placement", options.placement,
-                 "where objects start: blocked, round_robin, random or uneven")
-      ->capture_default_str();
-  app.footer(
+  Arguments arguments(P::kSummary, P::kName);
+  program.add_options(arguments);
+  arguments.add("--steps", program.iterations, "iterations", 1, 1000000000);
+  arguments.add("--placement", options.placement,
+                "where objects start: blocked, round_robin, random or uneven");
+  arguments.set_footer(
       "The environment steers balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, POISE_LOG.");
-  try {
-    app.parse(argc, argv);
-    if constexpr (requires { program.prepare(); }) program.prepare();
-    if (!run_objects(program, options)) status = 1;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) status = 2;
-    if (rank == 0 && status == 0) app.exit(error);
-    if (rank == 0 && status == 2) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
-  } catch (const Error& error) {
-    if (rank == 0) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
-    status = 2;
-  }
+  const auto over = arguments.parse(argc, argv);
+  if (over && rank == 0) print(*over);
+  const int status = over ? over->status : status_of_run(program, options, rank);
   std::fflush(stdout);
   MPI_Finalize();
   return status;

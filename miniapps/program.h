@@ -3,11 +3,11 @@
 // Its file `NAME/NAME.h` knows no MPI; `NAME/main.cc` names the host.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <concepts>
 #include <cstdint>
 #include <fmt/core.h>
 
+#include "miniapps/arguments.h"
 #include "runtimes/objects/mail.h"
 
 #include "poise/base/error.h"
@@ -27,22 +27,15 @@ using objects::Outbox;
 /// - `subphase_of(step)`, which kind a step is where they are not all alike (options.h);
 /// - `waits()`, true when steps wait rather than compute, so that load is wall time.
 template <typename P>
-concept Program = requires(P program, const P& settings, CLI::App& app, ObjectId id) {
+concept Program = requires(P program, const P& settings, Arguments& arguments, ObjectId id) {
   { P::kName } -> std::convertible_to<const char*>;
   { P::kSummary } -> std::convertible_to<const char*>;
   { program.iterations } -> std::convertible_to<std::uint64_t>;
-  program.add_options(app);
+  program.add_options(arguments);
   { settings.num_objects() } -> std::convertible_to<ObjectId>;
   { settings.steps() } -> std::convertible_to<std::uint64_t>;  // of the objects, for all iterations
   settings.object(id);
   { settings.checksum(settings.sum_of(settings.object(id))) } -> std::convertible_to<double>;
 };
-
-/// An option that says its usual value and refuses what is outside least to most.
-template <typename Value, typename Bound>
-void add_option(CLI::App& app, const char* name, Value& value, const char* help, Bound least,
-                Bound most) {
-  app.add_option(name, value, help)->capture_default_str()->check(CLI::Range(least, most));
-}
 
 }  // namespace poise::miniapps

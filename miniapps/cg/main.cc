@@ -3,7 +3,6 @@
 // OpenMP.
 //
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -97,15 +96,12 @@ double solve(const Square& square, int iterations) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Conjugate gradients by OpenMP threads that meet all the time.", "cg");
+  poise::miniapps::Arguments arguments(
+      "Conjugate gradients by OpenMP threads that meet all the time.", "cg");
   int side = 600, iterations = 1000;
-  app.add_option("--side", side, "Points along a side of the square")
-      ->capture_default_str()
-      ->check(CLI::Range(kBlocks, 20000));
-  app.add_option("--iterations", iterations, "Iterations")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10000000));
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  arguments.add("--side", side, "points along a side of the square", kBlocks, 20000);
+  arguments.add("--iterations", iterations, "how many", 1, 10000000);
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   const double start_s = omp_get_wtime();
   const double left = solve(Square(side), iterations);
   fmt::print("{{\"elapsed_s\": {:.6f}, \"threads\": {}, \"residual\": {:.17g}}}\n",

@@ -101,12 +101,12 @@ struct Program : Settings {
   static constexpr const char* kSummary = "Irregular communication that changes with time.";
   std::uint64_t iterations = 100;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--objects", objects, "how many", 1, 10000000);
-    add_option(app, "--partners", partners, "of the most talkative object", 1, 100000);
-    add_option(app, "--bytes", bytes, "of the largest message", 0, 1 << 30);
-    add_option(app, "--work", work, "rounds of hashing per step", 0, 1000000000);
-    add_option(app, "--change", period, "steps that an object keeps its partners", 1, 1000000000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--objects", objects, "how many", 1, 10000000);
+    arguments.add("--partners", partners, "of the most talkative object", 1, 100000);
+    arguments.add("--bytes", bytes, "of the largest message", 0, 1 << 30);
+    arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
+    arguments.add("--change", period, "steps that an object keeps its partners", 1, 1000000000);
   }
   ObjectId num_objects() const { return objects; }
   std::uint64_t steps() const { return iterations + 1; }

@@ -1,6 +1,5 @@
 // Random points in the unit square, counted by their distance: threads that never meet but at the
 // end of a phase. The thread balancer's benchmark with long phases, on OpenMP.
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
@@ -32,15 +31,12 @@ Counts count(std::uint64_t block, std::uint64_t num_points) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Random points counted by OpenMP threads that never meet within a phase.", "ep");
+  poise::miniapps::Arguments arguments(
+      "Random points counted by OpenMP threads that never meet within a phase.", "ep");
   std::uint64_t points = 100'000'000, phases = 1;
-  app.add_option("--points", points, "Points of a phase, over all threads")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{kBlocks}, std::uint64_t{1} << 50));
-  app.add_option("--phases", phases, "Phases")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  arguments.add("--points", points, "of a phase, over all threads", kBlocks, 1ULL << 50);
+  arguments.add("--phases", phases, "how many", 1, 1000000);
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   const double start_s = omp_get_wtime();
   std::uint64_t rings[kRings] = {};
   for (std::uint64_t phase = 0; phase < phases; ++phase) {

@@ -68,12 +68,12 @@ struct Program {
   std::uint32_t side = 16, rounds = 2000, jump = 0, bytes = 0;
   double growth = 0.1;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--side", side, "objects per side", 1, 3000);
-    add_option(app, "--rounds", rounds, "of hashing per step at first", 0, 1000000000);
-    add_option(app, "--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
-    add_option(app, "--bytes", bytes, "of a table that each object works on", 0, 1000000000);
-    add_option(app, "--jump", jump, "steps until the next corner's turn; 0: never", 0, 1000000000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--side", side, "objects per side", 1, 3000);
+    arguments.add("--rounds", rounds, "of hashing per step at first", 0, 1000000000);
+    arguments.add("--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
+    arguments.add("--bytes", bytes, "of a table that each object works on", 0, 1000000000);
+    arguments.add("--jump", jump, "steps until the next corner's turn; 0: never", 0, 1000000000);
   }
   ObjectId num_objects() const { return side * side; }
   std::uint64_t steps() const { return iterations; }

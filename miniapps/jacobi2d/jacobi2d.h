@@ -116,9 +116,9 @@ struct Program {
   std::uint64_t iterations = 100;
   std::uint32_t blocks = 8, points = 64;  // per side of the whole, and of a block
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--blocks", blocks, "per side", 1, 1000);
-    add_option(app, "--points", points, "per side of a block", 1, 10000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--blocks", blocks, "per side", 1, 1000);
+    arguments.add("--points", points, "per side of a block", 1, 10000);
   }
   ObjectId num_objects() const { return blocks * blocks; }
   std::uint64_t steps() const { return iterations + 1; }

@@ -45,11 +45,11 @@ struct Program {
   std::uint64_t iterations = 100;
   std::uint32_t objects = 64, k = 7, bytes = 1024, work = 200;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--objects", objects, "on the ring", 2, 10000000);
-    add_option(app, "--k", k, "neighbours on either side: 7, or 3", 1, 1000);
-    add_option(app, "--bytes", bytes, "of a message", 0, 1 << 30);
-    add_option(app, "--work", work, "rounds of hashing per step", 0, 1000000000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--objects", objects, "on the ring", 2, 10000000);
+    arguments.add("--k", k, "neighbours on either side: 7, or 3", 1, 1000);
+    arguments.add("--bytes", bytes, "of a message", 0, 1 << 30);
+    arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
   }
   void prepare() const {
     if (k >= objects) fail("--k is {}; it must be below the {} objects", k, objects);

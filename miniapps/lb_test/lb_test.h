@@ -42,13 +42,13 @@ struct Program {
   double least_ms = 50, most_ms = 200, scale = 0.02;
   bool sleeps = false;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--objects", objects, "how many", 1, 10000000);
-    add_option(app, "--degree", degree, "messages per object and step", 0, 1000);
-    add_option(app, "--least", least_ms, "ms of work", 0.0, 1e6);
-    add_option(app, "--most", most_ms, "ms of work", 0.0, 1e6);
-    add_option(app, "--scale", scale, "times all loads", 0.0, 1e6);
-    app.add_flag("--sleep", sleeps, "instead of work, so that ranks may outnumber cores");
+  void add_options(Arguments& arguments) {
+    arguments.add("--objects", objects, "how many", 1, 10000000);
+    arguments.add("--degree", degree, "messages per object and step", 0, 1000);
+    arguments.add("--least", least_ms, "ms of work", 0.0, 1e6);
+    arguments.add("--most", most_ms, "ms of work", 0.0, 1e6);
+    arguments.add("--scale", scale, "times all loads", 0.0, 1e6);
+    arguments.add_flag("--sleep", sleeps, "instead of work, so that ranks may outnumber cores");
   }
   void prepare() const {
     if (least_ms > most_ms) fail("--least {} is above --most {}", least_ms, most_ms);

@@ -267,9 +267,9 @@ struct Program {
   std::uint64_t iterations = 30;
   std::uint32_t cells = 4, lattice = 4;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--cells", cells, "per axis", 3, 100);
-    add_option(app, "--lattice", lattice, "atoms per axis of a dense cell", 3, 20);
+  void add_options(Arguments& arguments) {
+    arguments.add("--cells", cells, "per axis", 3, 100);
+    arguments.add("--lattice", lattice, "atoms per axis of a dense cell", 3, 20);
   }
   void prepare() const {
     if (grid().side < kCutoff) fail("--lattice {} makes cells smaller than the cutoff", lattice);

@@ -155,10 +155,11 @@ struct Program {
   std::uint64_t iterations = 200;
   Settings settings;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--pieces", settings.pieces, "of the tube", 1, 1000000);
-    add_option(app, "--cells", settings.cells, "of a piece", 1, 1000000);
-    app.add_flag("--smooth", settings.is_smooth, "a wave that goes round, whose course is known");
+  void add_options(Arguments& arguments) {
+    arguments.add("--pieces", settings.pieces, "of the tube", 1, 1000000);
+    arguments.add("--cells", settings.cells, "of a piece", 1, 1000000);
+    arguments.add_flag("--smooth", settings.is_smooth,
+                       "a wave that goes round, whose course is known");
   }
   void prepare() const {
     if (settings.is_smooth && settings.pieces < 3) fail("--smooth needs three --pieces or more");

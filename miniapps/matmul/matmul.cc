@@ -3,7 +3,6 @@
 //
 // The benchmark of Klinkenberg et al. 2020, section 4: `matmul --size 150 --tasks 200,0` gives all
 // tasks to the first of two ranks. Every product is checked.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
 #include <mpi.h>
@@ -97,16 +96,16 @@ int run(const Wanted& wanted) {
 
 int main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("Dense matrix products as tasks that ranks lend each other", "matmul");
-  app.add_option("--size", wanted.size, "rows of a matrix")->check(CLI::Range(1, 10000));
-  app.add_option("--tasks", wanted.tasks, "products of each rank; the last number serves the rest")
-      ->delimiter(',');
-  app.add_option("--steps", wanted.steps, "how often all is computed");
-  app.add_option("--threads", wanted.threads, "per rank");
-  app.add_flag("--openmp", wanted.openmp, "each rank's on its own threads, nothing is lent");
-  app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
-  app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  poise::miniapps::Arguments arguments("Dense matrix products as tasks that ranks lend each other",
+                                       "matmul");
+  arguments.add("--size", wanted.size, "rows of a matrix", 1, 10000);
+  arguments.add("--tasks", wanted.tasks, "products of each rank; the last number serves the rest");
+  arguments.add("--steps", wanted.steps, "how often all is computed", 0, 1000000000);
+  arguments.add("--threads", wanted.threads, "per rank", 1, 10000);
+  arguments.add_flag("--openmp", wanted.openmp, "each rank's on its own threads, nothing is lent");
+  arguments.add("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
+  arguments.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   int status = 2;

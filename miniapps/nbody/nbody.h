@@ -215,11 +215,11 @@ struct Program : Settings {
   std::uint64_t iterations = 64;
   std::vector<Particle> all;  // at first, piece by piece
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--pieces", pieces, "of space", 1, 100000);
-    add_option(app, "--particles", particles, "in all", 100, 1000000000);
-    add_option(app, "--theta", theta, "how large a group may look that counts as one", 0.0, 1.0);
-    add_option(app, "--rungs", rungs, "time steps, each half as long as the one before", 1, 16);
+  void add_options(Arguments& arguments) {
+    arguments.add("--pieces", pieces, "of space", 1, 100000);
+    arguments.add("--particles", particles, "in all", 100, 1000000000);
+    arguments.add("--theta", theta, "how large a group may look that counts as one", 0.0, 1.0);
+    arguments.add("--rungs", rungs, "time steps, each half as long as the one before", 1, 16);
   }
   void prepare() {
     if (pieces > particles) fail("--pieces {} is above --particles {}", pieces, particles);

@@ -4,7 +4,6 @@
 // same work for each thread. Work is cpu time, so a disturbed machine lengthens the run, not the
 // work. With --memory-kib each thread goes through memory of its own instead, as often as that
 // takes at the start: what moving to another cpu costs its caches lengthens the run.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -153,17 +152,16 @@ void run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Threads that compute and meet at barriers.", "phases");
+  poise::miniapps::Arguments arguments("Threads that compute and meet at barriers.", "phases");
   Options options;
-  app.add_option("--threads", options.threads, "Threads")->check(CLI::Range(1, 10000));
-  app.add_option("--phases", options.phases, "Phases")->check(CLI::Range(1, 1000000));
-  app.add_option("--phase", options.phase, "Cpu time of a thread in a phase: 1s, 50ms");
-  app.add_option("--wait", options.wait, "At the barrier: sleep, yield or spin");
-  app.add_option("--memory-kib", options.memory_kib,
-                 "Memory that each thread goes through, in KiB, instead of computing alone")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--bound", options.bound, "Each thread stays on one cpu, in turn");
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  arguments.add("--threads", options.threads, "how many", 1, 10000);
+  arguments.add("--phases", options.phases, "how many", 1, 1000000);
+  arguments.add("--phase", options.phase, "cpu time of a thread in a phase: 1s, 50ms");
+  arguments.add("--wait", options.wait, "at the barrier: sleep, yield or spin");
+  arguments.add("--memory-kib", options.memory_kib,
+                "that each thread goes through, instead of computing alone; 0: none", 0, 1 << 20);
+  arguments.add_flag("--bound", options.bound, "each thread stays on one cpu, in turn");
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   try {
     run(options);
   } catch (const poise::Error& error) {

@@ -180,9 +180,9 @@ struct Program {
   std::uint64_t iterations = 200;
   Grid grid{4, 16};
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--blocks", grid.blocks, "per axis", 1, 200);
-    add_option(app, "--points", grid.points, "per axis of a block", 1, 500);
+  void add_options(Arguments& arguments) {
+    arguments.add("--blocks", grid.blocks, "per axis", 1, 200);
+    arguments.add("--points", grid.points, "per axis of a block", 1, 500);
   }
   ObjectId num_objects() const { return grid.blocks * grid.blocks * grid.blocks; }
   std::uint64_t steps() const { return iterations + 1; }

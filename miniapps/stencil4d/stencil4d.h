@@ -119,10 +119,10 @@ struct Program {
   std::uint64_t iterations = 40;
   std::uint32_t blocks = 4, points = 6, stiff = 24;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--blocks", blocks, "per axis", 1, 64);
-    add_option(app, "--points", points, "per axis of a block", 1, 100);
-    add_option(app, "--stiff", stiff, "substeps where the reaction is stiffest", 0, 100000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--blocks", blocks, "per axis", 1, 64);
+    arguments.add("--points", points, "per axis of a block", 1, 100);
+    arguments.add("--stiff", stiff, "substeps where the reaction is stiffest", 0, 100000);
   }
   ObjectId num_objects() const { return blocks * blocks * blocks * blocks; }
   std::uint64_t steps() const { return iterations + 1; }

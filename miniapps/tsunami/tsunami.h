@@ -249,13 +249,13 @@ struct Program {
   Settings settings;
   bool calm = false;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--blocks", settings.blocks, "patches per side of the ocean", 1, 1000);
-    add_option(app, "--cells", settings.cells, "per side of a patch, at least", 1, 1024);
-    add_option(app, "--levels", settings.levels, "how often cells may be halved", 0, 6);
-    add_option(app, "--fine", settings.fine_m, "metres of a wave that ask for the smallest cells",
-               1e-6, 1e3);
-    app.add_flag("--calm", calm, "no wave: the ocean has to stay at rest");
+  void add_options(Arguments& arguments) {
+    arguments.add("--blocks", settings.blocks, "patches per side of the ocean", 1, 1000);
+    arguments.add("--cells", settings.cells, "per side of a patch, at least", 1, 1024);
+    arguments.add("--levels", settings.levels, "how often cells may be halved", 0, 6);
+    arguments.add("--fine", settings.fine_m, "metres of a wave that ask for the smallest cells",
+                  1e-6, 1e3);
+    arguments.add_flag("--calm", calm, "no wave: the ocean has to stay at rest");
   }
   void prepare() {
     if (calm) settings.wave_m = 0;

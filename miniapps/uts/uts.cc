@@ -1,6 +1,5 @@
 // Unbalanced tree search: counts the nodes of a tree that nobody can divide beforehand. All work
 // starts at one node on one rank; what a task finds beyond its share it submits as further tasks.
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <iostream>
@@ -103,14 +102,14 @@ int run(const Wanted& wanted) {
 
 int main(int argc, char** argv) {
   Wanted wanted;
-  CLI::App app("Unbalanced tree search", "uts");
-  app.add_option("tree", wanted.tree, "T1 to T5");
-  app.add_option("--share", share, "nodes a task visits before it hands over the rest")
-      ->check(CLI::Range(1, 1000000000));
-  app.add_option("--threads", wanted.threads, "per rank");
-  app.add_option("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
-  app.add_flag("--summary", wanted.summary, "print the counters of all ranks");
-  if (const auto over = poise::miniapps::status_after_parsing(app, argc, argv)) return *over;
+  poise::miniapps::Arguments arguments("Unbalanced tree search", "uts");
+  arguments.add("tree", wanted.tree, "T1 to T5");
+  arguments.add("--share", share, "nodes a task visits before it hands over the rest", 1,
+                1000000000);
+  arguments.add("--threads", wanted.threads, "per rank", 1, 10000);
+  arguments.add("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
+  arguments.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0, status = 2;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   try {

@@ -251,10 +251,10 @@ struct Program {
   Grid grid;
   std::uint64_t iterations = 100;
 
-  void add_options(CLI::App& app) {
-    add_option(app, "--blocks", grid.blocks, "per axis", 1, 200);
-    add_option(app, "--points", grid.points, "cells per axis of a block", 1, 500);
-    add_option(app, "--layer", grid.layer, "cells that absorb at five sides; 0: none", 0, 1000);
+  void add_options(Arguments& arguments) {
+    arguments.add("--blocks", grid.blocks, "per axis", 1, 200);
+    arguments.add("--points", grid.points, "cells per axis of a block", 1, 500);
+    arguments.add("--layer", grid.layer, "cells that absorb at five sides; 0: none", 0, 1000);
   }
   ObjectId num_objects() const { return grid.blocks * grid.blocks * grid.blocks; }
   std::uint64_t steps() const { return 2 * iterations + 1; }

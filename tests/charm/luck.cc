@@ -28,7 +28,7 @@ struct Luck {
   std::uint64_t iterations = 6;
   std::string at;
 
-  void add_options(CLI::App& app) { app.add_option("at", at, "step, send, move or check"); }
+  void add_options(Arguments& arguments) { arguments.add("at", at, "step, send, move or check"); }
   ObjectId num_objects() const { return 8; }
   std::uint64_t steps() const { return iterations; }
   Gambler object(ObjectId id) const { return {id, 0, at}; }
