@@ -137,6 +137,7 @@ std::vector<Choice> choices_of(int argc, char** argv) {
   std::vector<Choice> all;
   for (const Strategy& strategy : strategies())
     if (!strategy.is_oracle) all.push_back({&strategy, Knobs(strategy.knobs)});
+  all.push_back(parse_strategy("poise:from_scratch=1"));
   return all;
 }
 

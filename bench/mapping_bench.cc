@@ -52,8 +52,8 @@ struct Mapper {
   double most_traffic;
 };
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
-/// KaHIP's global multisection, strong: slow, and a few per cent better (mapping_peers.py).
-constexpr Mapper kStrongMapper = {"kahip", 1.05};
+/// SharedMap, strong: slow, and a few per cent better (mapping_peers.py).
+constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
 /// What a placement made anew may exceed the bound on the makespan by.
 constexpr double kLoadCap = 1.0501;
 /// The strategies that are this project's own code; the other tools are the work of others.

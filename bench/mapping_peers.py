@@ -3,13 +3,11 @@
 
 Each answer is left there as CASE@TOOL.place, one place per line, with its CPU seconds in
 CASE@TOOL.seconds, for mapping_bench --import. A tool that is not installed is said and skipped:
-`pip install mtkahypar kaminpar kahip`, `apt install libtrilinos-zoltan-dev`. One thread each.
-SharedMap is in neither registry; KaHIP's global multisection, strong, stands for its kind.
+`pip install mtkahypar kaminpar chszlablib` (the last holds SharedMap), `apt install
+libtrilinos-zoltan-dev`. One thread each.
 """
 
-import importlib.util
 import itertools
-import os
 import pathlib
 import resource
 import shutil
@@ -22,6 +20,7 @@ TOLERANCE = 0.03
 MAPPING_TOLERANCE = 0.05  # of those that map onto the machine: what Poise from scratch allows itself
 MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
 MOST_SECONDS = 100  # of a tool for all cases
+LARGEST_TOTAL = 2**29  # of the weights that SharedMap adds up in 32 bits
 
 
 class Machine:
@@ -114,36 +113,26 @@ def children_s():
     return spent.ru_utime + spent.ru_stime
 
 
-def kahip_tool():
-    """KaHIP's global multisection, a program in its package: the strongest of its settings."""
-    package = importlib.util.find_spec("kahip")
-    if package is None:
-        raise ImportError
-    folder = tempfile.TemporaryDirectory()
-    program = pathlib.Path(folder.name) / "global_multisection"
-    packages = pathlib.Path(package.origin).parent.parent
-    shutil.copy(packages / "bin" / program.name, program)
-    program.chmod(0o755)
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(packages / "kahip.libs"),
-                   "OMP_NUM_THREADS": "1"}
+def sharedmap_tool():
+    """Multisection along the tree of the machine, in its strong mode: KaHIP at every cut."""
+    import chszlablib
+    import numpy
 
     def place(graph, machine, path):
-        graph_file, answer = (pathlib.Path(folder.name) / name for name in ("graph", "places"))
-        answer.unlink(missing_ok=True)
-        graph_file.write_text(graph.text_without_sizes())
-        levels = zip(reversed(machine.counts), reversed(machine.factors))
-        counts, factors = zip(*levels)  # finest first
-        start = children_s()
-        subprocess.run([program, graph_file, "--preconfiguration=strong", "--seed=1",
-                        f"--imbalance={100 * MAPPING_TOLERANCE}",
-                        f"--hierarchy_parameter_string={':'.join(map(str, counts))}",
-                        "--distance_parameter_string=" +
-                        ":".join(str(max(1, round(10 * factor))) for factor in factors),
-                        f"--output_filename={answer}"],
-                       check=True, env=environment, stdout=subprocess.DEVNULL, timeout=MOST_SECONDS)
-        return [int(line) for line in answer.read_text().split()], children_s() - start
+        rows = [numpy.array(line.split(), dtype=int)[2:] for line in graph.lines[1:]]
+        scale = min(1, LARGEST_TOTAL / sum(graph.weights))
+        task_graph = chszlablib.Graph.from_csr(
+            numpy.cumsum([0] + [len(row) // 2 for row in rows]),
+            numpy.concatenate([row[0::2] for row in rows]) - 1,
+            numpy.maximum(1, (numpy.array(graph.weights) * scale).astype(int)),
+            numpy.concatenate([row[1::2] for row in rows]))
+        start = time.process_time()
+        answer = chszlablib.Decomposition.process_map(
+            task_graph, machine.counts[::-1],  # finest first
+            [round(100 * factor) for factor in machine.factors[::-1]],
+            mode="strong", imbalance=MAPPING_TOLERANCE, seed=1)
+        return answer.assignment.tolist(), time.process_time() - start
 
-    place.folder = folder  # lives as long as the tool does
     return place
 
 
@@ -168,9 +157,9 @@ def zoltan_tool():
 
 
 TOOLS = {
-    "kahip": kahip_tool,
     "kaminpar": kaminpar_tool,
     "mtkahypar": lambda: mtkahypar_tool("DEFAULT"),
+    "sharedmap": sharedmap_tool,
     "zoltan": zoltan_tool,
 }
 

@@ -69,14 +69,14 @@ double makespan_s(const Problem& problem, const Placement& placement) {
 /// Groups of a level that are alike exchange their tasks, from the coarsest level down, where that
 /// brings no task farther from those it talks to, as on a torus it may, and no place over the cap:
 /// groups are alike as a whole.
-Placement brought_home(const Problem& problem, const Graph& graph, std::span<const double> shares,
-                       double cap_s, Placement placement) {
+Placement brought_home(const Problem& problem, const Distances& distances, const Graph& graph,
+                       std::span<const double> shares, double cap_s, Placement placement) {
   const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));
-  double now = traffic(problem, graph, placement);
+  double now = traffic(distances, graph, placement);
   for (std::size_t level = 0; level < problem.machine.levels().size(); ++level) {
     Placement renamed = renamed_in_level(problem.machine, problem.workload, problem.current,
                                          placement, shares, level);
-    const double then = traffic(problem, graph, renamed);
+    const double then = traffic(distances, graph, renamed);
     if (then > kEqual * now || makespan_s(problem, renamed) > most_s) continue;
     placement = std::move(renamed);
     now = then;
@@ -86,9 +86,9 @@ Placement brought_home(const Problem& problem, const Graph& graph, std::span<con
 
 /// Cut along the tree of the machine. Where tasks are so large that no repair gets all places under
 /// the cap, list scheduling may, which looks at loads alone.
-Placement under_cap(const Problem& problem, const Graph& graph, double cap_s,
-                    const Sections& sections) {
-  Placement cut(multisection(problem.machine, graph, sections));
+Placement under_cap(const Problem& problem, const Distances& distances, const Graph& graph,
+                    double cap_s, const Sections& sections) {
+  Placement cut(multisection(distances, problem.machine, graph, sections));
   tree_match::hold_load_cap(problem, graph, cap_s, cut);
   const double cut_s = makespan_s(problem, cut);
   if (cut_s <= kEqual * cap_s) return cut;
@@ -106,15 +106,20 @@ double load_cap_s(const Problem& problem) {
 
 Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
   const double cap_s = load_cap_s(problem);
+  const Distances distances(problem);
   const Graph graph = graph_of(problem);
   std::vector<double> shares = shares_of(problem, cap_s);
   const std::vector<Part> fixed = fixed_of(problem);
-  Placement placement = under_cap(problem, graph, cap_s,
-                                  {shares, kTolerance, fixed, effort.attempts, effort.threads});
+  Placement placement =
+      under_cap(problem, distances, graph, cap_s,
+                {shares, kTolerance, fixed, effort.attempts, effort.climbs, effort.threads});
   for (double& share : shares) share *= 1 + kTolerance;
-  descend_on_traffic(problem, graph, shares, fixed, effort.climbs, placement);
-  return fixed.empty() ? brought_home(problem, graph, shares, cap_s, std::move(placement))
-                       : placement;
+  std::vector<PlaceId> places(shares.size());
+  std::iota(places.begin(), places.end(), 0);
+  descend_on_traffic(distances, places, graph, shares, fixed, effort.climbs, placement);
+  return fixed.empty()
+             ? brought_home(problem, distances, graph, shares, cap_s, std::move(placement))
+             : placement;
 }
 
 }  // namespace poise

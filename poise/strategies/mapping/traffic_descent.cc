@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "poise/machine/factor_table.h"
+#include "poise/strategies/treematch/coarsening.h"
 
 namespace poise {
 
 namespace {
 
 using tree_match::Graph;
+using tree_match::Matching;
+using tree_match::Part;
 using tree_match::Vertex;
 
 constexpr int kMostPasses = 4;
@@ -24,6 +27,11 @@ constexpr std::size_t kMostTargets = 8;
 constexpr std::size_t kMostPartners = 24;
 /// A climb ends after so many moves without a new best, and a share of the tasks.
 constexpr std::size_t kPatience = 50, kPatienceShare = 100;
+
+/// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
+constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
+/// A level that keeps more of its vertices than this is not worth its time.
+constexpr double kWorthwhileShrink = 0.95;
 
 struct Target {
   PlaceId place;
@@ -41,41 +49,16 @@ struct Step {
   }
 };
 
-/// The share of what all messages cost, at factor 1, that goes by number.
-double share_by_number(const Problem& problem) {
-  double number_s = 0, bytes_s = 0;
-  for (const Message& message : problem.workload.messages) {
-    number_s += static_cast<double>(message.count) * problem.costs.seconds_per_message;
-    bytes_s += static_cast<double>(message.bytes) * problem.costs.seconds_per_byte;
-  }
-  return number_s + bytes_s == 0 ? 1 : number_s / (number_s + bytes_s);
-}
-
-/// What a unit of affinity costs between two places.
-class Distances {
- public:
-  explicit Distances(const Problem& problem)
-      : factors_(problem.machine), by_number_(share_by_number(problem)) {}
-
-  double operator()(PlaceId a, PlaceId b) const {
-    if (by_number_ == 1) return factors_.message(a, b);
-    return by_number_ * factors_.message(a, b) + (1 - by_number_) * factors_.byte(a, b);
-  }
-
- private:
-  FactorTable factors_;
-  double by_number_;
-};
-
 class Descent {
  public:
-  Descent(const Problem& problem, const Graph& graph, std::span<const double> caps,
-          std::span<const Vertex> fixed, Placement& placement)
-      : graph_(graph),
+  Descent(const Distances& distances, std::span<const PlaceId> places, const Graph& graph,
+          std::span<const double> caps, std::span<const Part> fixed, Placement& placement)
+      : distances_(distances),
+        places_(places),
+        graph_(graph),
         caps_(caps),
         fixed_(fixed),
         placement_(placement),
-        distance_(problem),
         weight_(caps.size(), 0),
         members_(caps.size()),
         pull_(caps.size(), 0) {
@@ -130,6 +113,7 @@ class Descent {
 
  private:
   PlaceId at(Vertex v) const { return placement_.of(v); }
+  double distance(PlaceId a, PlaceId b) const { return distances_(places_[a], places_[b]); }
   bool is_free(Vertex v) const { return fixed_.empty() || fixed_[v] == tree_match::kFree; }
   bool has_room(PlaceId p, double more) const { return weight_[p] + more <= caps_[p]; }
   std::span<const Vertex> neighbours(Vertex v) const {
@@ -148,7 +132,7 @@ class Descent {
   /// Of what gather found.
   double cost_at(PlaceId p) const {
     double cost = 0;
-    for (const Near& near : near_) cost += near.affinity * distance_(near.place, p);
+    for (const Near& near : near_) cost += near.affinity * distance(near.place, p);
     return cost;
   }
 
@@ -209,7 +193,7 @@ class Descent {
       gather(u);
       // Each counts the other as being where it goes to.
       const double apart =
-          affinity_between(v, u) * (distance_(own, wanted.place) + distance_(wanted.place, own));
+          affinity_between(v, u) * (distance(own, wanted.place) + distance(wanted.place, own));
       const double gain = wanted.gain + cost_at(wanted.place) - cost_at(own) - apart;
       if (gain > best) best = gain, partner = u;
     }
@@ -259,11 +243,12 @@ class Descent {
     return std::nullopt;
   }
 
+  const Distances& distances_;
+  const std::span<const PlaceId> places_;
   const Graph& graph_;
   const std::span<const double> caps_;
-  const std::span<const Vertex> fixed_;
+  const std::span<const Part> fixed_;
   Placement& placement_;
-  const Distances distance_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
   std::vector<double> pull_;                  // per place; 0 between calls
@@ -275,22 +260,46 @@ class Descent {
 
 }  // namespace
 
-void descend_on_traffic(const Problem& problem, const Graph& graph, std::span<const double> caps,
-                        std::span<const tree_match::Part> fixed, unsigned climbs,
-                        Placement& placement) {
-  Descent descent(problem, graph, caps, fixed, placement);
+void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                        const Graph& graph, std::span<const double> caps,
+                        std::span<const Part> fixed, unsigned climbs, Placement& placement) {
+  Descent descent(distances, places, graph, caps, fixed, placement);
   for (int i = 0; i < kMostPasses && descent.pass(); ++i) {
   }
   for (unsigned i = 0; i < climbs && descent.climb(); ++i) {
   }
 }
 
-double traffic(const Problem& problem, const Graph& graph, const Placement& placement) {
-  const Distances distance(problem);
+void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                      const Graph& graph, std::span<const double> caps, std::span<const Part> fixed,
+                      unsigned climbs, Placement& placement) {
+  const double coarsest = kCoarsestPerPlace * static_cast<double>(places.size());
+  if (graph.num_vertices() > coarsest) {
+    const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+    const Matching matching =
+        match_heavy_edges(graph, placement.places(), kHeaviest * weight / coarsest);
+    if (matching.num_groups < kWorthwhileShrink * graph.num_vertices()) {
+      Placement coarse(matching.num_groups);
+      std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, tree_match::kFree);
+      for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+        coarse.move(matching.group_of[v], placement.of(v));
+        if (!fixed.empty() && fixed[v] != tree_match::kFree)
+          coarse_fixed[matching.group_of[v]] = fixed[v];
+      }
+      cycle_on_traffic(distances, places, contract(graph, matching.group_of, matching.num_groups),
+                       caps, coarse_fixed, climbs, coarse);
+      for (Vertex v = 0; v < graph.num_vertices(); ++v)
+        placement.move(v, coarse.of(matching.group_of[v]));
+    }
+  }
+  descend_on_traffic(distances, places, graph, caps, fixed, climbs, placement);
+}
+
+double traffic(const Distances& distances, const Graph& graph, const Placement& placement) {
   double twice = 0;
   for (Vertex v = 0; v < graph.num_vertices(); ++v)
     for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
-      twice += graph.affinity[e] * distance(placement.of(graph.to[e]), placement.of(v));
+      twice += graph.affinity[e] * distances(placement.of(graph.to[e]), placement.of(v));
   return twice / 2;
 }
 

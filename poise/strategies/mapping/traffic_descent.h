@@ -3,22 +3,33 @@
 
 #include <span>
 
-#include "poise/strategies/strategy.h"
+#include "poise/placement/placement.h"
+#include "poise/strategies/mapping/distances.h"
 #include "poise/strategies/treematch/partition.h"
 
 namespace poise {
 
-/// Lowers the sum over the graph's edges of affinity times the machine's factor between their
-/// places. Nothing moves to a place that would then hold more than its cap, in the graph's weights;
-/// where a task would gain but finds no room, it changes places with one of those there. What is
-/// fixed stays (empty: nothing is). A few climbs follow: steps by best gain, good or bad, each task
-/// once, and undone back to the best state seen (Fiduccia and Mattheyses, for places at distances).
-/// O((vertices + edges) log vertices), a few passes.
-void descend_on_traffic(const Problem& problem, const tree_match::Graph& graph,
-                        std::span<const double> caps, std::span<const tree_match::Part> fixed,
-                        unsigned climbs, Placement& placement);
+/// Lowers the sum over the graph's edges of affinity times the distance between their places. Place
+/// i of the placement stands for places[i], maybe the first of a group. Nothing moves to a place
+/// that would then hold more than its cap, in the graph's weights; where a task would gain but
+/// finds no room, it changes places with one of those there. What is fixed stays (empty: nothing
+/// is). A few climbs follow: steps by best gain, good or bad, each task once, and undone back to
+/// the best state seen (Fiduccia and Mattheyses, for places at distances). O((vertices + edges) log
+/// vertices), a few passes.
+void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                        const tree_match::Graph& graph, std::span<const double> caps,
+                        std::span<const tree_match::Part> fixed, unsigned climbs,
+                        Placement& placement);
+
+/// The same by way of smaller and smaller graphs whose vertices are what a place holds together, so
+/// that whole clusters change places: a V-cycle (Walshaw, 2004). Twice the time.
+void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                      const tree_match::Graph& graph, std::span<const double> caps,
+                      std::span<const tree_match::Part> fixed, unsigned climbs,
+                      Placement& placement);
 
 /// That sum, each edge once.
-double traffic(const Problem& problem, const tree_match::Graph& graph, const Placement& placement);
+double traffic(const Distances& distances, const tree_match::Graph& graph,
+               const Placement& placement);
 
 }  // namespace poise
