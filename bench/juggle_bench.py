@@ -182,15 +182,19 @@ def cost(threads):
              + after.children_system - children.children_system)
     points, elapsed_s = summary["balancing_points"], summary["elapsed_s"]
     row = {"threads": threads, "points": points, "point_s": summary["balancing_point_s"],
-           "least_point_s": summary["least_balancing_point_s"], "reading_s": summary["reading_s"],
+           "least_point_s": summary["least_balancing_point_s"],
+           "still_points": summary["still_balancing_points"],
+           "still_point_s": summary["still_balancing_point_s"],
            "of_a_cpu": summary["balancer_cpu_s"] / elapsed_s,
+           "early_wake_ups": summary["early_wake_ups"],
            "wake_ups_per_point": summary["wake_ups"] / points,
            "visits_per_point": summary["visits"] / points,
            "migrations_per_point": summary["migrations"] / points,
            "others_share": max(0.0, busy_s() - before - own_s) / (elapsed_s * cpus)}
-    print(f"  {threads:>4} threads: {points:>4} points of {1e6 * row['point_s']:.0f} us, least "
-          f"{1e6 * row['least_point_s']:.0f} us, {1e6 * row['reading_s']:.0f} us to read times; "
-          f"{100 * row['of_a_cpu']:.2f}% of a cpu; a point {row['wake_ups_per_point']:.2f} wake-ups, "
+    print(f"  {threads:>4} threads: {points:>4} points of {1e6 * row['point_s']:.0f} us, "
+          f"{1e6 * row['still_point_s']:.0f} us where nothing moved ({row['still_points']}), least "
+          f"{1e6 * row['least_point_s']:.0f} us; {100 * row['of_a_cpu']:.2f}% of a cpu; "
+          f"{row['early_wake_ups']} early wake-ups; a point {row['wake_ups_per_point']:.2f} wake-ups, "
           f"{row['visits_per_point']:.2f} visits and {row['migrations_per_point']:.2f} migrations; "
           f"others had {100 * row['others_share']:.1f}%", flush=True)
     return row

@@ -176,11 +176,11 @@ void Team::sort_into_slots() {
 
 std::uint64_t Team::swap() {
   std::vector<double> speed(places_.size());
-  std::vector<double> gained_s;
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    gained_s.clear();
-    for (const ThreadId t : places_[p].threads) gained_s.push_back(gained_s_[t]);
-    speed[p] = measured_speed(gained_s, now_s_ - balanced_s_, places_[p].idle_s);
+    double gained_s = 0;
+    for (const ThreadId t : places_[p].threads) gained_s += gained_s_[t];
+    const auto num_threads = static_cast<std::uint32_t>(places_[p].threads.size());
+    speed[p] = measured_speed(gained_s, num_threads, now_s_ - balanced_s_, places_[p].idle_s);
   }
   const std::vector<double> progress = progress_s();
   const double margin_s = (now_s_ - balanced_s_) * 1e-6;

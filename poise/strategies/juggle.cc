@@ -96,6 +96,7 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s) {
   std::vector<bool> is_fast(num_places);
   for (PlaceId p = 0; p < num_places; ++p)
     is_fast[p] = view.speed[p] > means.speed_of_domain[domain_of(view, p)].value();
+  if (std::find(is_fast.begin(), is_fast.end(), true) == is_fast.end()) return {};
   const auto threads_on = candidates(view, means, is_fast, margin_s);
 
   std::vector<PlaceId> by_progress(num_places);
@@ -120,24 +121,21 @@ std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s) {
   return swaps;
 }
 
-double measured_speed(std::span<const double> gained_s, double real_s, double idle_s) {
-  const double all_gained_s = std::accumulate(gained_s.begin(), gained_s.end(), 0.0);
-  if (gained_s.empty()) return 0;
-  if (all_gained_s <= 0) return std::min(idle_s, real_s);
+double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s) {
+  if (num_threads == 0) return 0;
+  if (gained_s <= 0) return std::min(idle_s, real_s);
   if (idle_s >= real_s) return real_s;
-  const double mean_s = all_gained_s / static_cast<double>(gained_s.size());
+  const double mean_s = gained_s / num_threads;
   return std::min(real_s, mean_s * real_s / (real_s - idle_s));
 }
 
-std::vector<double> without_noise(std::span<const double> speed, double tolerance) {
+void remove_noise(std::span<double> speed, double tolerance) {
   Average average;
   for (const double value : speed)
     if (value > 0) average.add(value);
-  std::vector<double> steady(speed.begin(), speed.end());
-  for (double& value : steady)
+  for (double& value : speed)
     if (value > 0 && std::abs(value - average.value()) < tolerance * average.value())
       value = average.value();
-  return steady;
 }
 
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready) {

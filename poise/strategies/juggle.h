@@ -38,15 +38,15 @@ struct JuggleView {
 /// are of one domain when domains are given. O(n log n + m log m).
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
-/// The speed of a place in a period of real_s during which it was idle for idle_s: what its threads
-/// gained on average, over the share of the time in which it was busy (section 2.1), real_s at
-/// most. Where they gained nothing the formula has no value: it is the idle time, which a thread
-/// could have had. 0 for a place without threads.
-double measured_speed(std::span<const double> gained_s, double real_s, double idle_s);
+/// The speed of a place in a period of real_s during which it was idle for idle_s and its threads
+/// gained gained_s in all: what they gained on average, over the share of the time in which it was
+/// busy (section 2.1), real_s at most. Where they gained nothing the formula has no value: it is
+/// the idle time, which a thread could have had. 0 for a place without threads.
+double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
-/// Speeds that differ from their average by less than `tolerance` of it made equal to it, so that
+/// Makes speeds that differ from their average by less than `tolerance` of it equal to it, so that
 /// noise makes no place fast.
-std::vector<double> without_noise(std::span<const double> speed, double tolerance);
+void remove_noise(std::span<double> speed, double tolerance);
 
 /// A thread that goes to another place, alone.
 struct Move {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "poise/base/check.h"
@@ -125,20 +124,12 @@ std::uint32_t JuggleTeam::num_taking_part() const {
 
 double JuggleTeam::average_progress_s() const { return average_progress(members_); }
 
-std::vector<std::size_t> JuggleTeam::team() const {
-  std::vector<std::size_t> team;
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    if (members_[i].takes_part) team.push_back(i);
-  return team;
-}
-
 std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> readings,
                                              double now_s) {
-  std::vector<JuggleOrder> before;
   const bool places_changed = !was_dealt_;
-  for (const JuggleMember& member : members_) before.push_back({member.last.key, member.place});
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
   const bool is_gap = !last_s_ || real_s <= 0 || real_s > kGapRounds * std::max(next_s(), 0.02);
+  for (JuggleMember& member : members_) member.place_before = member.place;
   take(readings, now_s);
   if (is_gap) {
     start_point(now_s);
@@ -146,35 +137,38 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
     choose_who_takes_part(real_s, now_s);
     watch_places(real_s);
     close_window(now_s);
-    const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
-    if (is_balancing_ != was_balancing) limit_leads();
-    if (!is_balancing_) {
-      was_dealt_ = false;
-      for (JuggleMember& member : members_) member.place.reset();
-      start_point(now_s);
-    } else {
-      if (is_reacting(settings_.policy) && was_dealt_) react(real_s);
-      const double since_point_s = now_s - point_s_;
-      if (was_dealt_ && since_point_s >= 0.75 * period_s_) {
-        if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
-        start_point(now_s);
-      }
-      settle();
-    }
+    decide(real_s, now_s);
   }
-  return orders_since(before, places_changed);
+  return orders(places_changed);
+}
+
+void JuggleTeam::decide(double real_s, double now_s) {
+  const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
+  if (is_balancing_ != was_balancing) limit_leads();
+  if (!is_balancing_) {
+    was_dealt_ = false;
+    for (JuggleMember& member : members_) member.place.reset();
+    start_point(now_s);
+    return;
+  }
+  if (!was_dealt_) {
+    deal();
+    return;
+  }
+  if (is_reacting(settings_.policy)) react(real_s);
+  const double since_point_s = now_s - point_s_;
+  if (since_point_s >= 0.75 * period_s_) {
+    if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
+    start_point(now_s);
+  }
+  settle();
 }
 
 /// For those whose place is another than before; for all who have one where places changed.
-std::vector<JuggleOrder> JuggleTeam::orders_since(std::span<const JuggleOrder> before,
-                                                  bool places_changed) {
+std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
-  std::size_t old = 0;
   for (JuggleMember& member : members_) {
-    while (old < before.size() && before[old].key < member.last.key) ++old;
-    const bool was_known = old < before.size() && before[old].key == member.last.key;
-    const auto place = was_known ? before[old].place : std::nullopt;
-    if (place == member.place && !(places_changed && member.place)) continue;
+    if (member.place_before == member.place && !(places_changed && member.place)) continue;
     orders.push_back({member.last.key, member.place});
     if (member.place) ++member.migrations;
   }
@@ -184,14 +178,11 @@ std::vector<JuggleOrder> JuggleTeam::orders_since(std::span<const JuggleOrder> b
 /// Work per second of cpu time, so that work can be told in seconds of a cpu of average speed.
 void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   double run_s = 0, work = 0;
-  std::size_t old = 0;
-  for (const ThreadReading& reading : readings) {
-    while (old < members_.size() && members_[old].last.key < reading.key) ++old;
-    if (old == members_.size() || members_[old].last.key != reading.key) continue;
-    const ThreadReading& last = members_[old].last;
-    if (!reading.work || !last.work) continue;
-    run_s += std::max(0.0, reading.run_s - last.run_s);
-    work += std::max(0.0, *reading.work - *last.work);
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const ThreadReading& last = members_[i].last;
+    if (!readings[i].work || !last.work) continue;
+    run_s += std::max(0.0, readings[i].run_s - last.run_s);
+    work += std::max(0.0, *readings[i].work - *last.work);
   }
   if (run_s <= 0 || work <= 0) return;
   const double weight = work_per_s_ == 0 ? 1 : kFading;
@@ -207,40 +198,53 @@ double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& rea
   return gained_s * (member.place ? places_[*member.place].speed : 1);
 }
 
-/// Takes the readings over: gains of those known, a first look at others; the dead leave.
-void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
-  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
-  measure_work_rate(readings);
+bool JuggleTeam::is_left_alone(std::uint64_t key) const {
+  return std::binary_search(left_alone_.begin(), left_alone_.end(), key);
+}
+
+/// Those who have come join and the dead leave, so that there is one member for each reading.
+void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
+  const auto is_of = [](const JuggleMember& member, const ThreadReading& reading) {
+    return member.last.key == reading.key;
+  };
+  if (std::equal(members_.begin(), members_.end(), readings.begin(), readings.end(), is_of)) return;
   std::vector<JuggleMember> members;
   members.reserve(readings.size());
-  std::size_t old = 0;
+  auto old = members_.begin();
   for (const ThreadReading& reading : readings) {
     POISE_CHECK(members.empty() || members.back().last.key < reading.key);
-    while (old < members_.size() && members_[old].last.key < reading.key) ++old;
-    const bool is_known = old < members_.size() && members_[old].last.key == reading.key;
-    JuggleMember member;
-    if (is_known) {
-      member = members_[old];
-    } else {
-      member.last = reading;
-      member.busy_s = now_s;
-      member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
-      member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
-      ++births_;
+    while (old != members_.end() && old->last.key < reading.key) ++old;
+    if (old != members_.end() && is_of(*old, reading)) {
+      members.push_back(*old);
+      continue;
     }
-    member.gained_s = std::max(0.0, reading.run_s - member.last.run_s);
-    member.waited_s = std::max(0.0, reading.wait_s - member.last.wait_s);
-    const double worked_s = this->worked_s(member, reading);
-    member.progress_s += worked_s;
-    member.worked_s += worked_s;
+    JuggleMember& member = members.emplace_back();
     member.last = reading;
-    if (std::binary_search(left_alone_.begin(), left_alone_.end(), reading.key)) {
-      member.takes_part = false;
-      member.place.reset();
-    }
-    members.push_back(member);
+    member.busy_s = now_s;
+    member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
+    member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
+    ++births_;
   }
   members_ = std::move(members);
+}
+
+/// Takes the readings over: gains of those known, a first look at others.
+void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
+  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  follow(readings, now_s);
+  measure_work_rate(readings);
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    JuggleMember& member = members_[i];
+    member.gained_s = std::max(0.0, readings[i].run_s - member.last.run_s);
+    member.waited_s = std::max(0.0, readings[i].wait_s - member.last.wait_s);
+    const double worked_s = this->worked_s(member, readings[i]);
+    member.progress_s += worked_s;
+    member.worked_s += worked_s;
+    member.last = readings[i];
+    if (!is_left_alone(member.last.key)) continue;
+    member.takes_part = false;
+    member.place.reset();
+  }
   last_s_ = now_s;
 }
 
@@ -248,7 +252,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double average_s = average_progress(members_);
   const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
-    if (std::binary_search(left_alone_.begin(), left_alone_.end(), member.last.key)) continue;
+    if (is_left_alone(member.last.key)) continue;
     const bool is_busy = member.gained_s > kBusyShare * real_s ||
                          member.gained_s + member.waited_s > kReadyShare * real_s;
     if (is_busy) {
@@ -270,24 +274,28 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.place.reset();
     }
   }
+  team_.clear();
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (members_[i].takes_part) team_.push_back(i);
 }
 
 /// How much of what threads wanted of each place they got: less where something else runs there, or
 /// where the place is slow.
 void JuggleTeam::watch_places(double real_s) {
-  std::vector<double> ready_s(places_.size(), 0), run_s(places_.size(), 0);
-  for (const JuggleMember& member : members_) {
+  use_.assign(places_.size(), {});
+  for (const std::size_t i : team_) {
+    const JuggleMember& member = members_[i];
     const auto place = member.place ? member.place : member.last.own_place;
-    if (!member.takes_part || !place) continue;
+    if (!place) continue;
     // Waits are told when they end, so a longer one than this round has been told too late.
-    ready_s[*place] =
-        std::max(ready_s[*place], std::min(real_s, member.gained_s + member.waited_s));
-    run_s[*place] += member.gained_s;
+    Use& use = use_[*place];
+    use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
+    use.run_s += member.gained_s;
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    wanted_[p] += kFading * (ready_s[p] / real_s - wanted_[p]);
+    wanted_[p] += kFading * (use_[p].ready_s / real_s - wanted_[p]);
     // Threads that sleep in turn run longer than the longest of them is ready.
-    const double done_s = places_[p].speed * std::min(run_s[p], ready_s[p]);
+    const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kFading * (done_s / real_s - done_[p]);
   }
 }
@@ -326,26 +334,24 @@ void JuggleTeam::close_window(double now_s) {
 }
 
 bool JuggleTeam::is_uneven() const {
-  const auto team = this->team();
-  if (team.size() < 2) return false;
-  if (team.size() % places_.size() != 0 && team.size() > places_.size()) return true;
-  if (team.size() >= places_.size() && has_unequal_places()) return true;
+  if (team_.size() < 2) return false;
+  if (team_.size() % places_.size() != 0 && team_.size() > places_.size()) return true;
+  if (team_.size() >= places_.size() && has_unequal_places()) return true;
   std::vector<std::uint32_t> own(places_.size(), 0);
-  for (const std::size_t i : team) {
+  for (const std::size_t i : team_) {
     const auto place = members_[i].last.own_place;
     if (!place) return false;  // as many as places, or fewer, and free to spread
     ++own[*place];
   }
-  return *std::max_element(own.begin(), own.end()) > (team.size() - 1) / places_.size() + 1;
+  return *std::max_element(own.begin(), own.end()) > (team_.size() - 1) / places_.size() + 1;
 }
 
 JuggleSigns JuggleTeam::signs() const {
   JuggleSigns signs;
   signs.is_uneven = is_uneven();
   signs.births_per_s = births_per_s_;
-  const auto team = this->team();
   double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s, broken = 0;
-  for (const std::size_t i : team) {
+  for (const std::size_t i : team_) {
     const JuggleMember& member = members_[i];
     signs.is_bound |= member.last.is_bound;
     signs.asleep = std::max(signs.asleep, member.asleep);
@@ -357,18 +363,17 @@ JuggleSigns JuggleTeam::signs() const {
   const double length_s = std::max(kShortestWindowS, period_s_);
   if (windows_ >= kEnoughWindows)
     signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
-  if (team.empty()) return signs;
-  const double share = static_cast<double>(team.size()) / static_cast<double>(places_.size());
+  if (team_.empty()) return signs;
+  const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
   const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
   signs.spread_lags = (most_s - least_s) / lag_s;
   return signs;
 }
 
 bool JuggleTeam::wants_to_balance(double now_s) {
-  const std::uint32_t taking_part = num_taking_part();
-  if (settings_.policy == JugglePolicy::off || taking_part == 0) return false;
-  if (!is_balancing_ && taking_part < settings_.expected_threads) return false;
-  if (settings_.policy != JugglePolicy::automatic) return taking_part > 1;
+  if (settings_.policy == JugglePolicy::off || team_.empty()) return false;
+  if (!is_balancing_ && team_.size() < settings_.expected_threads) return false;
+  if (settings_.policy != JugglePolicy::automatic) return team_.size() > 1;
   const JuggleSigns signs = this->signs();
   const bool wants = stance_.next(signs, now_s);
   period_s_ = wants ? period_for(signs.phase_s, settings_.shortest_period_s, settings_.period_s)
@@ -376,128 +381,120 @@ bool JuggleTeam::wants_to_balance(double now_s) {
   return wants;
 }
 
+/// Every thread gets a place anew.
+void JuggleTeam::deal() {
+  std::vector<DomainId> domain_of;
+  for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
+  const auto places = deal_threads(static_cast<std::uint32_t>(team_.size()), domain_of);
+  for (std::size_t t = 0; t < team_.size(); ++t) members_[team_[t]].place = places[t];
+  was_dealt_ = true;
+}
+
 /// Gives a place to those without, and keeps every place within one thread of every other.
 void JuggleTeam::settle() {
-  const auto team = this->team();
-  if (!was_dealt_) {
-    std::vector<DomainId> domain_of;
-    for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
-    const auto places = deal_threads(static_cast<std::uint32_t>(team.size()), domain_of);
-    for (std::size_t t = 0; t < team.size(); ++t) members_[team[t]].place = places[t];
-    was_dealt_ = true;
-    return;
-  }
-  std::vector<std::uint32_t> threads_on(places_.size(), 0);
-  for (const std::size_t i : team)
-    if (members_[i].place) ++threads_on[*members_[i].place];
+  threads_on_.assign(places_.size(), 0);
+  for (const std::size_t i : team_)
+    if (members_[i].place) ++threads_on_[*members_[i].place];
   const auto emptiest = [&] {
-    return static_cast<PlaceId>(std::min_element(threads_on.begin(), threads_on.end()) -
-                                threads_on.begin());
+    return static_cast<PlaceId>(std::min_element(threads_on_.begin(), threads_on_.end()) -
+                                threads_on_.begin());
   };
-  for (const std::size_t i : team) {
+  for (const std::size_t i : team_) {
     if (members_[i].place) continue;
     members_[i].place = emptiest();
-    ++threads_on[*members_[i].place];
+    ++threads_on_[*members_[i].place];
   }
   if (is_reacting(settings_.policy)) return;  // there, places are even in threads that are ready
   PlaceId to = emptiest();
-  for (const std::size_t i : team) {
+  for (const std::size_t i : team_) {
     PlaceId& place = *members_[i].place;
-    if (threads_on[place] < threads_on[to] + 2) continue;
-    --threads_on[std::exchange(place, to)];
-    ++threads_on[to];
+    if (threads_on_[place] < threads_on_[to] + 2) continue;
+    --threads_on_[std::exchange(place, to)];
+    ++threads_on_[to];
     to = emptiest();
   }
-  even_out_domains(threads_on);
+  even_out_domains();
 }
 
 /// Where threads have ended in one domain it may have two fewer than another, although no place
 /// has: the least advanced thread there moves over, as far as places stay within one thread.
-void JuggleTeam::even_out_domains(std::vector<std::uint32_t>& threads_on) {
+void JuggleTeam::even_out_domains() {
   const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
   DomainId num_domains = 0;
   for (const JugglePlace& place : places_) num_domains = std::max(num_domains, place.domain + 1);
   while (num_domains > 1) {
     std::vector<std::uint32_t> threads_in(num_domains, 0);
-    for (PlaceId p = 0; p < places_.size(); ++p) threads_in[domain_of(p)] += threads_on[p];
-    const auto load = [&](PlaceId p) { return std::pair(threads_in[domain_of(p)], threads_on[p]); };
+    for (PlaceId p = 0; p < places_.size(); ++p) threads_in[domain_of(p)] += threads_on_[p];
+    const auto load = [&](PlaceId p) {
+      return std::pair(threads_in[domain_of(p)], threads_on_[p]);
+    };
     PlaceId to = 0;
     for (PlaceId p = 1; p < places_.size(); ++p)
       if (load(p) < load(to)) to = p;
     JuggleMember* first = nullptr;
     for (JuggleMember& member : members_) {
-      if (!member.takes_part || !member.place || threads_on[*member.place] <= threads_on[to] ||
+      if (!member.takes_part || !member.place || threads_on_[*member.place] <= threads_on_[to] ||
           threads_in[domain_of(*member.place)] < threads_in[domain_of(to)] + 2)
         continue;
       if (first == nullptr || member.progress_s < first->progress_s) first = &member;
     }
     if (first == nullptr) return;
-    --threads_on[std::exchange(*first->place, to)];
-    ++threads_on[to];
+    --threads_on_[std::exchange(*first->place, to)];
+    ++threads_on_[to];
   }
 }
 
-namespace {
-
-/// A JuggleView of those members that have a place, and who they are.
-struct Seats {
-  std::vector<std::size_t> who;
-  std::vector<double> progress_s;
-  std::vector<PlaceId> place_of;
-  std::vector<DomainId> domain_of;
-  std::vector<double> speed;
-  JuggleView view() const { return {progress_s, place_of, speed, domain_of}; }
-};
-
-Seats seats_of(std::span<const JuggleMember> members, std::span<const JugglePlace> places) {
-  Seats seats;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!members[i].takes_part || !members[i].place) continue;
-    seats.who.push_back(i);
-    seats.progress_s.push_back(members[i].progress_s);
-    seats.place_of.push_back(*members[i].place);
+void JuggleTeam::take_seats() {
+  seats_.who.clear();
+  seats_.progress_s.clear();
+  seats_.place_of.clear();
+  for (const std::size_t i : team_) {
+    if (!members_[i].place) continue;
+    seats_.who.push_back(i);
+    seats_.progress_s.push_back(members_[i].progress_s);
+    seats_.place_of.push_back(*members_[i].place);
   }
-  for (const JugglePlace& place : places) {
-    seats.domain_of.push_back(place.domain);
-    seats.speed.push_back(place.speed);
+  seats_.domain_of.clear();
+  seats_.speed.clear();
+  for (const JugglePlace& place : places_) {
+    seats_.domain_of.push_back(place.domain);
+    seats_.speed.push_back(place.speed);
   }
-  return seats;
 }
-
-}  // namespace
 
 void JuggleTeam::react(double real_s) {
-  const Seats seats = seats_of(members_, places_);
+  take_seats();
   std::vector<bool> is_ready;
-  for (const std::size_t i : seats.who)
+  for (const std::size_t i : seats_.who)
     is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
                        kReadyShare);
-  for (const Move& move : even_out(seats.view(), is_ready))
-    members_[seats.who[move.thread]].place = move.to;
+  for (const Move& move : even_out(seats_.view(), is_ready))
+    members_[seats_.who[move.thread]].place = move.to;
 }
 
 void JuggleTeam::juggle(double real_s) {
   limit_leads();
-  Seats seats = seats_of(members_, places_);
-  std::vector<std::vector<double>> gained_s(places_.size());
-  std::vector<double> ready_s(places_.size(), 0), worked_s(places_.size(), 0);
-  for (const std::size_t i : seats.who) {
+  take_seats();
+  use_.assign(places_.size(), {});
+  for (const std::size_t i : seats_.who) {
     const JuggleMember& member = members_[i];
     const double run_s = member.last.run_s - member.run_at_point_s;
-    gained_s[*member.place].push_back(run_s);
-    worked_s[*member.place] += member.worked_s - member.worked_at_point_s;
+    Use& use = use_[*member.place];
+    ++use.num_threads;
+    use.run_s += run_s;
+    use.worked_s += member.worked_s - member.worked_at_point_s;
     // The place was busy as long as its longest ready thread was on it or waited for it.
-    double& busy_s = ready_s[*member.place];
-    busy_s = std::max(busy_s, run_s + member.last.wait_s - member.wait_at_point_s);
+    use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    const double run_s = std::accumulate(gained_s[p].begin(), gained_s[p].end(), 0.0);
-    seats.speed[p] = (run_s > 0 ? worked_s[p] / run_s : places_[p].speed) *
-                     measured_speed(gained_s[p], real_s, std::max(0.0, real_s - ready_s[p]));
+    const Use& use = use_[p];
+    const double idle_s = std::max(0.0, real_s - use.ready_s);
+    seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
+                      measured_speed(use.run_s, use.num_threads, real_s, idle_s);
   }
-  seats.speed = without_noise(seats.speed, kSpeedTolerance);
-  for (const Swap& swap : juggle_swaps(seats.view(), kMarginShare * period_s_))
-    std::swap(members_[seats.who[swap.behind]].place, members_[seats.who[swap.ahead]].place);
+  remove_noise(seats_.speed, kSpeedTolerance);
+  for (const Swap& swap : juggle_swaps(seats_.view(), kMarginShare * period_s_))
+    std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 
 /// From here on the next period is measured.

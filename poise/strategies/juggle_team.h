@@ -55,7 +55,7 @@ struct JuggleOrder {
 /// What is known of a thread.
 struct JuggleMember {
   ThreadReading last;
-  std::optional<PlaceId> place = {};
+  std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool takes_part = false;
   double progress_s = 0;                           // run_s weighted by the speed of its places
   double worked_s = 0, worked_at_point_s = 0;      // the same, and never corrected
@@ -100,9 +100,26 @@ class JuggleTeam {
   double period_s() const { return period_s_; }
 
  private:
-  std::vector<JuggleOrder> orders_since(std::span<const JuggleOrder> before, bool places_changed);
+  /// What threads made of a place, in any stretch of time.
+  struct Use {
+    double run_s = 0, worked_s = 0;  // in all
+    double ready_s = 0;              // of the one that was ready longest
+    std::uint32_t num_threads = 0;
+  };
+  /// Those that take part and have a place, as vectors that a JuggleView shows.
+  struct Seats {
+    std::vector<std::size_t> who;
+    std::vector<double> progress_s, speed;
+    std::vector<PlaceId> place_of;
+    std::vector<DomainId> domain_of;
+    JuggleView view() const { return {progress_s, place_of, speed, domain_of}; }
+  };
+  void decide(double real_s, double now_s);
+  std::vector<JuggleOrder> orders(bool places_changed);
   void measure_work_rate(std::span<const ThreadReading> readings);
   double worked_s(const JuggleMember& member, const ThreadReading& reading) const;
+  bool is_left_alone(std::uint64_t key) const;
+  void follow(std::span<const ThreadReading> readings, double now_s);
   void take(std::span<const ThreadReading> readings, double now_s);
   void choose_who_takes_part(double real_s, double now_s);
   void watch_places(double real_s);
@@ -111,9 +128,10 @@ class JuggleTeam {
   JuggleSigns signs() const;
   bool is_uneven() const;
   bool wants_to_balance(double now_s);
-  std::vector<std::size_t> team() const;
+  void deal();
   void settle();
-  void even_out_domains(std::vector<std::uint32_t>& threads_on);
+  void even_out_domains();
+  void take_seats();
   void react(double real_s);
   void juggle(double real_s);
   void start_point(double now_s);
@@ -134,6 +152,12 @@ class JuggleTeam {
   // Per place, fading averages of shares of the time: threads had something to do, and what it got
   // done, weighted by its speed.
   std::vector<double> wanted_, done_;
+  // Of one balancing point; kept so that none has to be made anew, for most of what a point costs
+  // is memory and code that the caches have forgotten.
+  std::vector<std::size_t> team_;  // those members who take part
+  std::vector<Use> use_;           // per place
+  std::vector<std::uint32_t> threads_on_;
+  Seats seats_;
 };
 
 }  // namespace poise

@@ -122,13 +122,12 @@ TEST(Juggle, swaps_slow_and_behind_with_fast_and_ahead_and_nobody_twice) {
 }
 
 TEST(Juggle, measures_speed_as_mean_gain_over_busy_time) {
-  const double alone[] = {0.25}, two[] = {0.5, 0.5}, blocked[] = {0, 0};
-  EXPECT_DOUBLE_EQ(measured_speed(two, 1, 0), 0.5);
-  EXPECT_DOUBLE_EQ(measured_speed(alone, 1, 0.75), 1);  // the example of section 2.1
-  EXPECT_DOUBLE_EQ(measured_speed(blocked, 1, 1), 1);
-  EXPECT_DOUBLE_EQ(measured_speed(blocked, 1, 0), 0);  // taken by a stranger
-  EXPECT_DOUBLE_EQ(measured_speed({}, 1, 1), 0);
-  EXPECT_DOUBLE_EQ(measured_speed(alone, 1, 2), 1);
+  EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
+  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both are blocked
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 0), 0);        // taken by a stranger
+  EXPECT_DOUBLE_EQ(measured_speed(0, 0, 1, 1), 0);
+  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 2), 1);
 }
 
 TEST(Juggle, deals_threads_evenly_over_places_and_domains) {

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -35,9 +34,10 @@ namespace {
 // counts by its share of the time so far.
 constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
 constexpr std::size_t kFewProcesses = 4;
-constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 60;
-constexpr double kStartS = 1;                // the program binds its threads in its first moments
-constexpr std::uint64_t kChoiceRounds = 10;  // in which every thread is asked for its affinity once
+constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 60, kReapEveryS = 1;
+constexpr double kStartS = 1;  // the program binds its threads in its first moments
+constexpr std::uint64_t kChoiceRounds =
+    10;  // in the last of which all threads are asked for their affinity
 // Between visits to cpus whose speeds are learned: at first, once they are known, and where they
 // are equal, as they mostly are, so that the balancer has its wake-ups for itself.
 constexpr std::uint64_t kFirstVisitRounds = 2, kVisitRounds = 20, kEqualVisitRounds = 200;
@@ -72,13 +72,14 @@ class Balancer {
   Balancer(const Options& options, Guard& guard, const Program& program);
   void round();
   double next_s();
+  void count_early_wake_up() { ++tally_.early_wake_ups; }
   Tally finish();
 
  private:
   void warn_of_quota();
   void choose_progress();
   void refresh_cpus();
-  void learn_speeds();
+  bool learn_speeds();
   void set_speeds(std::vector<double> speeds);
   std::vector<JugglePlace> places() const;
   void look();
@@ -90,13 +91,13 @@ class Balancer {
   void respect_own_choice(std::uint64_t key, Kept& kept);
   void respect_own_choices();
   void ask_first_threads();
-  std::vector<ThreadReading> read();
+  void read();
   void add_bounds(const cpu_set_t& own, ThreadReading& reading) const;
   void carry_out(const JuggleOrder& order);
   void release(std::uint64_t key);
   void forget(std::uint64_t key);
   void end_stay(std::uint64_t key, Kept& kept);
-  void count_round(double cpu_s, double real_s);
+  void count_round(double cpu_s, double real_s, bool is_still);
   void count_what_was_possible(double real_s);
   void tell_threads();
   void note_once(const std::string& text);
@@ -121,6 +122,7 @@ class Balancer {
   std::optional<Visitor> visitor_;
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Kept> kept_;
+  std::vector<ThreadReading> readings_;  // of this round
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;
   Tally tally_;
@@ -212,25 +214,28 @@ void Balancer::refresh_cpus() {
 }
 
 /// Visits the cpus where threads compute, for the clocks of others are low: every cpu a few times
-/// soon, then one now and then.
-void Balancer::learn_speeds() {
-  if (!learns_ || cpus_.size() < 2) return;
+/// soon, then one now and then. True when a visit begins.
+bool Balancer::learn_speeds() {
+  if (!learns_ || cpus_.size() < 2) return false;
   if (const auto visit = visitor_ ? visitor_->told() : std::nullopt) {
     learned_.note(visit->cpu, visit->rate);
     set_speeds(learned_.of(cpus_));
   }
-  if (tally_.rounds % kFirstVisitRounds != 0) return;
+  if (tally_.rounds % kFirstVisitRounds != 0) return false;
   Cpus busy;
   for (PlaceId p = 0; p < cpus_.size(); ++p)
     if (team_.wanted(p) > kBusyCpu) busy.push_back(cpus_[p]);
-  if (busy.empty()) return;
+  if (busy.empty()) return false;
   const CpuId next = learned_.next(busy);
   const std::uint64_t later = are_equal(speeds_) ? kEqualVisitRounds : kVisitRounds;
-  if (learned_.knows(next) && tally_.rounds % later != 0) return;
+  if (learned_.knows(next) && tally_.rounds % later != 0) return false;
   try {
     if (!visitor_) visitor_.emplace();
-    tally_.visits += visitor_->visit(next);
+    const bool begins = visitor_->visit(next);
+    tally_.visits += begins;
+    return begins;
   } catch (const std::system_error&) {  // the user may have no more threads for now
+    return false;
   }
 }
 
@@ -353,11 +358,11 @@ void Balancer::respect_own_choice(std::uint64_t key, Kept& kept) {
   team_.leave_alone(key);
 }
 
-/// Asks a part of the threads in each round, for asking costs a third of reading their times; those
+/// Asking costs a third of reading times, and more when it is done a little in each round. Threads
 /// that are to move are asked before (carry_out).
 void Balancer::respect_own_choices() {
-  for (auto& [key, kept] : kept_)
-    if (key % kChoiceRounds == tally_.rounds % kChoiceRounds) respect_own_choice(key, kept);
+  if (tally_.rounds % kChoiceRounds != 0) return;
+  for (auto& [key, kept] : kept_) respect_own_choice(key, kept);
 }
 
 /// Those whose number a thread that is gone may have taken (former_self).
@@ -369,11 +374,13 @@ void Balancer::ask_first_threads() {
   }
 }
 
-std::vector<ThreadReading> Balancer::read() {
-  std::vector<ThreadReading> readings;
+void Balancer::read() {
+  readings_.clear();
+  auto kept = kept_.begin();
   for (const auto& [key, thread] : finder_.threads()) {
-    const auto kept = kept_.find(key);
-    if (thread.rank_in_process == options_.skip_thread || kept == kept_.end()) continue;
+    while (kept != kept_.end() && kept->first < key) ++kept;
+    if (kept == kept_.end()) return;
+    if (thread.rank_in_process == options_.skip_thread || kept->first != key) continue;
     const auto time = read_time(thread);
     if (!time) {
       saw_death_ = kept->second.is_lost = true;
@@ -386,9 +393,8 @@ std::vector<ThreadReading> Balancer::read() {
     ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
     if (counts_instructions_) reading.work = read_counter(kept->second.counter);
     add_bounds(kept->second.own, reading);
-    readings.push_back(reading);
+    readings_.push_back(reading);
   }
-  return readings;
 }
 
 /// What a thread's own affinity leaves of the cpus.
@@ -473,13 +479,13 @@ void Balancer::round() {
     refresh_own_affinities();
   if (now_s() - asked_quota_s_ >= kAskQuotaEveryS) warn_of_quota();
   respect_own_choices();
-  const double before_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
-  const std::vector<ThreadReading> readings = read();
-  tally_.reading_cpu_s += clock_s(CLOCK_THREAD_CPUTIME_ID) - before_s;
-  for (const JuggleOrder& order : team_.balance(readings, now_s())) carry_out(order);
-  learn_speeds();
+  read();
+  const std::vector<JuggleOrder> orders = team_.balance(readings_, now_s());
+  for (const JuggleOrder& order : orders) carry_out(order);
+  const bool visits = learn_speeds();
   tell_threads();
-  count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s);
+  const bool is_still = !looks && orders.empty() && !visits;
+  count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);
   if (!options_.on_round) return;
   tally_.threads.clear();
   for (const auto& [key, thread] : past_) tally_.threads.push_back(thread);
@@ -509,10 +515,14 @@ void Balancer::tell_threads() {
   }
 }
 
-void Balancer::count_round(double cpu_s, double real_s) {
+void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   tally_.least_round_s = tally_.rounds == 0 ? cpu_s : std::min(tally_.least_round_s, cpu_s);
   tally_.rounds_cpu_s += cpu_s;
   ++tally_.rounds;
+  if (is_still) {
+    tally_.still_rounds_cpu_s += cpu_s;
+    ++tally_.still_rounds;
+  }
   tally_.elapsed_s = now_s();
   if (tally_.is_balancing) tally_.balancing_s += real_s;
   tally_.is_balancing = team_.is_balancing();
@@ -555,12 +565,9 @@ Tally Balancer::finish() {
   return std::move(tally_);
 }
 
-void arm(int timer, double wait_s) {
-  const double whole_s = std::floor(wait_s);
-  itimerspec time{};
-  time.it_value.tv_sec = static_cast<time_t>(whole_s);
-  time.it_value.tv_nsec = std::max(1L, static_cast<long>((wait_s - whole_s) * 1e9));
-  ::timerfd_settime(timer, 0, &time, nullptr);
+timespec timespec_of(double wait_s) {
+  const double whole_s = std::floor(std::max(0.0, wait_s));
+  return {static_cast<time_t>(whole_s), static_cast<long>((std::max(0.0, wait_s) - whole_s) * 1e9)};
 }
 
 /// Hands signals on; true when an attached balancer is told to leave.
@@ -580,22 +587,27 @@ bool take_signals(int signals, const Program& program) {
 }
 
 Outcome balance(Program& program, Guard& guard, const Descriptor& signals, const Options& options) {
-  const Descriptor timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer) fail_at("make a timer");
   if (auto ending = program.ended()) return {*ending, {}};
   Balancer balancer(options, guard, program);
-  arm(timer.get(), 0);
+  double due_s = clock_s(CLOCK_MONOTONIC), reap_s = due_s + kReapEveryS;
   for (;;) {
-    pollfd ends[] = {
-        {program.pidfd(), POLLIN, 0}, {signals.get(), POLLIN, 0}, {timer.get(), POLLIN, 0}};
-    if (::poll(ends, 3, -1) < 0 && errno != EINTR) fail_at("wait");
-    if (ends[1].revents != 0 && take_signals(signals.get(), program))
+    pollfd ends[] = {{program.pidfd(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+    const timespec wait = timespec_of(due_s - clock_s(CLOCK_MONOTONIC));
+    const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
+    if (num_ends < 0 && errno != EINTR) fail_at("wait");
+    const bool is_over = num_ends > 0 && ends[0].revents != 0;
+    if (num_ends > 0 && ends[1].revents != 0 && take_signals(signals.get(), program))
       return {{}, balancer.finish()};
-    if (auto ending = program.ended()) return {*ending, balancer.finish()};
-    std::uint64_t times;
-    if (::read(timer.get(), &times, sizeof times) != sizeof times) continue;
+    if (is_over || due_s >= reap_s) {
+      if (auto ending = program.ended()) return {*ending, balancer.finish()};
+      reap_s = due_s + kReapEveryS;
+    }
+    if (num_ends != 0) {
+      balancer.count_early_wake_up();
+      if (clock_s(CLOCK_MONOTONIC) < due_s) continue;
+    }
     balancer.round();
-    arm(timer.get(), balancer.next_s());
+    due_s = clock_s(CLOCK_MONOTONIC) + balancer.next_s();
   }
 }
 

@@ -55,9 +55,12 @@ std::string summary_text(const Tally& tally) {
                   tally.migrations, per(static_cast<double>(tally.migrations), tally.elapsed_s),
                   tally.refusals, tally.own_choices);
   text += fmt::format(
-      "{} balancing points of {:.0f} us cpu time each (least {:.0f}); {:.2f}% of a cpu in all\n",
+      "{} balancing points of {:.0f} us cpu time each ({:.0f} where nothing moved, least {:.0f}); "
+      "{:.2f}% of a cpu in all\n",
       tally.rounds, 1e6 * per(tally.rounds_cpu_s, static_cast<double>(tally.rounds)),
+      1e6 * per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds)),
       1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));
+  text += fmt::format("{} wake-ups before a balancing point was due\n", tally.early_wake_ups);
   return text;
 }
 
@@ -88,9 +91,12 @@ std::string summary_json(const Tally& tally) {
               {"balancing_points", tally.rounds},
               {"balancing_point_s", per(tally.rounds_cpu_s, static_cast<double>(tally.rounds))},
               {"least_balancing_point_s", tally.least_round_s},
-              {"reading_s", per(tally.reading_cpu_s, static_cast<double>(tally.rounds))},
+              {"still_balancing_points", tally.still_rounds},
+              {"still_balancing_point_s",
+               per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds))},
               {"balancer_cpu_s", tally.own_cpu_s},
               {"wake_ups", tally.wake_ups},
+              {"early_wake_ups", tally.early_wake_ups},
               {"visits", tally.visits},
               {"threads", threads}}
              .dump(2) +

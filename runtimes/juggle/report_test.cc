@@ -17,6 +17,9 @@ Tally tally() {
   tally.rounds = 100;
   tally.rounds_cpu_s = 0.005;
   tally.least_round_s = 0.00004;
+  tally.still_rounds = 50;
+  tally.still_rounds_cpu_s = 0.00225;
+  tally.early_wake_ups = 2;
   tally.migrations = 40;
   tally.cpus = {0, 1};
   tally.most_threads = 3;
@@ -43,7 +46,10 @@ TEST(Report, summary_tells_shares_and_costs) {
   EXPECT_THAT(text, HasSubstr("3 threads on cpus 0-1"));
   EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
   EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 a second"));
-  EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (least 40); 0.10%"));
+  EXPECT_THAT(text,
+              HasSubstr("100 balancing points of 50 us cpu time each (45 where nothing moved, "
+                        "least 40); 0.10%"));
+  EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
 TEST(Report, summary_tells_speeds_that_differ) {

@@ -30,14 +30,17 @@ struct Stay {
 
 struct Tally {
   double elapsed_s = 0;
-  double balancing_s = 0;      // of that, not standing down
-  double own_cpu_s = 0;        // cpu time of the balancer, all in all
-  std::uint64_t wake_ups = 0;  // of the balancer, all in all
-  std::uint64_t visits = 0;    // to cpus whose speeds are learned: a wake-up each
+  double balancing_s = 0;            // of that, not standing down
+  double own_cpu_s = 0;              // cpu time of the balancer, all in all
+  std::uint64_t wake_ups = 0;        // of the balancer, all in all
+  std::uint64_t early_wake_ups = 0;  // of these, before a point was due: for signals
+  std::uint64_t visits = 0;          // to cpus whose speeds are learned: a wake-up each
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round, of all
-  double reading_cpu_s = 0;                    // of that, to read the threads' times
-  double program_run_s = 0;                    // cpu time of the program's threads, as far as seen
+  // Of these the rounds that looked for nobody, moved nobody and began no visit.
+  std::uint64_t still_rounds = 0;
+  double still_rounds_cpu_s = 0;
+  double program_run_s = 0;  // cpu time of the program's threads, as far as seen
   // While threads took part: how long, and the cpu time they could have had between two rounds,
   // summed over the threads, if all had the same, and if none had moved and all waited for the
   // slowest.
