@@ -423,7 +423,7 @@ void Balancer::carry_out(const JuggleOrder& order) {
     if (!kept->second.cpu) return;
   }
   const FoundThread& found = thread->second;
-  if (!is_ours(found.process)) {  // it has become another user's
+  if (!finder_.is_ours(found.process)) {  // it has become another user's
     team_.leave_alone(order.key);
     return;
   }

@@ -112,12 +112,6 @@ std::optional<std::uint64_t> LastBorn::id() const {
   return parse_unsigned(text.substr(last, text.find('\n', last) - last));
 }
 
-bool is_ours(pid_t process) {
-  struct stat status {};  // by name: what is open keeps the user it was opened under
-  return ::stat(fmt::format("/proc/{}", process).c_str(), &status) == 0 &&
-         status.st_uid == ::geteuid();
-}
-
 ThreadFinder::ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed,
                            std::size_t max_threads)
     : root_(root), not_followed_(not_followed), max_threads_(max_threads) {
@@ -173,8 +167,10 @@ void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& chan
 
 /// Reads a process's folder of threads.
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
-  process.task = Descriptor(
-      ::open(fmt::format("/proc/{}/task", id).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  process.folder =
+      Descriptor(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  process.task =
+      Descriptor(::openat(process.folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
   process.has_all = true;
@@ -209,6 +205,13 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
                    FoundThread{key, process, id, *start, of.threads_seen++, std::move(schedstat),
                                open_to_read(folder, fmt::format("{}/children", id))});
   changes.born.push_back(key);
+}
+
+bool ThreadFinder::is_ours(pid_t process) const {
+  const auto found = processes_.find(process);
+  struct stat status {};
+  return found != processes_.end() && ::fstat(found->second.folder.get(), &status) == 0 &&
+         status.st_uid == ::geteuid();
 }
 
 bool ThreadFinder::has_changed() const {

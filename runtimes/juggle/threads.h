@@ -69,9 +69,12 @@ class ThreadFinder {
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
+  /// Whether a process that was found belongs, by now, to the user whom the balancer runs for.
+  bool is_ours(pid_t process) const;
 
  private:
   struct Process {
+    Descriptor folder;     // of /proc: its owner is the process's user at any time
     Descriptor task;       // its folder of threads
     bool has_all = false;  // of them were found
     std::uint64_t num_links = 0;
@@ -107,9 +110,6 @@ class LastBorn {
 
 /// The time a thread has had; nothing when it is gone.
 std::optional<CpuTime> read_time(const FoundThread& thread);
-
-/// Whether the process belongs, by now, to the user whom the balancer runs for.
-bool is_ours(pid_t process);
 
 /// The start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);

@@ -174,6 +174,19 @@ TEST(Threads, that_take_the_place_of_another_are_found) {
   EXPECT_THAT(all.born, SizeIs(1));
 }
 
+TEST(Threads, of_a_process_that_changes_its_user_are_no_longer_ours) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
+  constexpr uid_t kNobody = 65534;
+  const Told told([] {}, [] { static_cast<void>(::setuid(kNobody) == 0); });
+  told.hear();
+  ThreadFinder finder(told.child, false, -1, 100);
+  EXPECT_FALSE(finder.is_ours(told.child)) << "it was not found yet";
+  finder.look();
+  EXPECT_TRUE(finder.is_ours(told.child));
+  told.go_on();
+  EXPECT_FALSE(finder.is_ours(told.child));
+}
+
 TEST(Threads, that_are_dead_have_no_time) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);
