@@ -130,16 +130,30 @@ class Faults(JuggleTest):
         process.communicate(timeout=WAIT_S)
         self.assertEqual(process.returncode, 0)
 
-    def test_a_cpuset_that_shrinks_and_widens_under_load_is_obeyed(self):
+    def cpuset(self, cpus):
+        """A folder that is a set of these cpus."""
         folder = CPUSETS / f"poise_test_{os.getpid()}"
-        first = {min(CPUS)}
         try:
             folder.mkdir()
             self.addCleanup(folder.rmdir)
             (folder / "cpuset.mems").write_text((CPUSETS / "cpuset.mems").read_text())
-            (folder / "cpuset.cpus").write_text(",".join(map(str, sorted(CPUS))))
+            (folder / "cpuset.cpus").write_text(",".join(map(str, sorted(cpus))))
         except OSError as error:
             self.skipTest(f"no cpuset can be made here: {error}")
+        return folder
+
+    def test_threads_that_may_not_go_to_a_cpu_are_left_alone(self):
+        folder = self.cpuset({min(CPUS)})
+        program = f"echo $$ > {folder}/tasks; timeout 4 sh -c '{BUSY}'"
+        done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", "sh", "-c", program)
+        self.assertTrue(eventually(lambda: not (folder / "tasks").read_text()))
+        self.assertEqual((done.returncode, done.stderr), (124, ""))
+        summary = json.loads((self.folder / "s.json").read_text())
+        self.assertGreater(summary["refusals"], 0)
+
+    def test_a_cpuset_that_shrinks_and_widens_under_load_is_obeyed(self):
+        folder = self.cpuset(CPUS)
+        first = {min(CPUS)}
         join = f"echo $$ > {folder}/tasks; exec \"$0\" \"$@\""
         process = subprocess.Popen(["sh", "-c", join, POISE, "juggle", *QUICK, "--", "sh", "-c", BUSY],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")

@@ -6,6 +6,7 @@ import pathlib
 import pty
 import shutil
 import subprocess
+import termios
 import time
 import unittest
 
@@ -137,7 +138,7 @@ class Programs(JuggleTest):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Watching(JuggleTest):
-    COMMAND = ("--live", "--", "timeout", "1.5", "sh", "-c", "exec 2> /dev/null; " + BUSY)
+    COMMAND = ("--live", "--", "timeout", "3", "sh", "-c", "exec 2> /dev/null; " + BUSY)
 
     def test_a_terminal_shows_the_threads_in_place(self):
         leader, follower = pty.openpty()
@@ -155,7 +156,25 @@ class Watching(JuggleTest):
         done = self.run_poise("juggle", *QUICK, *self.COMMAND)
         self.assertEqual(done.returncode, 124)
         self.assertNotIn("\x1b", done.stderr)
-        self.assertRegex(done.stderr, r"\n1\.\d s, balancing, \d threads with")
+        self.assertRegex(done.stderr, r"\n[1-9]\.\d s, balancing, \d threads with")
+
+    def test_the_terminal_stays_as_it_is_and_what_it_sends_reaches_the_program(self):
+        script = "trap 'echo caught; exit 5' INT; echo up; while :; do sleep 0.05; done"
+        leader, follower = pty.openpty()
+        before = termios.tcgetattr(follower)
+        with os.fdopen(leader, "r+b", buffering=0) as terminal:
+            process = subprocess.Popen(
+                ["setsid", "--ctty", POISE, "juggle", *QUICK, "--", "sh", "-c", script],
+                stdin=follower, stdout=follower, stderr=follower)
+            self.addCleanup(process.kill)
+            said = b""
+            while b"up" not in said:
+                said += terminal.read(4096)
+            terminal.write(b"\x03")
+            self.assertEqual(process.wait(WAIT_S), 5)
+            self.assertEqual(termios.tcgetattr(follower), before)
+            os.close(follower)
+            self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
 
 
 if __name__ == "__main__":
