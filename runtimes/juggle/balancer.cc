@@ -30,9 +30,10 @@ namespace poise::juggle {
 
 namespace {
 
-// Walks through /proc for new processes; new threads of known ones are seen at once. A late start
+// Walks through /proc for new processes, and counts of the threads of known ones. A late start
 // counts by its share of the time so far.
 constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
+constexpr double kCountShare = 0.01, kCountMostS = 0.5;
 constexpr std::size_t kFewProcesses = 4;
 constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 60, kReapEveryS = 1;
 constexpr double kStartS = 1;  // the program binds its threads in its first moments
@@ -111,7 +112,8 @@ class Balancer {
   bool saw_death_ = false;
   Random random_;
   double start_s_ = clock_s(CLOCK_MONOTONIC);
-  double looked_s_ = -kLookMostS, asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
+  double looked_s_ = -kLookMostS, counted_s_ = 0, asked_own_s_ = 0, asked_quota_s_ = 0,
+         round_s_ = 0;
   std::uint32_t team_size_ = 0;  // in the last round
   cpu_set_t allowed_ = {};       // as last seen
   Cpus cpus_;
@@ -269,8 +271,12 @@ void Balancer::look() {
 bool Balancer::is_time_to_look() {
   const bool is_due =
       now_s() - looked_s_ >= std::clamp(kLookShare * now_s(), kLookLeastS, kLookMostS);
+  if (saw_death_) return true;
   const bool has_few = finder_.num_processes() <= kFewProcesses;
-  if (saw_death_ || (has_few && finder_.has_changed())) return true;
+  if (has_few && now_s() - counted_s_ >= std::min(kCountShare * now_s(), kCountMostS)) {
+    counted_s_ = now_s();
+    if (finder_.has_changed()) return true;
+  }
   if (has_few && !is_due) return false;
   const auto born = last_born_.id();
   if (!born || born != born_at_look_) return is_due || finder_.has_changed();
