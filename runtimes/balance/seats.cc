@@ -16,8 +16,9 @@ namespace {
 
 // Between nodes when nobody measured it, as in machines from text.
 constexpr double kAssumedNetworkFactor = 10;
-// Of a message when nobody measured: it travels together with all others to its rank, so it costs
-// its writing, copying and reading, far from what one costs that travels alone.
+// Of a message between processes of a host: it travels together with all others to its rank, so it
+// costs its writing, copying and reading: less than one that travels alone, and more than reading
+// memory, which is what a measurement of a host alone knows of.
 constexpr double kAssumedSecondsPerMessage = 5e-7, kAssumedSecondsPerByte = 2e-10;
 
 /// The places of the node for the slots of the seats of one host, ascending or not.
@@ -63,11 +64,12 @@ Machine own_node() {
 
 Machine with_assumptions(const Machine& node) {
   MachineParts parts = node.parts();
-  if (parts.network_source == Source::assumed) parts.network.factor = kAssumedNetworkFactor;
-  if (parts.numa_source != Source::measured) {
-    parts.costs.seconds_per_message = kAssumedSecondsPerMessage;
-    parts.costs.seconds_per_byte = kAssumedSecondsPerByte;
-  }
+  const bool knows_network = parts.network_source != Source::assumed;
+  if (knows_network && parts.numa_source == Source::measured) return node;
+  if (!knows_network) parts.network.factor = kAssumedNetworkFactor;
+  parts.costs.seconds_per_message = kAssumedSecondsPerMessage;
+  parts.costs.seconds_per_byte = kAssumedSecondsPerByte;
+  for (Level& level : parts.levels) level.latency_factor = std::max(level.latency_factor, 1.0);
   return Machine(std::move(parts));
 }
 

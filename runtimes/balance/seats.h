@@ -23,8 +23,8 @@ std::int32_t bound_core();
 /// This host with its measured factors, or one place where its hardware cannot be read.
 Machine own_node();
 
-/// The node with the costs of messages that travel together with others, and a network factor,
-/// where nobody measured them.
+/// The node with the costs of messages between processes, and a network factor, where nobody
+/// measured messages between hosts.
 Machine with_assumptions(const Machine& node);
 
 /// Places are numbered along the machine, so that those of a host follow one another.

@@ -64,5 +64,19 @@ TEST(Seats, a_message_between_hosts_costs_more_where_nobody_measured) {
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
+TEST(Seats, a_message_costs_more_than_the_memory_that_was_measured) {
+  MachineParts parts =
+      machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
+  parts.numa_source = Source::measured;
+  parts.network_source = Source::assumed;
+  const Machine node = with_assumptions(Machine(parts));
+  EXPECT_EQ(node.costs().seconds_per_message, 5e-7);
+  EXPECT_EQ(node.costs().seconds_per_byte, 2e-10);
+  EXPECT_EQ(node.message_factor(0, 1), 1) << "what a cache saves is little beside it";
+  EXPECT_EQ(node.message_factor(0, 2), 1.6);
+  parts.network_source = Source::measured;
+  EXPECT_EQ(with_assumptions(Machine(parts)).costs().seconds_per_message, 1e-7);
+}
+
 }  // namespace
 }  // namespace poise::balance
