@@ -18,7 +18,7 @@ void check_ending(const std::string& path) {
     if (path.ends_with(format.ending)) return;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.ending);
   }
-  fail("POISE_TRACE: {}: no form of trace has this ending; known: {}", path, known);
+  fail("{}: no form of trace has this ending; known: {}", path, known);
 }
 
 }  // namespace
@@ -32,10 +32,15 @@ Journal::Journal(const std::string& trace, const std::string& log, const Machine
   if (!log.empty() && log_ == nullptr)
     fail("POISE_LOG: cannot write {}: {}", log, std::strerror(errno));
   if (trace_path_.empty()) return;
-  check_ending(trace_path_);
-  recording_path_ = trace_path_;
-  if (!trace_path_.ends_with(".poise")) recording_path_ += ".poise";
-  recording_ = std::make_unique<native::Recording>(recording_path_, machine.num_places(), &machine);
+  try {
+    check_ending(trace_path_);
+    recording_path_ = trace_path_;
+    if (!trace_path_.ends_with(".poise")) recording_path_ += ".poise";
+    recording_ =
+        std::make_unique<native::Recording>(recording_path_, machine.num_places(), &machine);
+  } catch (const Error& error) {
+    fail("POISE_TRACE: {}", error.what());
+  }
 }
 
 Journal::~Journal() {

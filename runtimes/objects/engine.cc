@@ -60,6 +60,15 @@ void stop_if(MPI_Comm comm, std::string trouble) {
   std::exit(2);
 }
 
+/// What cannot be written at the end is said at the start.
+void try_timeline(const std::string& path) {
+  try {
+    if (!path.empty()) write_timeline({}, path);
+  } catch (const Error& error) {
+    fail("POISE_TIMELINE: {}", error.what());
+  }
+}
+
 template <typename Archive>
 void visit_options(Archive& archive, Options& o) {
   archive(o.name, o.strategy, o.period, o.is_automatic, o.expected_steps, o.placement, o.clock,
@@ -113,7 +122,7 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options
   std::string trouble;
   try {
     if (world_.rank == 0) {
-      if (!options_.timeline.empty()) write_timeline({}, options_.timeline);  // or fail now
+      try_timeline(options_.timeline);
       journal_ = std::make_unique<Journal>(options_.trace, options_.log, world_.machine);
     }
   } catch (const Error& error) {

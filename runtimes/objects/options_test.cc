@@ -89,6 +89,8 @@ TEST(Options, trouble_names_the_variable_and_what_would_work) {
   EXPECT_THAT(trouble_of({{"POISE_CLOCK", "sun"}}), HasSubstr("known: cpu, wall"));
   EXPECT_THAT(trouble_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
   EXPECT_THAT(trouble_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
+  EXPECT_THAT(trouble_of({{"POISE_RANKS_PER_HOST", "-1"}}),
+              AllOf(HasSubstr("POISE_RANKS_PER_HOST"), HasSubstr("a number of ranks")));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-"""A rank that is killed ends its job, and what the run recorded until then is there to be read."""
+"""How jobs end that must: with a line that says why, a status that is not 0, and no hang. Where a rank is
+killed, what the run recorded until then is there to be read."""
 
 import json
 import os
@@ -10,6 +11,13 @@ import unittest
 POISE, PROGRAM = os.environ["POISE"], os.environ["PROGRAM"]
 LAUNCH = os.environ["LAUNCH"].split()
 DECISIONS = 4  # before the rank is killed
+OBJECT = 'object 5 of "luck", step {} on rank 1: '
+BAD_SETTINGS = {
+    "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',
+    "POISE_TRACE=/nowhere/t.poise": "cannot write /nowhere/t.poise",
+    "POISE_TIMELINE=/nowhere/t.json": "cannot write /nowhere/t.json",
+    "POISE_LOG=/nowhere/log": "cannot write /nowhere/log",
+}
 
 
 class CrashTest(unittest.TestCase):
@@ -18,11 +26,30 @@ class CrashTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_until_killed(self, trace):
-        done = subprocess.run([*LAUNCH, PROGRAM, "kill"], cwd=self.folder, timeout=60,
-                              env={**os.environ, "POISE_TRACE": trace}, capture_output=True,
+    def trouble_of(self, trouble, **variables):
+        """What the job says of itself, without the launcher's own remarks."""
+        done = subprocess.run([*LAUNCH, PROGRAM, trouble], cwd=self.folder, timeout=60,
+                              env={**os.environ, **variables}, capture_output=True, text=True,
                               check=False)
         self.assertNotEqual(done.returncode, 0, "the job ended well")
+        return [line for line in done.stderr.splitlines() if line.startswith("poise: ")]
+
+    def run_until_killed(self, trace):
+        self.trouble_of("kill", POISE_TRACE=trace)
+
+    def test_an_object_that_throws_is_named(self):
+        for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
+                                   ("odd", 3, "it threw something that is no std::exception")):
+            with self.subTest(trouble):
+                self.assertEqual(self.trouble_of(trouble), [f"poise: {OBJECT.format(step)}{why}"])
+
+    def test_a_bad_setting_stops_the_run_with_a_line_that_names_it(self):
+        for setting, cure in BAD_SETTINGS.items():
+            name, value = setting.split("=")
+            with self.subTest(setting):
+                line, = self.trouble_of("none", **{name: value})
+                self.assertTrue(line.startswith(f"poise: {name}: "), line)
+                self.assertIn(cure, line)
 
     def phases_recovered(self, recorded):
         subprocess.run([POISE, "convert", "--recover", recorded, "whole.json"], cwd=self.folder,
