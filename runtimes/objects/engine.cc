@@ -143,7 +143,11 @@ Engine::~Engine() {
   MPI_Finalized(&is_finalized);
   if (is_finalized != 0 || std::uncaught_exceptions() > 0)
     static_cast<void>(lender_.release());  // the other ranks may not be here to part from
-  if (is_finalized != 0) return;
+  if (is_finalized != 0) {
+    if (journal_ && (keeps_trace_ || !options_.timeline.empty()))
+      warn(options_.name + " were still there after MPI_Finalize: what was recorded lacks its end");
+    return;
+  }
   if (std::uncaught_exceptions() == 0) finish();
   lender_.reset();
   MPI_Comm_free(&comm_);
