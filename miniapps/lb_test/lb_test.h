@@ -1,4 +1,4 @@
-// Objects of unequal load on a random graph, as Charm++'s lb_test: each works for 50 to 200 ms,
+// Objects of unequal load on a random graph, as Charm++'s lb_test: each works for 50 to 200 ms
 // times a scale, then tells its neighbours. Work is counted in rounds of hashing, so the checksum
 // is the same everywhere.
 #pragma once
@@ -59,7 +59,8 @@ struct Program {
   Worker object(ObjectId id) const {
     Random random(mix(id + 1));
     Worker worker{id, 0, 0, random.bits(), {}};
-    const double work_ms = random.uniform(least_ms, most_ms) * scale;
+    const double x = random.uniform();  // few are heavy
+    const double work_ms = (least_ms + (most_ms - least_ms) * x * x * x * x) * scale;
     (sleeps ? worker.sleep_us : worker.rounds) =
         static_cast<std::uint64_t>(work_ms * (sleeps ? 1000 : kRoundsPerMs));
     for (std::uint32_t n = 0; n < degree; ++n)

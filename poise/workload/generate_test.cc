@@ -104,7 +104,7 @@ TEST(Generate, bytes_are_the_same_on_every_platform) {
       {"geometric", 0x8355c82021f3cb7d},
       {"rmat", 0x9417015759e0ac5f},
       {"leanmd", 0x540643be54f5c9bc},
-      {"lb_test", 0x40f64874196d9c72},
+      {"lb_test", 0xc42684e135a64751},
       {"kneighbor", 0xba9acfe9d0b476dc},
       {"commbench", 0xd67902fb5f1e0eaa},
       {"jacobi2d", 0xc9abc94a5809cb4c},
@@ -282,13 +282,16 @@ TEST(Generate, skews_have_the_mean_asked_for_and_their_own_spread) {
   EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
   EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
   EXPECT_GT(variance_of("pareto"), 0.3);  // 0.8 in the limit, which heavy tails reach slowly
+  EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 
-TEST(Generate, lb_test_loads_lie_between_50_and_200_ms) {
-  for (const Task& task : make("lb_test", 200).tasks) {
+TEST(Generate, lb_test_loads_lie_between_50_and_200_ms_and_are_80_on_average) {
+  const Workload workload = make("lb_test", 20000);
+  for (const Task& task : workload.tasks) {
     EXPECT_GE(task.load_s, 0.05 - 1e-12);
     EXPECT_LE(task.load_s, 0.2 + 1e-12);
   }
+  EXPECT_NEAR(total_load_s(workload) / 20000, 0.08, 0.001);
 }
 
 TEST(Generate, drift_changes_loads_but_neither_their_total_nor_messages) {
@@ -337,7 +340,8 @@ TEST(Generate, recipes_read_back_their_own_text) {
 TEST(Generate, bad_recipes_say_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
-  EXPECT_THAT(error_of("ring:skew=gauss"), HasSubstr("known: equal, uniform, lognormal, pareto"));
+  EXPECT_THAT(error_of("ring:skew=gauss"),
+              HasSubstr("known: equal, uniform, lognormal, pareto, quartic"));
   EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("takes 0 to 1"));
   EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("takes 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));

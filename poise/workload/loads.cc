@@ -46,9 +46,9 @@ bool is_inside(const Frame& frame, const Interval& hot, const std::array<double,
 
 SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
-  if (skew_ == Skew::uniform && spread_ > 1)
-    fail("spread={} is too wide for skew=uniform, loads would be negative; it takes 0 to 1",
-         spread_);
+  if ((skew_ == Skew::uniform || skew_ == Skew::quartic) && spread_ > 1)
+    fail("spread={} is too wide for skew={}, loads would be negative; it takes 0 to 1", spread_,
+         kSkews[static_cast<std::size_t>(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
     fail("spread={} is too wide for skew=pareto, which has no mean then; it takes 0 to 0.95",
          spread_);
@@ -61,6 +61,10 @@ double SkewDraw::operator()(Random& random) const {
     case Skew::lognormal: return portable_exp(spread_ * random.normal() - spread_ * spread_ / 2);
     case Skew::pareto:
       return (1 - spread_) * portable_exp(-spread_ * portable_log(1 - random.uniform()));
+    case Skew::quartic: {
+      const double x = random.uniform();
+      return 1 + spread_ * (5 * x * x * x * x - 1);
+    }
   }
   return 1;
 }

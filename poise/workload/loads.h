@@ -15,8 +15,8 @@
 
 namespace poise {
 
-inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto"};
-enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto };
+inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto", "quartic"};
+enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto, quartic };
 
 /// What a kind starts from; its user may turn every knob.
 struct LoadDefaults {
@@ -38,9 +38,10 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
                                                          const std::array<Knob, N>& own = {}) {
   const std::array<Knob, kNumLoadKnobs> shared{{
       {"load_s", initial.load_s, 0, 1e6, "mean load of a task"},
-      {"skew", static_cast<double>(initial.skew), 0, 3, "distribution of the loads", kSkews},
+      {"skew", static_cast<double>(initial.skew), 0, 4, "distribution of the loads", kSkews},
       {"spread", initial.spread, 0, 3,
-       "uniform: half the width over the mean, at most 1; lognormal: sigma; pareto: 1/shape"},
+       "uniform: half the width over the mean, at most 1; lognormal: sigma; pareto: 1/shape; "
+       "quartic, a uniform number to the fourth power: the mean less the least, at most 1"},
       {"hot", initial.hot, 0, 1e6, "loads inside the hot region are this many times larger"},
       {"hot_extent", 0.5, 0, 1, "the hot region's part of each axis, from the low corner"},
       {"hot_speed", 0, -1, 1, "axis lengths that the hot region moves per phase, wrapping around"},
