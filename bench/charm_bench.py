@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Charm++'s own balancers beside Poise's, on real Charm++ programs. Three parts, printed and kept as
+"""Charm++'s own balancers beside Poise's, on real Charm++ programs. Four parts, printed and kept as
 JSON under bench/results:
 
 live      the programs of the NucoLB paper's table III under every balancer, on 2 PEs, on more PEs than
@@ -9,11 +9,13 @@ machines  decision after decision for the same measured phases on the papers' ma
           messages from LB dumps of the live program, objects round-robin at first as Charm++ deals
           them out; Charm++'s balancers by +LBSim, Poise's by `poise plan`, all judged by `poise
           evaluate`
+million   a decision about a million objects on eight PEs, on one of them and group by group
 network   two programs on the multicore build and on one for a network, if `./dev charm
           netlrts-linux-x86_64` built it or --network names it"""
 
 import argparse
 import dataclasses
+import datetime
 import json
 import os
 import pathlib
@@ -24,7 +26,7 @@ import sys
 import tempfile
 
 from charm_dump import Dump
-from keep import ROOT, keep
+from keep import RESULTS, ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
@@ -35,7 +37,7 @@ CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
 DECISIONS = 4
-PARTS = "live,machines,network"
+PARTS = "live,machines,million,network"
 
 
 @dataclasses.dataclass
@@ -210,6 +212,26 @@ def machines(apps, folder):
     return rows
 
 
+def million():
+    """Seconds of the decision, where groups decide at the same time of the longest, and from the first
+    PE's first word of it to its last. Loads are even at first, so that moving objects is little of it."""
+    rows = []
+    print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
+    for balancer in ("PoiseLB", "PoiseHybridLB"):
+        out, ended = run([BIN / "lb_test_on_charm", "+p8", "+CmiSleepOnIdle", "+setcpuaffinity", "+LBPeriod", "0.001",
+                          "+LBDebug", "1", "+balancer", balancer, "--objects", "1000000", "--degree", "0", "--scale",
+                          "0.0001", "--steps", "2"], POISE_STRATEGY="greedy_refine", POISE_PERIOD="1")
+        decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out) + numbers(
+            r"Level 1 .* elapsed time (\S+)", out)
+        balanced_s = numbers(r"step 0 finished at \S+ duration (\S+)", out)
+        if ended != "ok" or not decided_s or not balanced_s:
+            raise SystemExit(f"{balancer}: {ended}\n{out}")
+        rows.append({"part": "million", "balancer": balancer, "pes": 8, "objects": 1000000, "deciders": len(decided_s),
+                     "decision_s": max(decided_s), "balanced_s": balanced_s[0], "ended": ended})
+        print(f"{balancer:<16}{8:>4}{max(decided_s):>12.3f}{balanced_s[0]:>12.3f}  {ended}", flush=True)
+    return rows
+
+
 # Jacobi2D and kNeighbor with k = 3 and messages of 1,024 bytes, as in the NumaLB talk.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
@@ -250,8 +272,9 @@ def network(home, repeats):
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench charm", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default=PARTS, help=f"default: {PARTS}; if only some, nothing is kept")
-    parser.add_argument("--programs", help="only these, as in lb_test,leanmd; nothing is kept")
+    parser.add_argument("--parts", default=PARTS, help=f"default: {PARTS}; of the others what was kept stays")
+    parser.add_argument("--programs", help="only these of live and machines, as in lb_test,leanmd; of the others "
+                        "what was kept stays")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
     parser.add_argument("--network", metavar="CHARM_HOME", type=pathlib.Path, help="a build of Charm++ for a network",
                         default=cache / "poise" / "charm-6.10" / "netlrts-linux-x86_64")
@@ -260,17 +283,25 @@ def main():
     if not (BIN / "lb_test_on_charm").exists():
         print("no Charm++: ./dev charm gets one; skipped", file=sys.stderr)
         return
-    apps = [app for app in APPS if not options.programs or app.program in options.programs.split(",")]
+    parts = options.parts.split(",")
+    programs = options.programs.split(",") if options.programs else [app.program for app in APPS]
+    apps = [app for app in APPS if app.program in programs]
     rows = []
-    if "live" in options.parts:
+    if "live" in parts:
         rows += live(apps)
-    if "machines" in options.parts:
+    if "machines" in parts:
         with tempfile.TemporaryDirectory() as folder:
             rows += machines(apps, pathlib.Path(folder))
-    if "network" in options.parts and (options.network / "bin" / "charmrun").exists():
+    if "million" in parts:
+        rows += million()
+    if "network" in parts and (options.network / "bin" / "charmrun").exists():
         rows += network(options.network, options.repeats)
-    if not options.programs and options.parts == PARTS:
-        keep("charm", rows)
+    rows = [{**row, "date": datetime.date.today().isoformat()} for row in rows]
+    measured_again = {(row["part"], row.get("program")) for row in rows}
+    path = RESULTS / "charm.json"
+    kept = json.loads(path.read_text())["results"] if path.exists() else []
+    rows += [row for row in kept if (row["part"], row.get("program")) not in measured_again]
+    keep("charm", sorted(rows, key=lambda row: PARTS.split(",").index(row["part"])))
 
 
 if __name__ == "__main__":
