@@ -213,8 +213,8 @@ def machines(apps, folder):
 
 
 def million():
-    """Seconds of the decision, where groups decide at the same time of the longest, and from the first
-    PE's first word of it to its last. Loads are even at first, so that moving objects is little of it."""
+    """Seconds of the decision, where groups decide at the same time of the longest, and of the whole
+    balancing, both as Charm++ says. Loads are even at first, so that moving objects is little of it."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
