@@ -67,7 +67,7 @@ class Handling {
 
  private:
   static constexpr double kMany = 4096;  // bytes whose time is not lost in that of a task
-  double task_s_ = 0.5e-6, byte_s_ = 0.1e-9;
+  double task_s_ = 0.25e-6, byte_s_ = 0.1e-9;
 };
 
 /// The way to ranks of one kind (of this node, or of others).

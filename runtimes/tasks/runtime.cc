@@ -107,6 +107,24 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   return settings;
 }
 
+// The submitter's values are its own again when it goes on.
+void keep_literals(Task& task) {
+  std::size_t bytes = 0;
+  for (const Item& item : task.items)
+    if (item.mode == Mode::literal) bytes = aligned(bytes, 16) + item.bytes;
+  if (bytes == 0) return;
+  std::byte* memory = task.few_literals.data();
+  if (bytes > Task::kFewBytes) memory = (task.storage = new_bytes(bytes)).get();
+  std::size_t begin = 0;
+  for (Item& item : task.items) {
+    if (item.mode != Mode::literal || !item.data) continue;
+    begin = aligned(begin, 16);
+    std::memcpy(memory + begin, item.data, item.bytes);
+    item.data = memory + begin;
+    begin += item.bytes;
+  }
+}
+
 }  // namespace
 
 Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
@@ -190,21 +208,8 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
   task->deliver = std::move(deliver);
   task->on_finish = std::move(with.on_finish);
   task->on_lend = std::move(with.on_lend);
-  std::size_t literals = 0;
-  for (const Item& item : items)
-    if (item.mode == Mode::literal) literals = aligned(literals, 16) + item.bytes;
-  if (literals > 0) {
-    task->storage = new_bytes(literals);
-    std::size_t begin = 0;
-    for (Item& item : items) {
-      if (item.mode != Mode::literal || !item.data) continue;
-      begin = aligned(begin, 16);
-      std::memcpy(task->storage.get() + begin, item.data, item.bytes);
-      item.data = task->storage.get() + begin;
-      begin += item.bytes;
-    }
-  }
   task->items = std::move(items);
+  keep_literals(*task);
   workplace_->submit(std::move(task), with.ordered);
 }
 
@@ -254,9 +259,9 @@ void Runtime::work(Until until, Look look) {
   Backoff backoff;
   look();
   while (!until()) {
-    if (workplace_->run_one()) {
+    if (const auto end_s = workplace_->run_one()) {
       backoff.reset();
-      if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) look();
+      if (*end_s - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) look();
     } else {
       look();
       if (workplace_->queued() == 0) backoff.pause();
@@ -268,7 +273,7 @@ void Runtime::work(Until until, Look look) {
 bool Runtime::yield() {
   Context* const before = std::exchange(context_here, &owner_);
   progress();
-  const bool ran = workplace_->run_one();
+  const bool ran = workplace_->run_one().has_value();
   context_here = before;
   return ran;
 }

@@ -1,6 +1,7 @@
 // A task as the runtime keeps it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,15 +24,26 @@ struct Children {
 struct Ordered;
 
 struct Task {
+  static constexpr std::size_t kFewBytes = 32;
+
+  // First what a queue and a loan look at: of tasks that wait in great numbers each costs memory's
+  // latency.
   std::uint32_t function = 0;  // position in the order all ranks agree on
   std::uint32_t home = 0;      // the rank that submitted it
   std::uint64_t slot = 0;      // of its record at home, once it was lent
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
-  std::uint64_t name = 0;    // for the program's own policy
-  std::uint64_t number = 0;  // at home, from 1 in order of submission
+  bool failed = false;
+  Ticket ticket =
+      0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
   std::vector<Item> items;
+  alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
+  std::uint64_t name = 0;                                     // for the program's own policy
+  std::uint64_t number = 0;                         // at home, from 1 in order of submission
+  std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
+  std::function<void()> deliver;       // at home only: takes the result, unless the task failed
+  std::function<void()> on_finish;     // at home only
   std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
   std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
   Buffer result;                       // of a borrowed task that has one
@@ -39,18 +51,13 @@ struct Task {
   std::vector<std::shared_ptr<std::byte>> copies;
   // At home, of a task that is to be copied to other ranks ahead of time, or was.
   std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
-  Ticket ticket = 0;                    // 0: nobody else may start it
   std::shared_ptr<std::uint64_t> token;
   std::shared_ptr<Children> siblings;  // those this task is one of
   std::shared_ptr<Children> children;
   std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
-  std::function<void()> deliver;     // at home only: takes the result, unless the task failed
-  std::function<void()> on_finish;   // at home only
-  std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
-  double seconds = 0;                               // that it ran
-  std::uint32_t ran_on = 0;                         // the rank
-  bool failed = false;
-  std::string error;  // of a failed task
+  double seconds = 0;                // that it ran
+  std::uint32_t ran_on = 0;          // the rank
+  std::string error;                 // of a failed task
 
   std::size_t bytes_out() const;   // to another rank
   std::size_t bytes_back() const;  // and home

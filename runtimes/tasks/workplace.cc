@@ -83,56 +83,69 @@ void Workplace::run(Task& task) {
   running_here = before;
 }
 
-bool Workplace::run_one() {
-  const double begin_s = clock_s();
+std::unique_ptr<Task> Workplace::next() {
+  const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
-  {
-    const std::lock_guard lock(mutex_);
-    do task = queue_.pop();
-    while (task && !is_ours(task));
-    queued_.store(queue_.size(), std::memory_order_relaxed);
-    if (!task) return false;
-    ++running_;
-  }
+  do task = queue_.pop();
+  while (task && !is_ours(task));
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  running_ += task != nullptr;
+  return task;
+}
+
+std::optional<double> Workplace::run_one() {
+  const double begin_s = clock_s();
+  std::unique_ptr<Task> task = next();
+  if (!task) return std::nullopt;
   run(*task);
   // With what it takes to start a task: of very short ones that is the larger part.
-  const double seconds = task->seconds = clock_s() - begin_s;
+  const double end_s = clock_s(), seconds = task->seconds = end_s - begin_s;
   if (!task->failed) times_.learn(task->function, seconds, task->cost);
-  if (events_) events_->ran(begin_s, begin_s + seconds, task->function, task->home, task->slot);
+  if (events_) events_->ran(begin_s, end_s, task->function, task->home, task->slot);
   const bool own = task->home == rank_;
-  if (own) finish(std::move(task), rank_);
+  if (own) deliver(*task);
   const std::lock_guard lock(mutex_);
   --running_;
   ++(own ? counters_.ran_own : counters_.ran_borrowed);
   counters_.working_s += seconds;
   average_s_.store(average_s() + (seconds - average_s()) / 8, std::memory_order_relaxed);
-  if (!own) done_borrowed_.push_back(std::move(task));
-  return true;
+  if (own)
+    count_finished(*task, rank_);
+  else
+    done_borrowed_.push_back(std::move(task));
+  return end_s;
+}
+
+void Workplace::deliver(Task& task) {
+  try {
+    if (task.deliver && !task.failed) task.deliver();
+    if (task.on_finish) task.on_finish();
+  } catch (const std::exception& exception) {
+    task.failed = true;
+    task.error = std::string("when it was done: ") + exception.what();
+  }
+}
+
+// Under the lock.
+void Workplace::count_finished(Task& task, std::uint32_t ran_on) {
+  if (task.failed) {
+    ++counters_.failed;
+    failures_.push_back({functions_[task.function]->name, std::move(task.error), ran_on});
+  }
+  if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
+  if (task.ordered) {
+    for (auto& next : order_.finish(*task.ordered)) enqueue(std::move(next), false);
+  }
+  ++finished_;
 }
 
 void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
-  const double begin_s = ran_on == rank_ ? 0 : clock_s();
-  try {
-    if (task->deliver && !task->failed) task->deliver();
-    if (task->on_finish) task->on_finish();
-  } catch (const std::exception& exception) {
-    task->failed = true;
-    task->error = std::string("when it was done: ") + exception.what();
-  }
+  const double begin_s = clock_s();
+  deliver(*task);
   const std::lock_guard lock(mutex_);
-  if (task->failed) {
-    ++counters_.failed;
-    failures_.push_back({functions_[task->function]->name, std::move(task->error), ran_on});
-  }
-  if (ran_on != rank_) {
-    ++counters_.returned;
-    finishing_.learn(1, static_cast<double>(task->bytes_out()), clock_s() - begin_s);
-  }
-  if (task->siblings) task->siblings->open.fetch_sub(1, std::memory_order_release);
-  if (task->ordered) {
-    for (auto& next : order_.finish(*task->ordered)) enqueue(std::move(next), false);
-  }
-  ++finished_;
+  count_finished(*task, ran_on);
+  ++counters_.returned;
+  finishing_.learn(1, static_cast<double>(task->bytes_out()), clock_s() - begin_s);
 }
 
 void Workplace::accept_borrowed(std::unique_ptr<Task> task) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,8 +56,8 @@ class Workplace {
   /// `in_order`: after earlier such tasks that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs the next task. False when there is none.
-  bool run_one();
+  /// Runs the next task. Returns when that ended, nothing if there was none.
+  std::optional<double> run_one();
 
   /// The task that the calling thread runs, of this workplace; else null.
   Task* current() const;
@@ -112,7 +113,10 @@ class Workplace {
   Counters counters() const;
 
  private:
+  std::unique_ptr<Task> next();
   void run(Task& task);
+  void deliver(Task& task);
+  void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
   bool is_ours(std::unique_ptr<Task>& task);
   void left(const std::vector<std::unique_ptr<Task>>& tasks);
