@@ -10,8 +10,11 @@ import argparse
 import contextlib
 import json
 import os
+import pathlib
 import re
+import statistics
 import subprocess
+import tempfile
 
 from keep import ROOT, keep
 from mpi import mpiexec
@@ -107,8 +110,8 @@ def threads(repeats):
     return table.rows
 
 
-def program(name, arguments, **variables):
-    out = mpiexec(2, [BIN / name, *arguments.split()], **variables)
+def program(name, arguments, ranks=2, **variables):
+    out = mpiexec(ranks, [BIN / name, *arguments.split()], **variables)
     return float(re.search(r"ranks?: ([\d.]+) s", out)[1])
 
 
@@ -137,22 +140,56 @@ def moving(repeats):
     return table.rows
 
 
+RULES = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
+         "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
+OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, steps: work of about a second each
+
+
 def victims(repeats):
-    """4: strong scaling of the tsunami with both rules of choosing whom to lend to."""
-    table = Table("tsunami, whom to lend to", ["rule", "wall s", "gain"])
-    arguments = "--steps 300 --cells 16"
-    rules = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
-             "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-    best = best_in_turns(repeats, **{
-        rule: lambda settings=settings: program("tsunami", arguments, **settings)
-        for rule, settings in rules.items()})
-    for rule, wall_s in best.items():
-        table.add(rule, wall_s, best["nobody"] / wall_s)
+    """4: strong scaling of the tsunami, from one rank to two, with both rules of choosing whom to
+    lend to, for oceans from coarse to fine."""
+    table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{rule} s" for rule in RULES),
+                                               *(f"{rule} gain" for rule in RULES)])
+    for cells, steps in OCEANS:
+        arguments = f"--steps {steps} --cells {cells}"
+        best = best_in_turns(repeats, alone=lambda: program("tsunami", arguments, ranks=1), **{
+            rule: lambda settings=settings: program("tsunami", arguments, **settings)
+            for rule, settings in RULES.items()})
+        alone_s = best.pop("alone")
+        table.add(cells, alone_s, *best.values(), *(alone_s / wall_s for wall_s in best.values()))
+    return table.rows
+
+
+def imbalances(trace, num_objects):
+    """Of each iteration of two steps: what the busiest rank ran over the average of both, from where
+    every object's steps ran. Nobody begins a step before all have ended theirs."""
+    ran = sorted((event["ts"], event["dur"], event["pid"]) for event in trace["traceEvents"]
+                 if event["ph"] == "X" and event["name"].startswith("poise: an object's step"))
+    steps = [ran[first:first + num_objects] for first in range(0, len(ran), num_objects)]
+    busy = [[sum(us for _, us, rank in step if rank == which) for which in (0, 1)] for step in steps]
+    return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
+
+
+def limiter_steps(repeats):
+    """5: imbalance of the limiter step by step, without and with lending; medians of several runs."""
+    table = Table("limiter, imbalance per step", ["step", "without", "with"])
+    pieces, steps = 32, 24
+    series = {NONE: [], LEND: []}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "trace.json"
+        for _ in range(repeats):
+            for policy, runs in series.items():
+                program("limiter", f"--pieces {pieces} --cells 512 --steps {steps} --placement uneven",
+                        POISE_LEND="1", POISE_STRATEGY="keep", POISE_TASKS_POLICY=policy.split("=")[1],
+                        POISE_TASKS_TRACE=str(path))
+                runs.append(imbalances(json.loads(path.read_text()), pieces))
+    for step in range(steps):
+        table.add(step + 1, *(statistics.median(run[step] for run in runs) for runs in series.values()))
     return table.rows
 
 
 EXPERIMENTS = {"slow_core": slow_core, "one_owner": one_owner, "threads": threads, "victims": victims,
-               "moving": moving}
+               "limiter_steps": limiter_steps, "moving": moving}
 
 
 def main():

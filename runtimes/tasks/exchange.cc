@@ -200,12 +200,11 @@ void Exchange::send_waves(const std::vector<WaveMessage>& messages) {
   }
 }
 
-// Tells one rank after the other, at distances 1, 2, 4, …, while there is something to tell.
+// Tells one rank after the other, while there is something to tell.
 void Exchange::gossip(const Workplace::State& state) {
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
   next_gossip_s_ = now_s_ + kGossipEvery_s;
-  const std::uint32_t to = (rank_ + gossip_distance_) % num_ranks_;
-  gossip_distance_ = gossip_distance_ * 2 < num_ranks_ ? gossip_distance_ * 2 : 1;
+  const std::uint32_t to = loads_.next_listener();
   send(to, begin(Kind::load, to));
 }
 
@@ -225,9 +224,7 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
 void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) {
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
-    // Answers to what was asked in an earlier wait have slept through what came between.
-    if (asked_at_s >= wait_since_s_)
-      (peer.near ? near_ : far_).latency_s.learn(std::max(0.0, clock_s() - asked_at_s) / 2);
+    (peer.near ? near_ : far_).answered(asked_at_s, wait_since_s_, clock_s());
     peer.asked_s = -1;
   }
   if (with_tasks) {

@@ -165,7 +165,6 @@ class Exchange {
   double now_s_ = 0, wait_since_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_ask_s_ = 0, ask_pause_s_ = 0;
   double next_replicas_s_ = 0;
-  std::uint32_t gossip_distance_ = 1;
   std::uint32_t version_ = 0;
   bool in_wait_ = false, asked_now_ = false, said_policy_failed_ = false;
   double stated_load_ = 0;

@@ -17,10 +17,20 @@ bool Loads::hear(const Load& load) {
   Known& known = known_[load.rank];
   if (load.rank == self_ || load.version <= known.load.version) return false;
   known.load = load;
+  newest_wait_ = std::max(newest_wait_, load.wait);
   std::erase(latest_, load.rank);
-  latest_.insert(latest_.begin(), load.rank);
+  const auto spot = has_tasks(load.rank)
+                        ? latest_.begin()
+                        : std::find_if(latest_.begin(), latest_.end(),
+                                       [&](std::uint32_t rank) { return !has_tasks(rank); });
+  latest_.insert(spot, load.rank);
   if (latest_.size() > kLatest) latest_.pop_back();
   return true;
+}
+
+bool Loads::has_tasks(std::uint32_t rank) const {
+  const Load& load = known_[rank].load;
+  return load.queued >= 1 && load.wait == newest_wait_;
 }
 
 std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
@@ -28,6 +38,13 @@ std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
   for (const std::uint32_t rank : latest_)
     if (rank != to && loads.size() < most) loads.push_back(known_[rank].load);
   return loads;
+}
+
+std::uint32_t Loads::next_listener() {
+  const auto num_ranks = static_cast<std::uint32_t>(known_.size());
+  const std::uint32_t to = (self_ + distance_) % num_ranks;
+  distance_ = distance_ * 2 < num_ranks ? distance_ * 2 : 1;
+  return to;
 }
 
 std::optional<std::uint32_t> Loads::lender(std::uint64_t wait, double now_s, Random& random) const {

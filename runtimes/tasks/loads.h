@@ -30,8 +30,12 @@ class Loads {
   bool hear(const Load& load);
   const Load& of(std::uint32_t rank) const { return known_[rank].load; }
 
-  /// The loads heard of last, `most` of them, except of `to` itself.
+  /// What is worth passing on: the loads heard of last, `most` of them, except of `to` itself;
+  /// ranks that have tasks before those that have none, who are many and speak for themselves.
   std::vector<Load> news(std::uint32_t to, std::size_t most) const;
+
+  /// Whom to tell of one's own load next: the ranks at distances 1, 2, 4, … in turns.
+  std::uint32_t next_listener();
 
   /// Whom to ask for tasks in this wait: of those that say they have some the one with the most
   /// work per thread, else a random rank not known to be elsewhere. Nobody who may not be asked
@@ -44,9 +48,13 @@ class Loads {
     Load load;
     double not_before_s = 0;
   };
-  std::uint32_t self_;
+  bool has_tasks(std::uint32_t rank) const;
+
+  std::uint32_t self_, distance_ = 1;
+  std::uint64_t newest_wait_ = 0;  // what was said in earlier ones is over
   std::vector<Known> known_;
-  std::vector<std::uint32_t> latest_;  // ranks, the latest heard first; few
+  // Ranks, few: those that have tasks first, then the latest heard.
+  std::vector<std::uint32_t> latest_;
 };
 
 }  // namespace poise::tasks

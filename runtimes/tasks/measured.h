@@ -74,6 +74,12 @@ class Handling {
 struct Way {
   Floor latency_s{10e-6};
   Floor seconds_per_byte{1e-10};
+
+  /// A question came back answered. Answers to what was asked before this wait have slept through
+  /// what the program did in between, and teach nothing.
+  void answered(double asked_at_s, double wait_since_s, double now_s) {
+    if (asked_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - asked_at_s) / 2);
+  }
 };
 
 }  // namespace poise::tasks

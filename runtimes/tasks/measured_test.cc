@@ -25,5 +25,18 @@ TEST(Floor, gets_to_where_all_values_are_larger) {
   EXPECT_NEAR(latency_s.value(), 1e-3, 1e-5);
 }
 
+TEST(Way, learns_its_latency_from_answers) {
+  Way way;
+  for (int i = 0; i < 200; ++i) way.answered(100 + i, 50, 100 + i + 2e-3);
+  EXPECT_NEAR(way.latency_s.value(), 1e-3, 1e-5);
+}
+
+// The program did something else for ten seconds between two waits.
+TEST(Way, learns_nothing_from_an_answer_to_what_was_asked_before_this_wait) {
+  Way way;
+  for (int i = 0; i < 200; ++i) way.answered(100, 110, 110.1);
+  EXPECT_DOUBLE_EQ(way.latency_s.value(), Way().latency_s.value());
+}
+
 }  // namespace
 }  // namespace poise::tasks

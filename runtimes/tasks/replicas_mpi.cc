@@ -136,12 +136,13 @@ TEST(Replication, are_refused_on_ranks_that_do_not_exist) {
 TEST(Replication, are_chosen_by_a_policy) {
   Policy policy;
   policy.replicate = [](const LendingView& view) {
-    const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
-    return std::vector<Replication>{{view.queued / 2, {last, view.rank, 1000}}};
+    return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};
   };
   Context context(MPI_COMM_WORLD, {.settings = "policy=none", .policy = policy});
-  std::vector<std::uint32_t> number(1);
-  for (int t = 0; t < 150 && context.rank() == 0; ++t) context.submit(kBusy, 500);
+  has_left = num_ranks() == 1;
+  if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
+  for (int t = 0; t < 150 && context.rank() == 0; ++t)
+    context.submit(With{.on_lend = [](std::vector<Item>&) { has_left = true; }}, kBusy, 0);
   context.wait();
   const std::uint64_t sent = sum_over_ranks(context.counters().replicas_sent);
   EXPECT_LE(sent, 75u);
