@@ -1,7 +1,6 @@
 // Hosts a program's objects on Charm++: hides their types from the chares of on_charm.cc.
 #pragma once
 
-
 #include "miniapps/hidden.h"
 #include "miniapps/program.h"
 

@@ -15,12 +15,16 @@ namespace {
 
 namespace tasks = poise::tasks;
 
-void multiply(std::span<const double> a, std::span<const double> b, std::span<double> c, int n) {
+// Not inlined: as a task and in a loop of OpenMP's it is to be the same code.
+[[gnu::noinline]] void multiply(std::span<const double> a, std::span<const double> b,
+                                std::span<double> c, int n) {
   const auto size = static_cast<std::size_t>(n);
   std::fill(c.begin(), c.end(), 0.0);
   for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t k = 0; k < size; ++k)
-      for (std::size_t j = 0; j < size; ++j) c[i * size + j] += a[i * size + k] * b[k * size + j];
+    for (std::size_t k = 0; k < size; ++k) {
+      const double factor = a[i * size + k];  // read once: c might overlap it, for all GCC knows
+      for (std::size_t j = 0; j < size; ++j) c[i * size + j] += factor * b[k * size + j];
+    }
 }
 const auto kMultiply = tasks::function("multiply", multiply);
 
