@@ -1,5 +1,6 @@
-// A tool that decides: whom to lend how many tasks, which tasks, what load is; and whose data
-// travels with the tasks. Prints what went wrong and exits 1, or "all is right".
+// A tool that decides: whom to lend how many tasks, which tasks, what load is; whose data travels
+// with the tasks; and that is told of all else, with every callback there is. Prints what went
+// wrong and exits 1, or "all is right".
 #include <algorithm>
 #include <atomic>
 #include <chameleon.h>
@@ -21,6 +22,7 @@ constexpr int kTasks = 150;
 Mode mode = Mode::numbers;
 int my_rank = 0, num_ranks = 1;
 std::atomic<int> wrong{0}, asked{0}, encoded{0}, decoded{0}, loads_asked{0};
+std::atomic<int> syncs{0}, slowed{0};
 cham_t_get_task_data_t get_task_data = nullptr;
 
 void check(bool holds, const char* what) {
@@ -106,6 +108,31 @@ void scheduled(cham_migratable_task_t*, cham_t_task_flag_t flag, cham_t_data_t* 
     check(data->value == 77, "what was decoded is there when the task starts");
 }
 
+// The thread's data is the same in all of them.
+void thread_began(cham_t_data_t* data) { data->value = 11; }
+void serial_began(cham_t_data_t* data) {
+  check(data->value == 11, "the thread began before");
+  data->value = 12;
+}
+void thread_ended(cham_t_data_t* data) {
+  check(data->value == 12, "the thread ends once, after all else");
+  data->value = 13;
+}
+
+void synchronised(cham_t_sync_region_type_t type, cham_t_sync_region_status_t status,
+                  cham_t_data_t* data, const void*) {
+  check(type == cham_t_sync_region_taskwait && data->value == 12, "it is this thread's wait");
+  check(status == (syncs % 2 == 0 ? cham_t_sync_region_start : cham_t_sync_region_end),
+        "a wait starts, then ends");
+  ++syncs;
+}
+
+int32_t frequency(cham_migratable_task_t* task, int32_t, int32_t) {
+  check(task != nullptr, "the task is named");
+  ++slowed;
+  return 1;  // microsecond of delay
+}
+
 int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
   const auto set = reinterpret_cast<cham_t_set_callback_t>(lookup("cham_t_set_callback"));
   const auto on = [&](cham_t_callback_types_t which, auto function) {
@@ -115,6 +142,11 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
   get_task_data = reinterpret_cast<cham_t_get_task_data_t>(lookup("cham_t_get_task_data"));
   on(cham_t_callback_task_create, created);
   on(cham_t_callback_task_schedule, scheduled);
+  on(cham_t_callback_thread_init, thread_began);
+  on(cham_t_callback_post_init_serial, serial_began);
+  on(cham_t_callback_thread_finalize, thread_ended);
+  on(cham_t_callback_sync_region, synchronised);
+  on(cham_t_callback_change_freq_for_execution, frequency);
   if (mode == Mode::numbers) {
     on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_determine_local_load, determine_load);
@@ -164,14 +196,23 @@ std::vector<int> run_tasks() {
   return count;
 }
 
+int sum_over_ranks(int value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return value;
+}
+
 void run(Mode which) {
   mode = which;
-  asked = encoded = decoded = loads_asked = 0;
+  asked = encoded = decoded = loads_asked = syncs = slowed = 0;
   check(chameleon_init() == CHAM_SUCCESS, "the start");
+  check(chameleon_thread_init() == CHAM_SUCCESS, "the thread's start");
+  chameleon_post_init_serial();
   const std::vector<int> count = run_tasks();
+  chameleon_thread_finalize();
   check(chameleon_finalize() == CHAM_SUCCESS, "the end");
-  int all_decoded = decoded;
-  MPI_Allreduce(MPI_IN_PLACE, &all_decoded, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  check(syncs == 2, "one wait was told of");
+  const int all_decoded = sum_over_ranks(decoded);
+  check(sum_over_ranks(slowed) == kTasks, "the tool was asked once about the pace of each task");
   if (my_rank > 0 || num_ranks == 1) return;
   const int away = kTasks - count[0];
   check(away > 0, "something was lent");
