@@ -2,8 +2,8 @@
 """The experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and programs whose
 load moves under prediction, reaction, and both.
 
-Everything is timed without lending and with it in turns, best of several; `ideal` is the same work by
-OpenMP threads of a single process, or what all cores together could do. Ratios count, seconds are
+Everything is timed without lending and with it in turns, best of several unless told; `ideal` is the
+same work by OpenMP threads of a single process, or what all cores together could do. Ratios count, seconds are
 this machine's. Prints tables and keeps them as JSON under bench/results."""
 
 import argparse
@@ -34,13 +34,17 @@ def matmul(ranks, arguments, **variables):
     return seconds_of_steps(mpiexec(ranks, [BIN / "matmul", *arguments.split()], **variables))
 
 
-def best_in_turns(repeats, **ways):
-    """The least of what each way returns, the ways taken in turns."""
-    best = dict.fromkeys(ways, float("inf"))
+def in_turns(repeats, **ways):
+    """What each way returns so many times, the ways taken in turns."""
+    results = {name: [] for name in ways}
     for _ in range(repeats):
         for name, measure in ways.items():
-            best[name] = min(best[name], measure())
-    return best
+            results[name].append(measure())
+    return results
+
+
+def best_in_turns(repeats, **ways):
+    return {name: min(results) for name, results in in_turns(repeats, **ways).items()}
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ double weight_of(const Graph& graph) {
 }
 
 Part part_of(Side side) { return side == Side::either ? kFree : side == Side::right; }
+
 std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> coarse_of) {
   std::vector<Side> fine(coarse_of.size());
   for (std::size_t v = 0; v < fine.size(); ++v) fine[v] = coarse[coarse_of[v]];
