@@ -228,7 +228,7 @@ class Recipes(JuggleTest):
             [mpirun, "--bind-to", "none", "-np", "1", POISE, "juggle", *QUICK, "--summary", "--",
              BIN / "phases", "--threads", str(len(CPUS) + 1), "--phase", "500ms"],
             env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-            capture_output=True, encoding="utf-8", timeout=60, check=True)
+            capture_output=True, encoding="utf-8", timeout=120, check=True)
         self.assertIn("elapsed_s", done.stdout)
         self.assertIn("migrations", done.stderr)
 
