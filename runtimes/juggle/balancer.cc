@@ -36,9 +36,8 @@ constexpr double kLookShare = 0.1, kLookLeastS = 0.05, kLookMostS = 1;
 constexpr double kCountShare = 0.01, kCountMostS = 0.5;
 constexpr std::size_t kFewProcesses = 4;
 constexpr double kAskOwnEveryS = 1, kAskQuotaEveryS = 60, kReapEveryS = 1;
-constexpr double kStartS = 1;  // the program binds its threads in its first moments
-constexpr std::uint64_t kChoiceRounds =
-    10;  // in the last of which all threads are asked for their affinity
+constexpr double kStartS = 1;                // the program binds its threads in its first moments
+constexpr std::uint64_t kChoiceRounds = 10;  // all threads are asked for their affinity in the last
 // Between visits to cpus whose speeds are learned: at first, once they are known, and where they
 // are equal, as they mostly are, so that the balancer has its wake-ups for itself.
 constexpr std::uint64_t kFirstVisitRounds = 2, kVisitRounds = 20, kEqualVisitRounds = 200;
@@ -608,9 +607,9 @@ Outcome balance(Program& program, Guard& guard, const Descriptor& signals, const
       if (auto ending = program.ended()) return {*ending, balancer.finish()};
       reap_s = due_s + kReapEveryS;
     }
-    if (num_ends != 0) {
+    if (num_ends != 0 && clock_s(CLOCK_MONOTONIC) < due_s) {
       balancer.count_early_wake_up();
-      if (clock_s(CLOCK_MONOTONIC) < due_s) continue;
+      continue;
     }
     balancer.round();
     due_s = clock_s(CLOCK_MONOTONIC) + balancer.next_s();

@@ -19,8 +19,6 @@ namespace {
 using namespace tree_match;
 
 constexpr Vertex kCoarsest = 80;
-/// A level that keeps more of its vertices than this is not worth its time.
-constexpr double kWorthwhileShrink = 0.95;
 /// Smaller graphs are not worth a thread.
 constexpr Vertex kLeastForThread = 4'000;
 
@@ -42,7 +40,7 @@ std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split) {
     std::vector<Part> fixed;
     for (const Side side : split.fixed) fixed.push_back(part_of(side));
     const Matching matching = match_heavy_edges(graph, fixed, 3 * weight_of(graph) / kCoarsest);
-    if (matching.num_groups < kWorthwhileShrink * graph.num_vertices()) {
+    if (matching.num_groups < kMostKept * graph.num_vertices()) {
       Split coarse = split;
       coarse.fixed.assign(matching.num_groups, Side::either);
       for (Vertex v = 0; v < graph.num_vertices(); ++v)

@@ -30,8 +30,6 @@ constexpr std::size_t kPatience = 50, kPatienceShare = 100;
 
 /// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
 constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
-/// A level that keeps more of its vertices than this is not worth its time.
-constexpr double kWorthwhileShrink = 0.95;
 
 struct Target {
   PlaceId place;
@@ -278,7 +276,7 @@ void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> place
     const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     const Matching matching =
         match_heavy_edges(graph, placement.places(), kHeaviest * weight / coarsest);
-    if (matching.num_groups < kWorthwhileShrink * graph.num_vertices()) {
+    if (matching.num_groups < tree_match::kMostKept * graph.num_vertices()) {
       Placement coarse(matching.num_groups);
       std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, tree_match::kFree);
       for (Vertex v = 0; v < graph.num_vertices(); ++v) {
