@@ -10,6 +10,7 @@ namespace poise::charm {
 
 #if __has_include(<LBManager.h>)  // 7.0.0 and later
 
+inline std::size_t num_pes(const BaseLB::LDStats& stats) { return stats.procs.size(); }
 inline std::size_t num_objects(const BaseLB::LDStats& stats) { return stats.objData.size(); }
 inline std::size_t num_records(const BaseLB::LDStats& stats) { return stats.commData.size(); }
 
@@ -25,6 +26,9 @@ void register_balancer(const Listed& listed) {
 
 #else
 
+inline std::size_t num_pes(const BaseLB::LDStats& stats) {
+  return static_cast<std::size_t>(stats.nprocs());
+}
 inline std::size_t num_objects(const BaseLB::LDStats& stats) {
   return static_cast<std::size_t>(stats.n_objs);
 }
