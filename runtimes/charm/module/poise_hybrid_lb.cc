@@ -4,14 +4,21 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "PoiseHybridLB.decl.h"
+#include "runtimes/charm/leaving.h"
 #include "runtimes/charm/module/adapter.h"
 #include "runtimes/charm/module/rows.h"
 
+using poise::charm::Balancer;
+using poise::charm::Statistics;
+
 /// Above the groups only sums of loads travel, and how much load should go from group to group: so
-/// no PE sees more objects than its group has. What comes from outside arrives as from a PE out of
-/// service, and is given a place.
+/// no PE sees more objects than its group has. Which objects carry that load is decided here, by
+/// their messages. What comes from outside arrives as from a PE out of service, and is given a
+/// place.
 class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) {
@@ -35,9 +42,16 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   bool QueryBalanceNow(int) override { return true; }
   void work(LDStats* stats) override;
 
+ public:
+  /// Objects go to another group, and with them the records of what they sent.
+  void GetObjsToMigrate(int to_root, double load_s, LDStats* stats, int level,
+                        CkVec<LDCommData>& records, CkVec<LDObjData>& objects) override;
+
  private:
+  Statistics seen_from(LDStats& stats, int to_root) const;
+
   std::map<int, int> core_of_pe_;  // of the group's PEs, at its root
-  std::unique_ptr<poise::charm::Balancer> balancer_;
+  std::unique_ptr<Balancer> balancer_;
 };
 
 namespace {
@@ -56,7 +70,7 @@ void register_hybrid() {
 
 void PoiseHybridLB::work(LDStats* stats) {
   const LevelData& level = *levelData[currentLevel];
-  poise::charm::Statistics statistics;
+  Statistics statistics;
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
   statistics.pes[num_children].available = false;  // where objects from outside come from
@@ -70,6 +84,63 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::add_objects(*stats, statistics);
   if (balancer_->wants_messages()) poise::charm::add_messages(*stats, statistics);
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
+}
+
+/// The group as PE 0. Whoever lives in the group that `to_root` leads is one object of PE 1.
+Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
+  Statistics statistics;
+  statistics.pes.resize(2);
+  poise::charm::add_objects(stats, statistics);
+  for (auto& object : statistics.objects) object.pe = 0;
+  if (!balancer_->wants_messages()) return statistics;
+  poise::charm::add_messages(stats, statistics);
+  const poise::charm::ObjectName others = {~std::uint64_t{0}, -1};
+  statistics.objects.push_back({others, 0, 0, 1, false});
+  for (auto& row : statistics.messages) {
+    if (row.from_pe != -1)
+      row.messages = 0;  // from a PE of the group, whose number is not one here
+    row.from_pe = -1;
+    if (row.last_known_pe >= 0 && tree->parent(row.last_known_pe, 0) == to_root) row.to = others;
+  }
+  return statistics;
+}
+
+void PoiseHybridLB::GetObjsToMigrate(int to_root, double load_s, LDStats* stats, int level,
+                                     CkVec<LDCommData>& records, CkVec<LDObjData>& objects) {
+  std::vector<char> leaves(poise::charm::num_objects(*stats));
+  std::set<LDObjKey> names;
+  for (const std::uint32_t row : poise::charm::leaving(seen_from(*stats, to_root), load_s)) {
+    leaves[row] = 1;
+    CreateMigrationOutObjs(level, stats, static_cast<int>(row));
+    objects.push_back(stats->objData[row]);
+    LDObjKey name;
+    name.omID() = stats->objData[row].omID();
+    name.objID() = stats->objData[row].objID();
+    names.insert(name);
+  }
+  if (names.empty()) return;
+  int kept = 0;
+  for (int row = 0; row < stats->n_objs; ++row) {
+    if (leaves[static_cast<std::size_t>(row)]) continue;
+    stats->objData[kept] = stats->objData[row];
+    stats->from_proc[kept] = stats->from_proc[row];
+    stats->to_proc[kept++] = stats->to_proc[row];
+  }
+  stats->n_migrateobjs -= stats->n_objs - kept;
+  stats->n_objs = kept;
+  stats->objData.resize(kept);
+  stats->from_proc.resize(kept);
+  stats->to_proc.resize(kept);
+  int kept_records = 0;
+  for (int i = 0; i < stats->n_comm; ++i) {
+    const LDCommData& record = stats->commData[i];
+    if (!record.from_proc() && names.count(record.sender))
+      records.push_back(record);
+    else
+      stats->commData[kept_records++] = record;
+  }
+  stats->n_comm = kept_records;
+  stats->commData.resize(kept_records);
 }
 
 #include "PoiseHybridLB.def.h"

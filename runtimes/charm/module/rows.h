@@ -68,6 +68,7 @@ inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
     row.bytes = static_cast<std::uint32_t>(record.bytes);
     if (record.recv_type() == LD_OBJ_MSG) {
       row.to = name_of(record.receiver.get_destObj());
+      row.last_known_pe = record.receiver.lastKnown();
     } else if (record.recv_type() == LD_OBJLIST_MSG) {
       int members = 0;
       const LDObjKey* keys = record.receiver.get_destObjs(members);

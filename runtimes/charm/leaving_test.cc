@@ -1,0 +1,96 @@
+#include "runtimes/charm/leaving.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <limits>
+
+namespace poise::charm {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// Objects of PE 0 with these loads, and behind them one of PE 1.
+Statistics group(const std::vector<double>& loads_s) {
+  Statistics statistics;
+  statistics.pes.resize(2);
+  for (const double load_s : loads_s)
+    statistics.objects.push_back({{statistics.objects.size(), 1}, load_s, 0, 0, true});
+  statistics.objects.push_back({{statistics.objects.size(), 1}, 0, 0, 1, false});
+  return statistics;
+}
+
+void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_t messages) {
+  MessageRow row;
+  row.from = statistics.objects[from].name;
+  row.to = statistics.objects[to].name;
+  row.messages = messages;
+  statistics.messages.push_back(row);
+}
+
+TEST(Leaving, the_heaviest_that_fit_leave_where_nobody_talks) {
+  EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
+}
+
+TEST(Leaving, takes_no_more_than_it_may) {
+  EXPECT_THAT(leaving(group({2, 2, 2}), 1), IsEmpty());
+  EXPECT_THAT(leaving(group({2, 2, 2}), 0), IsEmpty());
+  EXPECT_THAT(leaving(group({2, 2, 2}), 100), UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(Leaving, those_leave_who_talk_to_where_they_go) {
+  auto statistics = group({1, 1, 1, 1});
+  send(statistics, 2, 4, 3);
+  send(statistics, 4, 1, 2);
+  EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
+}
+
+TEST(Leaving, those_stay_who_talk_to_those_who_stay) {
+  auto statistics = group({1, 1, 1, 1});
+  send(statistics, 0, 1, 3);
+  send(statistics, 3, 2, 1);
+  EXPECT_THAT(leaving(statistics, 2), UnorderedElementsAre(2, 3));
+}
+
+TEST(Leaving, a_ring_is_cut_twice) {
+  auto statistics = group(std::vector<double>(12, 1));
+  for (std::size_t i = 0; i < 12; ++i) send(statistics, i, (i + 1) % 12, 1);
+  EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(Leaving, messages_are_weighed_against_load) {
+  auto statistics = group({1, 10, 1, 1});
+  send(statistics, 0, 2, 1);
+  send(statistics, 1, 2, 5);  // half as many per second
+  send(statistics, 3, 2, 2);
+  EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
+}
+
+TEST(Leaving, what_is_pinned_or_without_load_stays) {
+  auto statistics = group({0, 2, 3});
+  statistics.objects[2].movable = false;
+  EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
+}
+
+TEST(Leaving, the_order_of_rows_does_not_matter) {
+  auto statistics = group({1, 2, 2, 1});
+  send(statistics, 0, 3, 1);
+  auto turned = statistics;
+  std::reverse(turned.objects.begin(), turned.objects.end());
+  const auto rows = leaving(statistics, 4), other_rows = leaving(turned, 4);
+  ASSERT_EQ(rows.size(), other_rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    EXPECT_EQ(statistics.objects[rows[i]].name.id, turned.objects[other_rows[i]].name.id);
+}
+
+TEST(Leaving, nothing_leaves_where_rows_make_no_sense) {
+  auto statistics = group({1, std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_THAT(leaving(statistics, 1), IsEmpty());
+  statistics = group({1, 1});
+  statistics.objects[1].name = statistics.objects[0].name;
+  EXPECT_THAT(leaving(statistics, 1), IsEmpty());
+}
+
+}  // namespace
+}  // namespace poise::charm
