@@ -3,6 +3,7 @@
 
 #include <CentralLB.h>
 #include <cstddef>
+#include <vector>
 
 #include "runtimes/charm/balancer.h"
 
@@ -13,6 +14,19 @@ namespace poise::charm {
 inline std::size_t num_pes(const BaseLB::LDStats& stats) { return stats.procs.size(); }
 inline std::size_t num_objects(const BaseLB::LDStats& stats) { return stats.objData.size(); }
 inline std::size_t num_records(const BaseLB::LDStats& stats) { return stats.commData.size(); }
+
+template <typename T>
+using List = std::vector<T>;
+
+/// Forgets all rows behind the first few.
+inline void keep_objects(BaseLB::LDStats& stats, std::size_t num_kept) {
+  stats.objData.resize(num_kept);
+  stats.from_proc.resize(num_kept);
+  stats.to_proc.resize(num_kept);
+}
+inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
+  stats.commData.resize(num_kept);
+}
 
 /// From now on what objects send is measured; it is not by default.
 inline void measure_messages() { LBTurnCommOn(); }
@@ -34,6 +48,20 @@ inline std::size_t num_objects(const BaseLB::LDStats& stats) {
 }
 inline std::size_t num_records(const BaseLB::LDStats& stats) {
   return static_cast<std::size_t>(stats.n_comm);
+}
+
+template <typename T>
+using List = CkVec<T>;
+
+inline void keep_objects(BaseLB::LDStats& stats, std::size_t num_kept) {
+  stats.n_objs = static_cast<int>(num_kept);
+  stats.objData.resize(num_kept);
+  stats.from_proc.resize(num_kept);
+  stats.to_proc.resize(num_kept);
+}
+inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
+  stats.n_comm = static_cast<int>(num_kept);
+  stats.commData.resize(num_kept);
 }
 
 inline void measure_messages() {}  // they are, unless +LBCommOff

@@ -1,5 +1,4 @@
-// Poise's strategies on Charm++ 6.10's tree of PEs: each group of PEs decides about its own
-// objects.
+// Poise's strategies on Charm++'s tree of PEs: each group of PEs decides about its own objects.
 #include <HybridBaseLB.h>
 #include <cstdlib>
 #include <map>
@@ -27,7 +26,7 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
     // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
     // first PE is done, and those of a PE that is already at the next balancing were counted
     // before.
-    if (CkMyRank() == 0) _lb_args.syncResume() = 1;
+    if (CkMyRank() == 0) _lb_args.syncResume() = true;
     initTree();
     if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
     if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
@@ -35,6 +34,13 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
     thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
   }
   explicit PoiseHybridLB(CkMigrateMessage* message) : CBase_PoiseHybridLB(message) {}
+
+  static void create(const CkLBOptions& options, std::size_t) {
+    CProxy_PoiseHybridLB::ckNew(options);
+  }
+  static PoiseHybridLB* allocate(std::size_t) {
+    return new PoiseHybridLB(static_cast<CkMigrateMessage*>(nullptr));
+  }
 
   void sit(int pe, int core_os_index) { core_of_pe_[pe] = core_os_index; }
 
@@ -45,7 +51,8 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   /// Objects go to another group, and with them the records of what they sent.
   void GetObjsToMigrate(int to_root, double load_s, LDStats* stats, int level,
-                        CkVec<LDCommData>& records, CkVec<LDObjData>& objects) override;
+                        poise::charm::List<LDCommData>& records,
+                        poise::charm::List<LDObjData>& objects) override;
 
  private:
   Statistics seen_from(LDStats& stats, int to_root) const;
@@ -56,14 +63,11 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
 
 namespace {
 
-void create() {
-  CProxy_PoiseHybridLB::ckNew(CkLBOptions(LBDatabaseObj()->getLoadbalancerTicket()));
-}
-BaseLB* allocate() { return new PoiseHybridLB(static_cast<CkMigrateMessage*>(nullptr)); }
-
 void register_hybrid() {
   poise::charm::take_setting();
-  LBRegisterBalancer("PoiseHybridLB", create, allocate, "PoiseLB, group by group of PEs");
+  poise::charm::measure_messages();
+  static const poise::charm::Listed listed = {"PoiseHybridLB", "PoiseLB, group by group of PEs"};
+  poise::charm::register_balancer<PoiseHybridLB, 0>(listed);
 }
 
 }  // namespace
@@ -106,7 +110,8 @@ Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
 }
 
 void PoiseHybridLB::GetObjsToMigrate(int to_root, double load_s, LDStats* stats, int level,
-                                     CkVec<LDCommData>& records, CkVec<LDObjData>& objects) {
+                                     poise::charm::List<LDCommData>& records,
+                                     poise::charm::List<LDObjData>& objects) {
   std::vector<char> leaves(poise::charm::num_objects(*stats));
   std::set<LDObjKey> names;
   for (const std::uint32_t row : poise::charm::leaving(seen_from(*stats, to_root), load_s)) {
@@ -119,28 +124,24 @@ void PoiseHybridLB::GetObjsToMigrate(int to_root, double load_s, LDStats* stats,
     names.insert(name);
   }
   if (names.empty()) return;
-  int kept = 0;
-  for (int row = 0; row < stats->n_objs; ++row) {
-    if (leaves[static_cast<std::size_t>(row)]) continue;
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < leaves.size(); ++row) {
+    if (leaves[row]) continue;
     stats->objData[kept] = stats->objData[row];
     stats->from_proc[kept] = stats->from_proc[row];
     stats->to_proc[kept++] = stats->to_proc[row];
   }
-  stats->n_migrateobjs -= stats->n_objs - kept;
-  stats->n_objs = kept;
-  stats->objData.resize(kept);
-  stats->from_proc.resize(kept);
-  stats->to_proc.resize(kept);
-  int kept_records = 0;
-  for (int i = 0; i < stats->n_comm; ++i) {
+  stats->n_migrateobjs -= static_cast<int>(names.size());
+  poise::charm::keep_objects(*stats, kept);
+  std::size_t kept_records = 0;
+  for (std::size_t i = 0; i < poise::charm::num_records(*stats); ++i) {
     const LDCommData& record = stats->commData[i];
-    if (!record.from_proc() && names.count(record.sender))
+    if (!record.from_proc() && names.count(record.sender) != 0)
       records.push_back(record);
     else
       stats->commData[kept_records++] = record;
   }
-  stats->n_comm = kept_records;
-  stats->commData.resize(kept_records);
+  poise::charm::keep_records(*stats, kept_records);
 }
 
 #include "PoiseHybridLB.def.h"
