@@ -10,6 +10,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
+# Programs to learn from: a folder each, that is read in one go.
+SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
+                  "nbody", "waves3d"]
+MAX_MINIAPP_LINES = 300
 
 # A folder of the library includes only itself and those before it.
 ORDER = ["base", "machine", "workload", "placement", "strategies", "trace", "simulate"]
@@ -107,6 +111,14 @@ def check_words(path, lines):
             complain(path, number, "a TODO carries an issue number: TODO(#12)")
 
 
+def check_miniapps():
+    for name in SMALL_MINIAPPS:
+        sources = list((ROOT / "miniapps" / name).iterdir())
+        length = sum(len(source.read_text().splitlines()) for source in sources)
+        if not 0 < length <= MAX_MINIAPP_LINES:
+            complain(f"miniapps/{name}", 0, f"{length} lines in all; {MAX_MINIAPP_LINES} are small")
+
+
 def check_strategies():
     folder = ROOT / "poise" / "strategies"
     table = (folder / "table.cc").read_text()
@@ -145,6 +157,7 @@ def main():
         check_functions(path, lines)
         check_opening(path, lines)
     check_strategies()
+    check_miniapps()
     print("\n".join(troubles) if troubles else "tidy: the house is in order")
     return 1 if troubles else 0
 

@@ -5,17 +5,15 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <variant>
 #include <vector>
 
 #include "miniapps/program.h"
+#include "miniapps/space.h"
 
 #include "poise/base/random.h"
 
 namespace poise::miniapps::leanmd {
-
-using Vector = std::array<double, 3>;
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
 constexpr std::uint32_t kHalf = 14;  // a cell, and the half of its 26 neighbours that come after
@@ -92,8 +90,7 @@ struct Cell {
       double pairs = 0;
       mail.read(pairs, some);
       potential += pairs;
-      for (std::size_t i = 0; i < forces.size(); ++i)
-        for (std::size_t a = 0; a < 3; ++a) forces[i][a] += some[i][a];
+      for (std::size_t i = 0; i < forces.size(); ++i) forces[i] += some[i];
     }
     std::array<std::vector<Atom>, 27> leaving;
     std::vector<Atom> staying;
@@ -155,22 +152,19 @@ struct Compute {
       for (std::size_t j = first == second ? i + 1 : 0; j < b.size(); ++j)
         potential += interact(a[i], b[j], on_a[i], on_b[j]);
     if (first == second)
-      for (std::size_t i = 0; i < a.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis) on_a[i][axis] += on_b[i][axis];
+      for (std::size_t i = 0; i < a.size(); ++i) on_a[i] += on_b[i];
     outbox.send(first, potential, on_a);
     if (first != second) outbox.send(second, 0.0, on_b);
   }
 
   /// Adds the forces of two atoms on each other and returns their potential.
   double interact(const Vector& p, const Vector& q, Vector& on_p, Vector& on_q) const {
-    Vector d;
-    double square = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      d[a] = p[a] - q[a];
-      if (d[a] > grid.length() / 2) d[a] -= grid.length();
-      if (d[a] < -grid.length() / 2) d[a] += grid.length();
-      square += d[a] * d[a];
+    Vector d = p - q;
+    for (double& side : d) {
+      if (side > grid.length() / 2) side -= grid.length();
+      if (side < -grid.length() / 2) side += grid.length();
     }
+    const double square = dot(d, d);
     if (square >= kCutoff * kCutoff) return 0;
     constexpr double c2 = 1 / (kCutoff * kCutoff), c6 = c2 * c2 * c2;
     constexpr double force_at_cutoff = (48 * c6 * c6 - 24 * c6) / kCutoff;
@@ -240,7 +234,7 @@ struct Sums {
     first_energy += other.first_energy;
     energy += other.energy;
     checksum += other.checksum;
-    for (std::size_t a = 0; a < 3; ++a) momentum[a] += other.momentum[a];
+    momentum += other.momentum;
     return *this;
   }
 };
@@ -251,11 +245,10 @@ inline Sums sums_of(const Body& body) {
   if (cell == nullptr) return sums;
   sums.first_energy = cell->first_energy;
   sums.energy = cell->kinetic + cell->potential;
-  for (const Atom& atom : cell->atoms)
-    for (std::size_t a = 0; a < 3; ++a) {
-      sums.momentum[a] += atom.velocity[a];
-      sums.checksum += atom.at[a];
-    }
+  for (const Atom& atom : cell->atoms) {
+    sums.momentum += atom.velocity;
+    for (const double coordinate : atom.at) sums.checksum += coordinate;
+  }
   return sums;
 }
 
