@@ -52,6 +52,7 @@ class Collection {
   /// Decides and migrates now.
   Balanced balance() { return engine_.balance(); }
 
+  /// Collective too: before an `if (rank() == 0)` that prints them, not inside.
   Totals totals() { return engine_.totals(); }
 
   /// Completes the trace, if there is one; the destructor does it otherwise.

@@ -14,6 +14,8 @@ DECISIONS = 4  # before the rank is killed
 OBJECT = 'object 5 of "luck", step {} on rank 1: '
 BAD_SETTINGS = {
     "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',
+    "POISE_PERIOD=often": '"often" is not a number of steps',
+    "POISE_BUDGET=2": '"2" is not a time',
     "POISE_TRACE=/nowhere/t.poise": "cannot write /nowhere/t.poise",
     "POISE_TIMELINE=/nowhere/t.json": "cannot write /nowhere/t.json",
     "POISE_LOG=/nowhere/log": "cannot write /nowhere/log",
@@ -32,6 +34,7 @@ class CrashTest(unittest.TestCase):
                               env={**os.environ, **variables}, capture_output=True, text=True,
                               check=False)
         self.assertNotEqual(done.returncode, 0, "the job ended well")
+        self.status = done.returncode
         return [line for line in done.stderr.splitlines() if line.startswith("poise: ")]
 
     def run_until_killed(self, trace):
@@ -50,6 +53,7 @@ class CrashTest(unittest.TestCase):
                 line, = self.trouble_of("none", **{name: value})
                 self.assertTrue(line.startswith(f"poise: {name}: "), line)
                 self.assertIn(cure, line)
+                self.assertEqual(self.status, 2)
 
     def phases_recovered(self, recorded):
         subprocess.run([POISE, "convert", "--recover", recorded, "whole.json"], cwd=self.folder,
