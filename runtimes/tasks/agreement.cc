@@ -4,17 +4,13 @@
 #include <array>
 #include <numeric>
 
+#include "runtimes/tasks/collective.h"
+
 #include "poise/base/error.h"
 
 namespace poise::tasks {
 
 namespace {
-
-std::uint64_t hash_of(const std::string& text) {  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 std::string line_of(const Registered& function) {
   return '"' + function.name + "\" (" + function.signature + ")";
@@ -24,9 +20,14 @@ std::string line_of(const Registered& function) {
 
 std::string said_by(MPI_Comm communicator, std::string text, int rank) {
   auto length = static_cast<std::uint64_t>(text.size());
-  MPI_Bcast(&length, 1, MPI_UINT64_T, rank, communicator);
+  complete([&](MPI_Request* request) {
+    MPI_Ibcast(&length, 1, MPI_UINT64_T, rank, communicator, request);
+  });
   text.resize(length);
-  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, rank, communicator);
+  if (length == 0) return text;
+  complete([&](MPI_Request* request) {
+    MPI_Ibcast(text.data(), static_cast<int>(length), MPI_CHAR, rank, communicator, request);
+  });
   return text;
 }
 
@@ -35,7 +36,7 @@ void agree_on_success(MPI_Comm communicator, const std::string& error) {
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
   int first = error.empty() ? size : rank;
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
+  reduce(communicator, first, MPI_MIN);
   if (first == size) return;
   const std::string text = said_by(communicator, error, first);
   if (!error.empty()) throw Error(error);
@@ -52,7 +53,7 @@ std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
   for (const std::uint32_t f : order) all += line_of(*functions[f]) + '\n';
   const std::uint64_t hash = hash_of(all);
   std::array<std::uint64_t, 2> extremes = {hash, ~hash};
-  MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, communicator);
+  reduce(communicator, extremes.data(), 2, MPI_MAX);
   std::string error;
   if (extremes[0] != ~extremes[1]) {
     int rank = 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtimes/tasks/bytes.h"
+#include "runtimes/tasks/collective.h"
 
 #include "poise/base/check.h"
 
@@ -55,50 +56,36 @@ bool map_offer(const Offer& offer, std::byte* where, std::size_t bytes) {
   return mapped;
 }
 
-bool all_agree(MPI_Comm communicator, bool here) {
-  int yes = here;
-  MPI_Allreduce(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN, communicator);
-  return yes != 0;
-}
-
 }  // namespace
 
-Arena::Arena(MPI_Comm communicator, std::size_t part_bytes)
-    : part_bytes_(aligned(part_bytes, kPage)) {
-  int rank = 0, size = 1, own_part = 0, parts = 1;
-  MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &size);
-  part_of_.assign(static_cast<std::size_t>(size), -1);
-  MPI_Comm node;
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_rank(node, &own_part);
-  MPI_Comm_size(node, &parts);
-  ranks_.resize(static_cast<std::size_t>(parts));
-  const auto own_rank = static_cast<std::uint32_t>(rank);
-  MPI_Allgather(&own_rank, 1, MPI_UINT32_T, ranks_.data(), 1, MPI_UINT32_T, node);
-  for (int part = 0; part < parts; ++part) part_of_[ranks_[static_cast<std::size_t>(part)]] = part;
-
-  const std::size_t all_bytes = part_bytes_ * static_cast<std::size_t>(parts);
+Arena::Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std::size_t part_bytes)
+    : part_of_(node_of.size(), -1), part_bytes_(aligned(part_bytes, kPage)) {
+  int own = 0;
+  MPI_Comm_rank(communicator, &own);
+  for (std::uint32_t rank = 0; rank < node_of.size(); ++rank) {
+    if (node_of[rank] != node_of[static_cast<std::size_t>(own)]) continue;
+    part_of_[rank] = static_cast<int>(ranks_.size());
+    ranks_.push_back(rank);
+  }
+  const std::size_t all_bytes = part_bytes_ * ranks_.size();
   void* space = MAP_FAILED;
-  if (part_bytes > 0 && parts > 1) {
+  if (part_bytes > 0 && ranks_.size() > 1) {
     file_ = new_file(part_bytes_);
     space = mmap(nullptr, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
-  const Offer offer = offer_of(file_);
-  std::vector<Offer> offers(static_cast<std::size_t>(parts));
-  MPI_Allgather(&offer, sizeof offer, MPI_BYTE, offers.data(), sizeof offer, MPI_BYTE, node);
+  const auto offers = all_of(communicator, offer_of(file_));
   bool here = space != MAP_FAILED;
-  for (std::size_t part = 0; here && part < offers.size(); ++part)
-    here =
-        map_offer(offers[part], static_cast<std::byte*>(space) + part * part_bytes_, part_bytes_);
-  if (all_agree(node, here)) {
+  for (std::size_t part = 0; here && part < ranks_.size(); ++part)
+    here = map_offer(offers[ranks_[part]], static_cast<std::byte*>(space) + part * part_bytes_,
+                     part_bytes_);
+  const auto everywhere = all_of(communicator, static_cast<char>(here));
+  if (std::all_of(ranks_.begin(), ranks_.end(), [&](auto rank) { return everywhere[rank] != 0; })) {
     base_ = static_cast<std::byte*>(space);
-    own_ = base_ + static_cast<std::size_t>(own_part) * part_bytes_;
+    own_ = base_ + static_cast<std::size_t>(part_of_[static_cast<std::size_t>(own)]) * part_bytes_;
     free_.emplace(0, part_bytes_);
   } else if (space != MAP_FAILED) {
     munmap(space, all_bytes);
   }
-  MPI_Comm_free(&node);
 }
 
 Arena::~Arena() {

@@ -11,6 +11,7 @@
 
 #include "runtimes/tasks/arena.h"
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/ranks_testing.h"
 
 #include "poise/base/random.h"
 
@@ -25,49 +26,32 @@ int my_rank() {
   return rank;
 }
 
-int num_ranks() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
 // Some tests say what holds between ranks of one node.
 bool on_one_node() {
-  MPI_Comm node;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int size = 1;
-  MPI_Comm_size(node, &size);
-  MPI_Comm_free(&node);
-  return size == num_ranks();
-}
-
-std::uint64_t sum_over_ranks(std::uint64_t value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return value;
+  const auto nodes = nodes_of(MPI_COMM_WORLD);
+  return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
 }
 
 // What rank r put at a spot is what all others of its node see there.
 TEST(Arena, shows_every_rank_the_same_bytes) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
-  Arena arena(MPI_COMM_WORLD, kPart);
+  Arena arena(MPI_COMM_WORLD, nodes_of(MPI_COMM_WORLD), kPart);
   auto* here = static_cast<int*>(arena.allocate(sizeof(int)));
   *here = 100 + my_rank();
   const auto spot = arena.find(here, sizeof(int));
-  EXPECT_EQ(spot.has_value(), num_ranks() > 1);
+  EXPECT_EQ(spot.has_value(), count_ranks() > 1);
   if (!spot) return arena.deallocate(here, sizeof(int));
-  std::vector<Arena::Spot> spots(static_cast<std::size_t>(num_ranks()));
-  MPI_Allgather(&*spot, sizeof *spot, MPI_BYTE, spots.data(), sizeof *spot, MPI_BYTE,
-                MPI_COMM_WORLD);
+  const auto spots = all_of(MPI_COMM_WORLD, *spot);
   for (std::size_t rank = 0; rank < spots.size(); ++rank) {
     EXPECT_TRUE(arena.shared_with(static_cast<std::uint32_t>(rank)));
     EXPECT_EQ(*static_cast<int*>(arena.at(spots[rank])), 100 + static_cast<int>(rank));
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   arena.deallocate(here, sizeof(int));
 }
 
 TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
-  Arena arena(MPI_COMM_WORLD, kPart);
+  Arena arena(MPI_COMM_WORLD, nodes_of(MPI_COMM_WORLD), kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(my_rank());
   SCOPED_TRACE(seed);
   Random random(seed);
@@ -95,7 +79,7 @@ TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
   }
   for (const Piece& piece : pieces) arena.deallocate(piece.data, piece.bytes);
   EXPECT_EQ(arena.allocated_bytes(), 0u);
-  if (num_ranks() == 1) return;
+  if (count_ranks() == 1) return;
   void* const all = arena.try_allocate(kPart);  // one piece again
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(arena.try_allocate(1), nullptr);
@@ -104,7 +88,7 @@ TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
 
 TEST(Arena, gives_out_ordinary_memory_when_it_is_full_or_shares_nothing) {
   for (const std::size_t part_bytes : {std::size_t{0}, kPart}) {
-    Arena arena(MPI_COMM_WORLD, part_bytes);
+    Arena arena(MPI_COMM_WORLD, nodes_of(MPI_COMM_WORLD), part_bytes);
     std::pmr::vector<char> much(2 * kPart, 'x', &arena);
     EXPECT_EQ(arena.find(much.data(), much.size()), std::nullopt);
     EXPECT_EQ(arena.find(nullptr, 0), std::nullopt);
@@ -156,8 +140,8 @@ TEST(Lending, copies_nothing_that_lies_in_shared_memory) {
   const Counters all = double_numbers(context.memory(), context, 10000);
   EXPECT_EQ(all.bytes_sent, 0u);
   EXPECT_EQ(all.bytes_copied, 0u);
-  EXPECT_EQ(all.bytes_in_place > 0, num_ranks() > 1);
-  EXPECT_EQ(all.returned > 0, num_ranks() > 1);
+  EXPECT_EQ(all.bytes_in_place > 0, count_ranks() > 1);
+  EXPECT_EQ(all.returned > 0, count_ranks() > 1);
 }
 
 TEST(Lending, copies_other_data_once) {
@@ -181,7 +165,7 @@ TEST(Lending, sends_messages_where_nothing_is_shared) {
 TEST(Lending, goes_on_when_shared_memory_is_used_up) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=100000,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 300000);
-  EXPECT_EQ(all.bytes_sent + all.bytes_copied + all.bytes_in_place > 0, num_ranks() > 1);
+  EXPECT_EQ(all.bytes_sent + all.bytes_copied + all.bytes_in_place > 0, count_ranks() > 1);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/post.h"
+#include "runtimes/tasks/ranks_testing.h"
 #include "tests/support/leaks.h"
 
 #include "poise/base/random.h"
@@ -24,11 +25,6 @@ namespace {
 using testing::HasSubstr;
 
 int my_rank = 0, num_ranks = 1, thread_level = 0;
-
-std::uint64_t sum_over_ranks(std::uint64_t value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return value;
-}
 
 std::string more_threads() {
   return thread_level >= MPI_THREAD_SERIALIZED ? "helper=on,helper_us=10" : "helper=off";
@@ -126,7 +122,7 @@ TEST_P(Settings, count_every_task_that_tasks_submit) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     runs = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet();
     if (my_rank == 0) context.submit(kTree, 10);
     context.wait();
     EXPECT_EQ(sum_over_ranks(runs), 2047u);
@@ -198,7 +194,7 @@ TEST(Context, waits_inside_tasks_for_the_tasks_submitted_there) {
 TEST(Context, brings_exceptions_to_the_rank_that_submitted) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   for (int t = 1; t <= 30 && my_rank == 0; ++t) context.submit(kThrow, t);
   std::string text;
   try {
@@ -241,7 +237,7 @@ TEST(Context, passes_empty_and_null_items) {
 TEST(Context, has_a_hundred_thousand_tasks_in_flight) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   for (int t = 0; t < 100000 && my_rank == 0; ++t) context.submit(kCount, t);
   context.wait();
   EXPECT_EQ(sum_over_ranks(runs), 100000u);
@@ -303,7 +299,7 @@ TEST(Context, lets_a_team_of_threads_wait_together) {
   if (thread_level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may call MPI";
   Context context(MPI_COMM_WORLD);
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   std::vector<std::thread> team;
   for (int i = 0; i < 3; ++i)
     team.emplace_back([&, i] {
@@ -370,7 +366,7 @@ TEST(Context, refuses_to_wait_where_nobody_could_call_mpi) {
 
 TEST(Context, is_destroyed_without_a_wait) {
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   {
     Context context(MPI_COMM_WORLD);
     for (int t = 0; t < 10; ++t) context.submit(kCount, t);
@@ -423,7 +419,7 @@ TEST_P(Weather, survives_random_tasks) {
       MPI_COMM_WORLD,
       {.threads = 2, .settings = "large_bytes=1000,poll_us=1," + more_threads() + GetParam()});
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   std::uint64_t expected_runs = 0;
   for (std::uint64_t left = num_tasks / static_cast<unsigned>(num_ranks); left > 0;) {
     const std::uint64_t batch = std::min<std::uint64_t>(left, random.below(2) ? 4000 : 100);
@@ -445,11 +441,11 @@ TEST_P(Weather, survives_random_tasks) {
       ASSERT_EQ(copies[t], data[t]);
     }
     std::uint64_t most = left;
-    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    reduce(MPI_COMM_WORLD, &most, 1, MPI_MAX);
     while (left == 0 && most > 0) {
       context.wait();
       most = left;
-      MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+      reduce(MPI_COMM_WORLD, &most, 1, MPI_MAX);
     }
   }
   EXPECT_EQ(sum_over_ranks(runs), sum_over_ranks(expected_runs));
@@ -522,7 +518,7 @@ int run_all(int argc, char** argv) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (my_rank > 0) delete listeners.Release(listeners.default_result_printer());
   int failed = RUN_ALL_TESTS();
-  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  reduce(MPI_COMM_WORLD, failed, MPI_MAX);
   check_leaks();
   MPI_Finalize();
   return failed;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/collective.h"
 
 #include "poise/trace/chrome.h"
 
@@ -97,7 +98,9 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
   MPI_Comm_size(communicator, &size);
   const int bytes = static_cast<int>(own.size() * sizeof(T));
   std::vector<int> counts(static_cast<std::size_t>(size)), begins(counts.size());
-  MPI_Gather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator);
+  complete([&](MPI_Request* request) {
+    MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
+  });
   std::vector<std::vector<T>> all(counts.size());
   // One by one, so that no sum of counts has to fit an int.
   if (rank != 0) MPI_Send(own.data(), bytes, MPI_BYTE, 0, 0, communicator);
@@ -122,14 +125,12 @@ std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::s
   return trace.text();
 }
 
-Events::Events(MPI_Comm communicator) {
-  MPI_Barrier(communicator);
-  begin_s_ = clock_s();
+Events::Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
+  complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
   // Ranks of a node have one clock, and leave a barrier as late as the system lets them.
-  MPI_Comm node;
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Bcast(&begin_s_, 1, MPI_DOUBLE, 0, node);
-  MPI_Comm_free(&node);
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];
 }
 
 void Events::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,

@@ -34,30 +34,15 @@ int size_of(MPI_Comm communicator) {
   return size;
 }
 
-// For each rank, whether it shares this rank's memory.
-std::vector<bool> ranks_of_this_node(MPI_Comm communicator) {
-  const int size = size_of(communicator);
-  MPI_Comm node;
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int first = rank_in(communicator);  // the node's name: its lowest rank
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, node);
-  MPI_Comm_free(&node);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  MPI_Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, communicator);
-  std::vector<bool> near;
-  for (const int other : nodes) near.push_back(other == first);
-  return near;
-}
-
 }  // namespace
 
-Exchange::Exchange(MPI_Comm communicator, const Knobs& settings, Policy policy,
-                   Workplace& workplace)
+Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
+                   const Knobs& settings, Policy policy, Workplace& workplace)
     : settings_(settings),
       workplace_(workplace),
       post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"]),
             settings["delay_us"] * 1e-6),
-      arena_(communicator, static_cast<std::size_t>(settings["shared_bytes"])),
+      arena_(communicator, nodes, static_cast<std::size_t>(settings["shared_bytes"])),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
       wave_(rank_, num_ranks_),
@@ -74,8 +59,8 @@ Exchange::Exchange(MPI_Comm communicator, const Knobs& settings, Policy policy,
       large_bytes_(static_cast<std::size_t>(settings["large_bytes"])),
       thresholds_{settings["min_local"], settings["min_absolute"], settings["min_relative"],
                   settings["share"], settings["max_tasks"]} {
-  const auto near = ranks_of_this_node(post_.communicator());
-  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) peers_[rank].near = near[rank];
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+    peers_[rank].near = nodes[rank] == nodes[rank_];
 }
 
 void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads) {

@@ -30,7 +30,9 @@ namespace poise::tasks {
 /// Not for several threads at once, and the only part that calls MPI.
 class Exchange {
  public:
-  Exchange(MPI_Comm communicator, const Knobs& settings, Policy policy, Workplace& workplace);
+  /// Collective. `nodes`: of each rank, see nodes_of.
+  Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes, const Knobs& settings,
+           Policy policy, Workplace& workplace);
 
   /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
   /// enters it with the first call that names it); `all_inside`: no thread of the program can

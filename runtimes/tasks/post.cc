@@ -6,6 +6,7 @@
 
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/collective.h"
 
 #include "poise/base/check.h"
 
@@ -28,7 +29,7 @@ std::uint32_t large_tag(const std::byte* head) {
 
 Post::Post(MPI_Comm communicator, std::size_t chunk_bytes, double most_delay_s)
     : chunk_bytes_(chunk_bytes), most_delay_s_(most_delay_s), random_(1) {
-  MPI_Comm_dup(communicator, &communicator_);
+  complete([&](MPI_Request* request) { MPI_Comm_idup(communicator, &communicator_, request); });
   int rank = 0;
   MPI_Comm_rank(communicator_, &rank);
   random_ = Random(mix(static_cast<unsigned>(rank)));
@@ -177,11 +178,9 @@ void Post::drain(const std::function<void(const Arrival&)>& handle) {
   most_delay_s_ = 0;
   for (;;) {
     poll(handle);
-    const std::uint64_t mine[2] = {sent_ - received_,
-                                   send_requests_.size() + receive_requests_.size()};
-    std::uint64_t all[2];
-    MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, communicator_);
-    if (all[0] == 0 && all[1] == 0) return;
+    std::uint64_t open[2] = {sent_ - received_, send_requests_.size() + receive_requests_.size()};
+    reduce(communicator_, open, 2, MPI_SUM);
+    if (open[0] == 0 && open[1] == 0) return;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/ranks_testing.h"
 
 #include "poise/base/random.h"
 
@@ -30,20 +31,9 @@ const auto kUnlucky = function("unlucky", [](int number) {
   if (number % 2) throw std::runtime_error("odd");
 });
 
-std::uint64_t sum_over_ranks(std::uint64_t value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return value;
-}
-
-int num_ranks() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
 With on_all_ranks() {
   With with;
-  for (int rank = 0; rank < num_ranks(); ++rank)
+  for (int rank = 0; rank < count_ranks(); ++rank)
     with.replicas.push_back(static_cast<std::uint32_t>(rank));
   return with;
 }
@@ -63,7 +53,7 @@ TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
   std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
   std::vector<Future<int>> ran_on;
   runs = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
   for (auto& mine : numbers) {
     mine.assign(kLength, 5);
     ran_on.push_back(context.submit(on_all_ranks(), kAddOne, inout(mine), 500));
@@ -76,7 +66,7 @@ TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
     away += ran_on[t].get() > 0;
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
-  EXPECT_EQ(away > 0, context.rank() == 0 && num_ranks() > 1);
+  EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
 }
 
 // Two tasks that keep their rank busy: until a copy has left, looking at messages, and then without
@@ -95,7 +85,7 @@ const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> n
 });
 
 TEST(Replication, starts_copies_while_their_home_is_busy) {
-  if (num_ranks() == 1) GTEST_SKIP() << "nobody else is there";
+  if (count_ranks() == 1) GTEST_SKIP() << "nobody else is there";
   Context context(MPI_COMM_WORLD, {.settings = "policy=none,helper=off"});
   std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
   Future<int> ran_on;
@@ -139,14 +129,14 @@ TEST(Replication, are_chosen_by_a_policy) {
     return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};
   };
   Context context(MPI_COMM_WORLD, {.settings = "policy=none", .policy = policy});
-  has_left = num_ranks() == 1;
+  has_left = count_ranks() == 1;
   if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
   for (int t = 0; t < 150 && context.rank() == 0; ++t)
     context.submit(With{.on_lend = [](std::vector<Item>&) { has_left = true; }}, kBusy, 0);
   context.wait();
   const std::uint64_t sent = sum_over_ranks(context.counters().replicas_sent);
   EXPECT_LE(sent, 75u);
-  EXPECT_EQ(sent > 0, num_ranks() > 1);
+  EXPECT_EQ(sent > 0, count_ranks() > 1);
 }
 
 // Everything at once: copies, loans of the same tasks, several threads, waits one after the other.
@@ -159,18 +149,18 @@ TEST(Replication, never_have_an_effect_twice) {
     Random random(seed);
     for (int wait = 0; wait < 5; ++wait) {
       runs = 0;
-      MPI_Barrier(MPI_COMM_WORLD);
+      meet();
       std::vector<std::vector<std::uint32_t>> numbers(300);
       for (auto& mine : numbers) {
         mine.assign(random.below(2) ? 8 : 6000, 0);
         With with;
         for (std::uint64_t copies = random.below(3); copies > 0; --copies)
           with.replicas.push_back(
-              static_cast<std::uint32_t>(random.below(static_cast<unsigned>(num_ranks()))));
+              static_cast<std::uint32_t>(random.below(static_cast<unsigned>(count_ranks()))));
         context.submit(std::move(with), kAddOne, inout(mine), static_cast<int>(random.below(3)));
       }
       context.wait();
-      EXPECT_EQ(sum_over_ranks(runs), 300u * static_cast<unsigned>(num_ranks()));
+      EXPECT_EQ(sum_over_ranks(runs), 300u * static_cast<unsigned>(count_ranks()));
       for (const auto& mine : numbers)
         ASSERT_EQ(mine, std::vector<std::uint32_t>(mine.size(), 1)) << "wait " << wait;
     }

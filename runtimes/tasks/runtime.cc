@@ -9,6 +9,7 @@
 #include "runtimes/tasks/agreement.h"
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/collective.h"
 #include "runtimes/tasks/settings.h"
 #include "runtimes/tasks/summary.h"
 
@@ -20,29 +21,9 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
-constexpr std::chrono::microseconds kNap(50);
 constexpr double kHelperShare = 0.5;  // of the length of a task, between two looks
 constexpr double kLongestHelperNap_s = 10e-3;
 constexpr unsigned kMaxThreads = 4096;
-
-// Ranks may outnumber cores: whoever finds nothing to do for longer makes room.
-class Backoff {
- public:
-  void reset() { since_s_ = -1; }
-  void pause() {
-    const double now = clock_s();
-    if (since_s_ < 0) since_s_ = now;
-    if (now - since_s_ < kSpin_s) return;
-    if (now - since_s_ < kYield_s)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(kNap);
-  }
-
- private:
-  double since_s_ = -1;
-};
 
 thread_local Context* context_here = nullptr;
 
@@ -138,9 +119,11 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
-  exchange_ = std::make_unique<Exchange>(communicator, settings_, options.policy, *workplace_);
+  const auto nodes = nodes_of(communicator);
+  exchange_ =
+      std::make_unique<Exchange>(communicator, nodes, settings_, options.policy, *workplace_);
   trace_path_ = next_trace_path(communicator);
-  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator);
+  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator, nodes);
   workplace_->tell(events_.get());
   own_threads_ = options.threads - 1;
   for (unsigned i = 1; i < options.threads; ++i)

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <vector>
 
+#include "runtimes/tasks/collective.h"
+
 namespace poise::tasks {
 
 namespace {
@@ -15,8 +17,10 @@ std::string summary_of(MPI_Comm communicator, const Counters& counters) {
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
   std::vector<Counters> all(static_cast<std::size_t>(size));
-  MPI_Gather(&counters, sizeof(Counters), MPI_BYTE, all.data(), sizeof(Counters), MPI_BYTE, 0,
-             communicator);
+  complete([&](MPI_Request* request) {
+    MPI_Igather(&counters, sizeof(Counters), MPI_BYTE, all.data(), sizeof(Counters), MPI_BYTE, 0,
+                communicator, request);
+  });
   if (rank != 0) return {};
   std::string text =
       fmt::format("{:>5} {:>9} {:>9} {:>9} {:>9} {:>6} {:>8} {:>8} {:>9} {:>8} {:>8}\n", "rank",
