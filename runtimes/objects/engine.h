@@ -89,7 +89,7 @@ class Engine {
     std::vector<Mail> inbox;
     double wall_s = 0;
     std::vector<double> subphase_s = {};  // by Options::clock, so many as num_subphases_
-    double step_s = 0;                    // of its last steps, where steps may be lent; 0: unknown
+    std::vector<float> step_s = {};       // of its last steps by subphase, where lent; 0: unknown
   };
   class Thread;
 

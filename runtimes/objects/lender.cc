@@ -42,10 +42,12 @@ std::map<const tasks::Context*, Engine::Lender*> lenders;
 
 const tasks::FunctionId kStep =
     tasks::register_function("poise: an object's step", "", Engine::Lender::run);
+/// What the first of a subphase cost is known afterwards; it would blur what a unit of cost takes.
+const tasks::FunctionId kFirstStep =
+    tasks::register_function("poise: an object's step, its first", "", Engine::Lender::run);
 
-/// Steps of several kinds may take turns, so the last one alone tells little.
-void learn(double& average_s, double seconds) {
-  average_s = average_s > 0 ? (average_s + seconds) / 2 : seconds;
+void learn(float& average_s, double seconds) {
+  average_s = static_cast<float>(average_s > 0 ? (average_s + seconds) / 2 : seconds);
 }
 
 /// Collects what a lent object writes, whoever it is for.
@@ -115,11 +117,11 @@ void Engine::Lender::run_objects() {
 
 /// What is left to the end of a step, when ranks wait for each other, should be short.
 std::vector<std::uint32_t> Engine::Lender::longest_first() const {
-  const std::vector<Slot>& slots = engine_.slots_;
+  std::vector<Slot>& slots = engine_.slots_;
   std::vector<std::uint32_t> order(slots.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return slots[a].step_s > slots[b].step_s;
+    return step_s(slots[a]) > step_s(slots[b]);
   });
   return order;
 }
@@ -127,13 +129,15 @@ std::vector<std::uint32_t> Engine::Lender::longest_first() const {
 /// Costs are compared between ranks, so all must mean the same by one.
 void Engine::Lender::learn_unit() {
   double sums[] = {0, static_cast<double>(engine_.slots_.size())};
-  for (const Slot& slot : engine_.slots_) sums[0] += slot.step_s;
+  for (Slot& slot : engine_.slots_) sums[0] += step_s(slot);
   to_sum(engine_.comm_, sums);
   unit_s_ = std::max(sums[0] / std::max(sums[1], 1.0), 1e-9);
 }
 
-double Engine::Lender::cost_of(const Slot& slot) const {
-  return unit_s_ > 0 && slot.step_s > 0 ? slot.step_s / unit_s_ : 1;
+/// Subphases differ, in what they cost and in who costs most.
+float& Engine::Lender::step_s(Slot& slot) const {
+  if (slot.step_s.size() <= engine_.subphase_) slot.step_s.resize(engine_.subphase_ + 1);
+  return slot.step_s[engine_.subphase_];
 }
 
 void Engine::Lender::submit(std::uint32_t s) {
@@ -150,7 +154,9 @@ void Engine::Lender::submit(std::uint32_t s) {
     items[1].data = out.data();
     items[1].bytes = loans_[s].bytes = out.size();
   };
-  context_.submit({.cost = cost_of(slot), .on_lend = pack}, kStep,
+  const bool is_known = unit_s_ > 0 && step_s(slot) > 0;
+  context_.submit({.cost = is_known ? step_s(slot) / unit_s_ : 1, .on_lend = pack},
+                  is_known ? kStep : kFirstStep,
                   {{&head, sizeof head, tasks::Mode::literal},
                    {&loan, loan.bytes, tasks::Mode::in},
                    {&loan.back, 0, tasks::Mode::result}},
@@ -167,7 +173,7 @@ void Engine::Lender::run_here(std::uint32_t s) {
   thread->begin();
   const double start_s = thread->wall_s;
   engine_.run_one(s, *thread);
-  learn(engine_.slots_[s].step_s, thread->wall_s - start_s);
+  learn(step_s(engine_.slots_[s]), thread->wall_s - start_s);
   const std::lock_guard lock(mutex_);
   free_.push_back(thread);
 }
@@ -202,7 +208,7 @@ void Engine::Lender::take_home(std::uint32_t s) {
   bytes = bytes.subspan(sizeof spent);
   Slot& slot = engine_.slots_[s];
   const auto letters = engine_.unpack_object(bytes, slot);
-  learn(slot.step_s, spent.wall_s);
+  learn(step_s(slot), spent.wall_s);
   const std::lock_guard lock(mutex_);
   Recorder::Log& log = *engine_.threads_.back()->log;
   log.begin(slot.id, 0);

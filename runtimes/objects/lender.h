@@ -36,7 +36,7 @@ class Engine::Lender {
   void run_for_another(std::span<const tasks::Item> items);
   void take_home(std::uint32_t slot);
   void forward(std::span<const std::byte> letters);
-  double cost_of(const Slot& slot) const;
+  float& step_s(Slot& slot) const;
   void learn_unit();
 
   Engine& engine_;

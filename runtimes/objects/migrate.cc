@@ -21,12 +21,15 @@ constexpr std::size_t kParcelBytes = std::size_t{4}
 constexpr std::uint64_t kStepsOfTracedPhase = 10;
 constexpr std::uint64_t kLongestCheck = 64;
 
-/// A migrating object in a parcel: this, its bytes, and the mail it has not read yet.
+/// A migrating object in a parcel: this, what its steps took lately, its bytes, and the mail it has
+/// not read yet.
 struct alignas(16) Crate {
   ObjectId id;
-  float step_s = 0;
+  std::uint32_t num_subphases = 0;
   std::uint64_t object_bytes = 0, mail_bytes = 0;
 };
+
+std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
@@ -166,10 +169,13 @@ void Engine::pack(Slot& slot, Buffer& buffer) {
 
 void Engine::pack(const Slot& slot, Buffer& buffer, const std::function<void(Buffer&)>& add_mail) {
   const std::size_t at = buffer.size();
-  Crate crate{slot.id, static_cast<float>(slot.step_s)};
+  Crate crate{slot.id, static_cast<std::uint32_t>(slot.step_s.size())};
   buffer.append(&crate, sizeof crate);
+  buffer.append(slot.step_s.data(), slot.step_s.size() * sizeof(float));
+  buffer.pad(kAlignment);
+  const std::size_t object_at = buffer.size();
   guard(slot.id, [&] { slot.object->write(buffer); });
-  crate.object_bytes = buffer.size() - at - sizeof crate;
+  crate.object_bytes = buffer.size() - object_at;
   buffer.pad(kAlignment);
   const std::size_t mail_at = buffer.size();
   add_mail(buffer);
@@ -183,9 +189,12 @@ std::span<const std::byte> Engine::unpack_object(std::span<const std::byte>& byt
   std::memcpy(&crate, bytes.data(), sizeof crate);
   bytes = bytes.subspan(sizeof crate);
   slot.id = crate.id;
-  slot.step_s = crate.step_s;
+  slot.step_s.resize(crate.num_subphases);
+  const std::size_t step_bytes = slot.step_s.size() * sizeof(float);
+  if (step_bytes > 0) std::memcpy(slot.step_s.data(), bytes.data(), step_bytes);
+  bytes = bytes.subspan(padded(step_bytes));
   guard(slot.id, [&] { slot.object = making_.restored(bytes.first(crate.object_bytes)); });
-  const std::size_t mail_at = (crate.object_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t mail_at = padded(crate.object_bytes);
   const auto letters = bytes.subspan(mail_at, crate.mail_bytes);
   bytes = bytes.subspan(mail_at + crate.mail_bytes);
   return letters;
