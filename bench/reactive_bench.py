@@ -2,12 +2,13 @@
 """The experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and programs whose
 load moves under prediction, reaction, and both.
 
-Everything is timed without lending and with it in turns, best of several unless told; `ideal` is the
-same work by OpenMP threads of a single process, or what all cores together could do. Ratios count, seconds are
-this machine's. Prints tables and keeps them as JSON under bench/results."""
+Everything is timed without lending and with it in turns, best of several unless told (loads that move:
+medians); `ideal` is the same work by OpenMP threads of a single process, or what all cores together could
+do. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under bench/results."""
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import tempfile
 
-from keep import ROOT, keep
+from keep import RESULTS, ROOT, keep
 from mpi import mpiexec
 
 BIN = ROOT / "build" / "bin"
@@ -45,6 +46,10 @@ def in_turns(repeats, **ways):
 
 def best_in_turns(repeats, **ways):
     return {name: min(results) for name, results in in_turns(repeats, **ways).items()}
+
+
+def medians_in_turns(repeats, **ways):
+    return {name: statistics.median(results) for name, results in in_turns(repeats, **ways).items()}
 
 
 @contextlib.contextmanager
@@ -122,25 +127,27 @@ def program(name, arguments, ranks=2, **variables):
 WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
-MOVING = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
+MOVING_LOADS = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
     ("imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
     ("imbalance", "--side 10 --rounds 16000 --growth 6 --jump 5 --bytes 131072 --steps 80 --placement uneven", 20),
-    ("nbody", "--particles 8192 --steps 47 --placement uneven", 16),
+]
+MOVING_PROGRAMS = [
+    ("nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # of its 191, in pairs
     ("tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
 
 
-def moving(repeats):
+def moving(experiment, programs, repeats):
     """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
     every so many steps), by reaction (lending), and by both."""
-    table = Table("loads that move", ["program", "period", *WAYS, "best"])
-    for name, arguments, period in MOVING:
-        best = best_in_turns(repeats, **{
+    table = Table(experiment, ["program", "period", *WAYS, "best"])
+    for name, arguments, period in programs:
+        wall_s = medians_in_turns(repeats, **{
             way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
             for way, settings in WAYS.items()})
         label = name + (" --jump" if "--jump" in arguments else "")
-        table.add(label, period, *best.values(), min(best, key=best.get))
+        table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get))
     return table.rows
 
 
@@ -161,6 +168,22 @@ def victims(repeats):
             for rule, settings in RULES.items()})
         alone_s = best.pop("alone")
         table.add(cells, alone_s, *best.values(), *(alone_s / wall_s for wall_s in best.values()))
+    return table.rows
+
+
+def strong_scaling(repeats):
+    """4: the tsunami on more ranks than cores, its cells asleep instead, by whom to lend to."""
+    rules = {**RULES, "lightest": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "lightest"}}
+    table = Table("tsunami asleep", ["ranks", *(f"{rule} s" for rule in rules),
+                                     *(f"{rule} gain" for rule in rules)])
+    arguments = "--blocks 12 --cells 4 --steps 30 --sleep 3"
+    one_s = best_in_turns(repeats, one=lambda: program("tsunami", arguments, ranks=1))["one"]
+    table.add(1, *[one_s] * len(rules), *[1.0] * len(rules))
+    for ranks in 2, 4, 8:
+        best = best_in_turns(repeats, **{
+            rule: lambda settings=settings: program("tsunami", arguments, ranks=ranks, **settings)
+            for rule, settings in rules.items()})
+        table.add(ranks, *best.values(), *(one_s / wall_s for wall_s in best.values()))
     return table.rows
 
 
@@ -193,7 +216,9 @@ def limiter_steps(repeats):
 
 
 EXPERIMENTS = {"slow_core": slow_core, "one_owner": one_owner, "threads": threads, "victims": victims,
-               "limiter_steps": limiter_steps, "moving": moving}
+               "strong_scaling": strong_scaling, "limiter_steps": limiter_steps,
+               "moving_loads": functools.partial(moving, "loads that move", MOVING_LOADS),
+               "moving_programs": functools.partial(moving, "programs whose load moves", MOVING_PROGRAMS)}
 
 
 def main():
@@ -201,12 +226,14 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
     parser.add_argument("--only", choices=EXPERIMENTS, action="append",
-                        help="this one alone; nothing is kept")
+                        help="this one alone; of the others what was kept stays")
     options = parser.parse_args()
-    rows = [row for name, experiment in EXPERIMENTS.items() if not options.only or name in options.only
-            for row in experiment(options.repeats)]
-    if not options.only:
-        keep("reactive", rows, repeats=options.repeats)
+    rows = [{**row, "repeats": options.repeats} for name, experiment in EXPERIMENTS.items()
+            if not options.only or name in options.only for row in experiment(options.repeats)]
+    measured = {row["experiment"] for row in rows}
+    path = RESULTS / "reactive.json"
+    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
+    keep("reactive", [row for row in kept if row["experiment"] not in measured] + rows)
 
 
 if __name__ == "__main__":

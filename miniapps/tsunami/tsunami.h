@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <thread>
 #include <vector>
 
 #include "miniapps/program.h"
@@ -24,6 +26,7 @@ constexpr std::uint64_t kStepsBetweenChanges = 4;  // of a patch's resolution
 struct Settings {
   std::uint32_t blocks = 8, cells = 8, levels = 3;  // patches and cells per axis; halvings
   double wave_m = 2, fine_m = 0.2;                  // the wave at first; what asks for all halvings
+  double sleep_us = 0;                              // for each cell in each step
 
   std::uint32_t finest() const { return cells << levels; }
   double side_m() const { return kCell_m * blocks * finest(); }
@@ -101,6 +104,10 @@ struct Patch {
   }
 
   std::uint32_t width() const { return settings.cells << level; }
+  std::chrono::duration<double, std::micro> sleep() const {
+    return std::chrono::duration<double, std::micro>(settings.sleep_us *
+                                                     static_cast<double>(cells.size()));
+  }
   /// The middle of a smallest cell.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
@@ -174,6 +181,7 @@ struct Patch {
       most = std::max(most, its_wave);
     }
     if (now > 0) flow(beyond);
+    if (settings.sleep_us > 0) std::this_thread::sleep_for(sleep());
     wave = most;
     if (now % kStepsBetweenChanges == 0 && now > 0) change_to(wanted_level());
     tell(outbox);
@@ -255,6 +263,8 @@ struct Program {
     arguments.add("--levels", settings.levels, "how often cells may be halved", 0, 6);
     arguments.add("--fine", settings.fine_m, "metres of a wave that ask for the smallest cells",
                   1e-6, 1e3);
+    arguments.add("--sleep", settings.sleep_us,
+                  "microseconds for each cell and step, where ranks outnumber cores", 0.0, 1e6);
     arguments.add_flag("--calm", calm, "no wave: the ocean has to stay at rest");
   }
   void prepare() {
@@ -262,6 +272,7 @@ struct Program {
   }
   ObjectId num_objects() const { return settings.blocks * settings.blocks; }
   std::uint64_t steps() const { return iterations + 1; }  // the first one only tells
+  bool waits() const { return settings.sleep_us > 0; }
   Patch object(ObjectId id) const { return {id, settings}; }
 
   Sum sum_of(const Patch& patch) const {

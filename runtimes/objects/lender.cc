@@ -150,6 +150,7 @@ void Engine::Lender::submit(std::uint32_t s) {
   const auto pack = [this, s](std::vector<tasks::Item>& items) {
     Buffer& out = loans_[s].out;
     out.resize(0);
+    out.reserve(loans_[s].bytes + loans_[s].bytes / 8 + 1024);  // with heads; to grow is to copy
     engine_.pack(engine_.slots_[s], out);
     items[1].data = out.data();
     items[1].bytes = loans_[s].bytes = out.size();
