@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "apps/output.h"
+
 namespace poise::apps {
 
 namespace {
@@ -45,7 +47,7 @@ void add_row(Comparison& comparison, const Choice& choice, const Problem& proble
     comparison.best = comparison.rows.size() - 1;
     comparison.best_placement = std::move(decision.placement);
   } catch (const std::exception& error) {
-    row.error = error.what();
+    row.error = reason(error);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/output.h"
 
@@ -21,9 +22,9 @@ struct Options {
   std::optional<std::uint64_t> phase;
 };
 
-void keep_phase(Trace& trace, std::uint64_t id) {
+void keep_phase(Trace& trace, std::uint64_t id, const std::string& path) {
   std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
-  if (trace.phases.empty()) fail("there is no phase {} in the trace", id);
+  if (trace.phases.empty()) fail("{}: it has no phase {}", path, id);
 }
 
 /// Puts the tasks of every phase where the file says; the trace gets as many places as that needs.
@@ -45,8 +46,9 @@ void place(Trace& trace, const std::string& path) {
 }
 
 void convert(const Options& options) {
+  check_form(options.output, options.to);
   Trace trace = read_trace(options.input, options.reading);
-  if (options.phase) keep_phase(trace, *options.phase);
+  if (options.phase) keep_phase(trace, *options.phase, options.input);
   if (!options.placement.empty()) place(trace, options.placement);
   write_trace(trace, options.output, options.to);
   std::size_t tasks = 0, messages = 0;
@@ -54,8 +56,9 @@ void convert(const Options& options) {
     tasks += phase.workload.tasks.size();
     messages += phase.workload.messages.size();
   }
-  print(fmt::format("{}: {} phases on {} places, {} tasks and {} messages in all\n", options.output,
-                    trace.phases.size(), trace.num_places, tasks, messages));
+  print(fmt::format("{}: {} phase{} on {} places, {} tasks and {} messages in all\n",
+                    options.output, trace.phases.size(), trace.phases.size() == 1 ? "" : "s",
+                    trace.num_places, tasks, messages));
 }
 
 std::string list_of_formats() {
@@ -81,7 +84,7 @@ void add_convert(CLI::App& app) {
       ->add_option("--placement", options->placement,
                    "Where the tasks are: a file with one place number per line")
       ->type_name("FILE");
-  command->add_option("--phase", options->phase, "Only this phase (default: all)")->type_name("K");
+  add_count(*command, "--phase", "K", options->phase, "Only this phase (default: all)");
   command->add_flag("--recover", options->reading.recover,
                     "Take the whole phases of a .poise file that was never finished");
   command->footer(list_of_formats() + "\nExample: poise convert lb_data step.poise");

@@ -121,6 +121,7 @@ void run(const Options& options) {
   if (!options.tasks) fail("generate: how many --tasks?");
   if (options.output.empty()) fail("generate: where to? -o TRACE names the file");
   check_writable(options.output);
+  check_form(options.output);
   const Trace trace = trace_of(options);
   write_trace(trace, options.output);
   print(summary_of(options, trace));

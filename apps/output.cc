@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
+#include <new>
 #include <stdexcept>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,11 +21,19 @@ void print(std::string_view text, std::span<const std::string> notes) {
     throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
 
+std::string reason(const std::exception& error) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return is_memory ? "there is not enough memory" : error.what();
+}
+
 void check_writable(const std::string& path) {
+  if (path == "-") fail("cannot write -: that is no name; for stdout say /dev/stdout");
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));
-  if (std::filesystem::is_directory(path)) fail("cannot write {}: it is a directory", path);
+  std::error_code ignored;  // a path that cannot be looked at fails when it is written
+  if (std::filesystem::is_directory(path, ignored))
+    fail("cannot write {}: it is a directory", path);
 }
 
 std::size_t terminal_width() {

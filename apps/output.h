@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@ namespace poise::apps {
 /// Writes text to stdout and flushes it; a full disk is a failure, not a silence. The notes go to
 /// stderr first, a line each, after the program's name: what was assumed on the way to the result.
 void print(std::string_view text, std::span<const std::string> notes = {});
+
+/// What went wrong, in words; the standard's own say of too little memory only "std::bad_alloc".
+std::string reason(const std::exception& error);
 
 /// Throws Error when a file could not be written to path; asked before long work.
 void check_writable(const std::string& path);

@@ -5,6 +5,7 @@
 
 #include "apps/command_line.h"
 #include "apps/commands.h"
+#include "apps/output.h"
 
 #include "poise/base/error.h"
 
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "poise: {}\n", error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "poise: failed: {}\n", error.what());
+    fmt::print(stderr, "poise: failed: {}\n", poise::apps::reason(error));
     return 1;
   }
 }

@@ -34,11 +34,16 @@ struct Options {
   bool overlap = false, json = false;
 };
 
+/// Every step is kept, for each strategy.
+constexpr std::uint64_t kMaxSteps = 1'000'000;
+
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
 
 ReplayPlan plan_of(const Options& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
+  if (options.steps > kMaxSteps)
+    fail("--steps {} is too many; it takes at most {}", options.steps, kMaxSteps);
   return {.steps = options.steps,
           .every = options.every,
           .beyond = options.beyond == kBeyond[0] ? Beyond::hold : Beyond::cycle,
@@ -222,7 +227,8 @@ void simulate(const Options& options) {
                                                            "; " + plan_text(plan)));
   const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
   print(options.json ? json_of(simulation, options, problem).dump(2) + "\n"
-                     : heading + text_of(simulation));
+                     : heading + text_of(simulation),
+        inputs.notes());
 }
 
 }  // namespace

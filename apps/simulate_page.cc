@@ -84,8 +84,9 @@ std::string key_of(const std::vector<Line>& lines) {
   std::string key = "<p class=\"faint\">";
   for (const Line& line : lines)
     key += fmt::format(
-        "<svg viewBox=\"0 0 24 8\" style=\"display:inline-block;width:24px;margin:0 .3em 0 .8em\" "
-        "aria-hidden=\"true\"><path d=\"M0 4H24\" style=\"fill:none;{}\"/></svg>{}",
+        "<span style=\"display:inline-block;margin-right:.8em\"><svg viewBox=\"0 0 24 8\" "
+        "style=\"display:inline-block;width:24px;margin-right:.3em\" aria-hidden=\"true\">"
+        "<path d=\"M0 4H24\" style=\"fill:none;{}\"/></svg>{}</span> ",
         line.style, escaped(line.label));
   return key + "</p>\n";
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/decision.h"
+#include "apps/output.h"
 
 namespace poise::apps {
 
@@ -31,7 +32,7 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Choice& cho
     if (row.replay.total_s < simulation.rows[simulation.best].replay.total_s)
       simulation.best = simulation.rows.size();
   } catch (const std::exception& error) {
-    row.error = error.what();
+    row.error = reason(error);
   }
   simulation.rows.push_back(std::move(row));
 }

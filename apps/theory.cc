@@ -148,12 +148,12 @@ void add_theory(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "theory", "What balancing threads can gain: bounds, idealised simulation, advice");
-  add_count(*command, "--threads", "N", options->threads, "Threads of the program");
-  add_count(*command, "--cpus", "M", options->cpus, "Cpus it may use");
-  command
-      ->add_option("--phase", options->phase,
-                   "What a thread computes between two barriers on a cpu of its own: 30s, 5ms")
-      ->type_name("TIME");
+  auto* threads = add_count(*command, "--threads", "N", options->threads, "Threads of the program");
+  auto* cpus = add_count(*command, "--cpus", "M", options->cpus, "Cpus it may use");
+  auto* phase = command->add_option(
+      "--phase", options->phase,
+      "What a thread computes between two barriers on a cpu of its own: 30s, 5ms");
+  phase->type_name("TIME");
   command->add_option("--period", options->period, "Between two balancing points: 100ms, 500us")
       ->type_name("TIME")
       ->capture_default_str();
@@ -170,7 +170,8 @@ void add_theory(CLI::App& app) {
       ->add_option("--figure", options->figure,
                    "The data of a figure of the Juggle paper, as CSV or JSON: 6, 7, 8, 9, 10, 11, "
                    "16 or table1")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(threads, cpus, phase);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   command->footer("Example: poise theory --threads 8 --cpus 7 --phase 30s --period 100ms");
   command->callback([options] { run(*options); });

@@ -77,7 +77,7 @@ Machine find_machine(std::string_view argument) {
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
   if (text.find(':') != text.npos) return machine_from_text(text);
-  if (text.find('/') != text.npos) fail("cannot read the machine {}: there is no such file", text);
+  if (text.find('/') != text.npos) return read_machine_file(text);  // which says what is wrong
   return named_machine(text);
 }
 

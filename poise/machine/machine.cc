@@ -1,7 +1,6 @@
 #include "poise/machine/machine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -22,14 +21,18 @@ MachineParts one_place() {
 
 constexpr double kMaxRouters = 1u << 26;
 
-bool is_factor(double value) { return std::isfinite(value) && value >= 0; }
+/// Of factors, speeds and seconds, larger than any there is: what is multiplied stays finite.
+constexpr double kMost = 1e9;
+
+bool is_factor(double value) { return value >= 0 && value <= kMost; }
 
 void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
   if (matrix.size() != rows * rows)
     fail("machine: the {} of {} rows has {} numbers; it wants {}", what, rows, matrix.size(),
          rows * rows);
   for (const double value : matrix)
-    if (!is_factor(value)) fail("machine: the {} holds {}, which is no factor", what, value);
+    if (!is_factor(value))
+      fail("machine: the {} holds {}; a factor is from 0 to {}", what, value, kMost);
 }
 
 /// Every group of the finer level must lie inside one group of the coarser.
@@ -69,8 +72,9 @@ void Machine::check_places_and_levels() const {
   if (parts_.places.empty()) fail("machine: it has no places");
   if (parts_.levels.empty()) fail("machine: it has no levels");
   for (const Place& place : parts_.places)
-    if (!std::isfinite(place.speed) || place.speed <= 0)
-      fail("machine: a place has speed {}; it must be above 0", place.speed);
+    if (!(place.speed >= 1 / kMost && place.speed <= kMost))
+      fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMost,
+           kMost);
   for (std::size_t l = 0; l < parts_.levels.size(); ++l) {
     const Level& level = parts_.levels[l];
     const bool covers = level.first_place.size() >= 2 && level.first_place.front() == 0 &&
@@ -81,7 +85,7 @@ void Machine::check_places_and_levels() const {
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
       fail("machine: level \"{}\" does not refine \"{}\"", level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor below 0", level.name);
+      fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMost);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",
@@ -140,7 +144,12 @@ void Machine::check_factors() const {
   for (const double value :
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
-    if (!is_factor(value)) fail("machine: {} is no factor", value);
+    if (!is_factor(value)) fail("machine: {} is no factor; it must be from 0 to {}", value, kMost);
+  const CostModel& costs = parts_.costs;
+  for (const double seconds :
+       {costs.seconds_per_message, costs.seconds_per_byte, costs.seconds_per_migrated_byte})
+    if (!is_factor(seconds))
+      fail("machine: a message or byte costs {} s; it must be from 0 to {}", seconds, kMost);
 }
 
 void Machine::check_network() const {

@@ -93,7 +93,9 @@ TEST(Machine, a_node_has_not_too_many_memory_domains) {
 
 TEST(Machine, bad_texts_name_the_word) {
   for (const char* text : {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1",
-                           "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a"})
+                           "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a",
+                           "core:4 factors:1e308", "core:4 speeds:1e-300", "core:4 speeds:1e10",
+                           "core:4 byte:1e300", "node:2 core:2 factors:1e10,1"})
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 

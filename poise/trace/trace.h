@@ -64,6 +64,10 @@ Trace read_trace(const std::string& path, const ReadOptions& options = {});
 /// cannot hold is left out (docs/formats.md). Throws Error; nothing is then half-written.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
+/// Throws Error when write_trace could not tell the form, or does not write it; asked before long
+/// work.
+void check_form(const std::string& path, std::string_view format = {});
+
 /// Throws Error when a phase's parts do not fit together, or phase ids do not grow.
 void check(const Trace& trace);
 

@@ -91,13 +91,13 @@ inline Trace random_trace(std::uint64_t seed) {
   std::vector<PlaceId> places;
   for (TaskId t = 0; t < num_tasks; ++t) {
     phase.workload.tasks.push_back(
-        {random.uniform(), random.bits() >> (14 + random.below(50)), random.below(4) != 0});
+        {random.uniform(), random.bits() >> (18 + random.below(46)), random.below(4) != 0});
     places.push_back(static_cast<PlaceId>(random.below(trace.num_places)));
   }
   for (std::uint64_t m = random.below(100); m > 0; --m)
     phase.workload.messages.push_back(
         {static_cast<TaskId>(random.below(num_tasks)), static_cast<TaskId>(random.below(num_tasks)),
-         random.bits() >> (11 + random.below(53)), random.bits() >> (11 + random.below(53))});
+         random.bits() >> (18 + random.below(46)), random.bits() >> (18 + random.below(46))});
   phase.placement = Placement(std::move(places));
   return trace;
 }

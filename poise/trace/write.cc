@@ -1,4 +1,5 @@
 // Writes a trace in the form asked for.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "poise/base/error.h"
@@ -30,6 +31,15 @@ std::string_view format_for(const std::string& path) {
   fail("{}: its end names no format; known: {}", path, fmt::join(endings, ", "));
 }
 
+/// One of those that can be written.
+std::string_view form_of(const std::string& path, std::string_view format) {
+  if (format.empty()) return format_for(path);
+  const auto names = writable_names();
+  if (std::find(names.begin(), names.end(), format) != names.end()) return format;
+  if (format == "charm") fail("charm: LB dumps are only read; known: {}", fmt::join(names, ", "));
+  throw Error(unknown_name("format", format, names));
+}
+
 void write_vt(const Trace& trace, std::string_view path, std::string_view format) {
   const std::string_view ending = format == "vt" ? ".json" : ".json.br";
   if (path.ends_with(ending)) path.remove_suffix(ending.size());
@@ -40,13 +50,12 @@ void write_vt(const Trace& trace, std::string_view path, std::string_view format
 
 void write_trace(const Trace& trace, const std::string& path, std::string_view format) {
   check(trace);
-  if (format.empty()) format = format_for(path);
+  format = form_of(path, format);
   if (format == "native") return write_file(path, native::write(trace));
   if (format == "metis") return write_file(path, metis::write_graph(trace));
-  if (format == "vt" || format == "vt-brotli") return write_vt(trace, path, format);
-  if (format == "charm")
-    fail("charm: LB dumps are only read; known: {}", fmt::join(writable_names(), ", "));
-  throw Error(unknown_name("format", format, writable_names()));
+  write_vt(trace, path, format);
 }
+
+void check_form(const std::string& path, std::string_view format) { form_of(path, format); }
 
 }  // namespace poise

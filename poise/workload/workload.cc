@@ -8,46 +8,106 @@ namespace poise {
 
 namespace {
 
+/// Far beyond what is measured, and far enough below where sums lose seconds, messages or bytes.
+constexpr double kMostSeconds = 1e15, kMostCounted = 0x1p53;
+
 void check_length(const char* column, std::size_t length, std::size_t wanted) {
   if (length != 0 && length != wanted)
     fail("workload: {} has {} entries for {}", column, length, wanted);
 }
 
-}  // namespace
+bool is_load(double load_s) { return std::isfinite(load_s) && load_s >= 0; }
 
-void check(const Workload& workload, std::uint32_t num_places) {
-  const std::size_t num_tasks = workload.tasks.size();
-  if (num_tasks == 0) fail("workload: it has no tasks");
-  for (std::size_t t = 0; t < num_tasks; ++t) {
-    const double load_s = workload.tasks[t].load_s;
-    if (!std::isfinite(load_s) || load_s < 0)
+void check_loads(const Workload& workload) {
+  for (std::size_t t = 0; t < workload.tasks.size(); ++t)
+    if (const double load_s = workload.tasks[t].load_s; !is_load(load_s))
       fail("workload: task {} has load {} s; a load is finite and at least 0", t, load_s);
-  }
+  for (std::size_t p = 0; p < workload.background_s.size(); ++p)
+    if (!is_load(workload.background_s[p]))
+      fail("workload: place {} has background load {} s; it is finite and at least 0", p,
+           workload.background_s[p]);
+  for (const std::vector<double>& loads_s : workload.subphase_load_s)
+    for (const double load_s : loads_s)
+      if (!is_load(load_s))
+        fail("workload: a task has load {} s in a subphase; a load is finite and at least 0",
+             load_s);
+}
+
+void check_messages(const Workload& workload) {
+  const std::size_t num_tasks = workload.tasks.size();
   for (std::size_t m = 0; m < workload.messages.size(); ++m) {
     const Message& message = workload.messages[m];
     if (message.from >= num_tasks || message.to >= num_tasks)
       fail("workload: message {} goes from task {} to task {}, but there are {} tasks", m,
            message.from, message.to, num_tasks);
   }
-  for (std::size_t p = 0; p < workload.background_s.size(); ++p)
-    if (!std::isfinite(workload.background_s[p]) || workload.background_s[p] < 0)
-      fail("workload: place {} has background load {} s; it is finite and at least 0", p,
-           workload.background_s[p]);
+}
+
+void check_columns(const Workload& workload, std::uint32_t num_places) {
+  const std::size_t num_tasks = workload.tasks.size();
   check_length("background load", workload.background_s.size(), num_places);
   check_length("positions", workload.positions.size(), num_tasks);
   check_length("homes", workload.homes.size(), num_tasks);
   check_length("task memory", workload.memory.size(), num_tasks);
   check_length("place memory", workload.place_bytes.size(), num_places);
   check_length("loads of subphases", workload.subphase_load_s.size(), num_tasks);
-  for (const std::vector<double>& loads_s : workload.subphase_load_s)
-    for (const double load_s : loads_s)
-      if (!std::isfinite(load_s) || load_s < 0)
-        fail("workload: a task has load {} s in a subphase; a load is finite and at least 0",
-             load_s);
+  for (std::size_t t = 0; t < workload.positions.size(); ++t)
+    for (const double coordinate : workload.positions[t])
+      if (!std::isfinite(coordinate))
+        fail("workload: task {} is at {}; a position is finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
       fail("workload: a task uses shared block {} of {}", memory.shared_block,
            workload.shared_block_bytes.size());
+}
+
+/// Adds up and refuses what is more than a given most.
+class Total {
+ public:
+  Total(const char* what, double most) : what_(what), most_(most) {}
+  void add(double value) {
+    sum_ += value;
+    if (!(sum_ <= most_)) fail("workload: it has more than {:.3g} {}", most_, what_);
+  }
+  void add(std::uint64_t value) { add(static_cast<double>(value)); }
+
+ private:
+  const char* what_;
+  double most_, sum_ = 0;
+};
+
+void check_totals(const Workload& workload) {
+  Total seconds("seconds of work", kMostSeconds), sent("bytes of messages", kMostCounted);
+  Total messages("messages", kMostCounted), migrated("bytes of tasks", kMostCounted);
+  Total memory("bytes of memory", kMostCounted);
+  for (const Task& task : workload.tasks) {
+    seconds.add(task.load_s);
+    migrated.add(task.bytes);
+  }
+  for (const double background_s : workload.background_s) seconds.add(background_s);
+  Total parts("seconds of work in subphases", kMostSeconds);
+  for (const std::vector<double>& loads_s : workload.subphase_load_s)
+    for (const double load_s : loads_s) parts.add(load_s);
+  for (const Message& message : workload.messages) {
+    messages.add(message.count);
+    sent.add(message.bytes);
+  }
+  for (const TaskMemory& needed : workload.memory) {
+    memory.add(needed.footprint_bytes);
+    memory.add(needed.working_bytes);
+  }
+  for (const std::uint64_t bytes : workload.shared_block_bytes) memory.add(bytes);
+  for (const std::uint64_t bytes : workload.place_bytes) memory.add(bytes);
+}
+
+}  // namespace
+
+void check(const Workload& workload, std::uint32_t num_places) {
+  if (workload.tasks.empty()) fail("workload: it has no tasks");
+  check_loads(workload);
+  check_messages(workload);
+  check_columns(workload, num_places);
+  check_totals(workload);
 }
 
 double total_load_s(const Workload& workload) {

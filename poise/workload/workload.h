@@ -50,7 +50,8 @@ struct Workload {
 };
 
 /// Throws Error naming the first load that is negative or not finite, message to or from a task
-/// that does not exist, or column of the wrong length.
+/// that does not exist, column of the wrong length, or what is more than 1e15 s, 2^53 messages or
+/// 2^53 bytes in all: sums and products of what is checked neither overflow nor become infinite.
 void check(const Workload& workload, std::uint32_t num_places);
 
 double total_load_s(const Workload& workload);

@@ -85,6 +85,9 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "core:99999999999", says="core")
         self.assert_refused(*compare, "NUMA33", says='did you mean "NUMA32"?')
         self.assert_refused(*compare, "absent.json", says="absent.json")
+        self.assert_refused(*compare, "absent/machine", says="No such file")
+        self.assert_refused(*compare, f"{self.folder}/", says="it is a directory")
+        self.assert_refused(*compare, "core:4 factors:1e300", says="1e+300")
         self.assert_refused(*compare, self.write("m.json", "{"), says="m.json")
         self.assert_refused(*compare, self.write("m.xml", "<topology"), says="m.xml")
         # hwloc 2 follows a null pointer where a complete_cpuset is missing.
@@ -175,8 +178,14 @@ class BadInput(CliTest):
                 self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
                                     says="lie.poise")
 
+    def test_loads_that_would_overflow(self):
+        files.write_vt(self.folder, "huge", [[[1.0], [1e300]]])
+        self.assert_refused("compare", "huge", says=["huge", "phase 1", "1e+15 seconds"])
+
     def test_unknown_phase(self):
         files.write_vt(self.folder, "two", [[[1.0], [2.0]]])
+        self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
+        self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
 
     # Outputs.
@@ -188,6 +197,19 @@ class BadInput(CliTest):
         self.assert_refused(*plan, "folder", says="folder")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "absent/page.html",
                             says="absent/page.html")
+
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
+
+    def test_a_name_without_a_form_is_refused_before_the_work(self):
+        huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
+        self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
+        self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
+        self.assert_refused("convert", "absent", "trace.txt", "--to", "charm", says="only read")
+
+    def test_too_little_memory_is_said_in_words(self):
+        self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
+                            status=1, says="not enough memory", memory=1 << 30)
 
     def test_a_failing_run_leaves_the_old_file(self):
         self.write("old", "kept\n")

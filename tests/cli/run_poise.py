@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -33,10 +34,11 @@ class CliTest(unittest.TestCase):
         return {str(path.relative_to(self.folder)): path.read_bytes()
                 for path in self.folder.rglob("*") if path.is_file()}
 
-    def assert_refused(self, *arguments, says=(), status=2):
+    def assert_refused(self, *arguments, says=(), status=2, memory=None):
         """One line on stderr that holds the words, nothing on stdout, no file touched."""
         before = self.files()
-        done = self.run_poise(*arguments)
+        limit = memory and (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
+        done = self.run_poise(*arguments, preexec_fn=limit)
         shown = f"{arguments}: {done.returncode} {done.stdout!r} {done.stderr!r}"
         self.assertEqual(done.returncode, status, shown)
         self.assertEqual(done.stdout, "", shown)

@@ -1,5 +1,6 @@
 """poise simulate and poise theory as their users run them."""
 
+import json
 import unittest
 
 import files
@@ -54,8 +55,14 @@ class Simulate(CliTest):
         self.assertEqual(page, (self.folder / "2.html").read_text())
         self.assertIn("<svg", page)
 
+    def test_assumptions_are_told_on_stderr_only(self):
+        done = self.run_poise("simulate", "run", "-s", "greedy", "--json")
+        self.assertRegex(done.stderr, r"^poise: run records no machine: taking 2 .*--machine\)\n$")
+        json.loads(done.stdout)
+
     def test_refuses_what_makes_no_sense(self):
         self.assert_refused(*self.command, "--steps", 0, says="--steps")
+        self.assert_refused(*self.command, "--steps", 10 ** 12, says=["--steps", "1000000"])
         self.assert_refused(*self.command, "--every", "x", says="--every")
         self.assert_refused(*self.command, "--beyond", "cycel", says='did you mean "cycle"?')
         self.assert_refused(*self.command[:-1], "3", says=["--decision-time", "2ms"])
@@ -90,6 +97,7 @@ class Theory(CliTest):
         self.assert_refused(*self.eight_on_seven, "--domains", 8, says="domains: 8")
         self.assert_refused(*self.eight_on_seven, "--jitter", 1, says="jitter")
         self.assert_refused("theory", "--figure", "12", says="table1")
+        self.assert_refused("theory", "--figure", "6", "--threads", 8, says=["--figure", "--threads"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+#include "poise/workload/workload.h"
+
+#include <gmock/gmock.h>
+#include <limits>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two tasks on two places with every column.
+Workload full() {
+  return {.tasks = {{.load_s = 1, .bytes = 1u << 20}, {.load_s = 2}},
+          .messages = {{.from = 0, .to = 1, .count = 3, .bytes = 100}},
+          .background_s = {0.5, 0},
+          .positions = {{0, 0, 0}, {1, 1, 1}},
+          .homes = {0, 1},
+          .memory = {{.footprint_bytes = 10, .working_bytes = 5, .shared_block = 0}, {}},
+          .shared_block_bytes = {1000},
+          .place_bytes = {1, 2},
+          .subphase_load_s = {{0.5, 0.5}, {2, 0}}};
+}
+
+std::string complaint(const Workload& workload) {
+  try {
+    check(workload, 2);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Workload, what_fits_together_passes) {
+  EXPECT_EQ(complaint(full()), "");
+  Workload most = full();
+  most.tasks[0].load_s = 9e14;
+  most.tasks[0].bytes = most.messages[0].count = most.messages[0].bytes =
+      most.memory[0].footprint_bytes = std::uint64_t{1} << 52;
+  EXPECT_EQ(complaint(most), "");
+}
+
+TEST(Workload, numbers_that_are_none_are_refused) {
+  for (const double value :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0}) {
+    Workload task = full(), background = full(), subphase = full();
+    task.tasks[1].load_s = background.background_s[1] = subphase.subphase_load_s[1][0] = value;
+    EXPECT_THAT(complaint(task), HasSubstr("task 1 has load"));
+    EXPECT_THAT(complaint(background), HasSubstr("place 1 has background load"));
+    EXPECT_THAT(complaint(subphase), HasSubstr("in a subphase"));
+  }
+  Workload position = full();
+  position.positions[1][2] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(complaint(position), HasSubstr("task 1 is at nan"));
+}
+
+TEST(Workload, sums_that_would_overflow_are_refused) {
+  constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+  const auto with = [](const auto& change) {
+    Workload workload = full();
+    change(workload);
+    return complaint(workload);
+  };
+  EXPECT_THAT(with([](Workload& w) { w.tasks[0].load_s = w.tasks[1].load_s = 6e14; }),
+              HasSubstr("more than 1e+15 seconds of work"));
+  EXPECT_THAT(with([](Workload& w) { w.background_s[0] = 1.5e308; }), HasSubstr("seconds of work"));
+  EXPECT_THAT(with([](Workload& w) {
+                w.subphase_load_s[0] = {1e308, 1e308};
+              }),
+              HasSubstr("in subphases"));
+  EXPECT_THAT(with([](Workload& w) { w.messages[0].count = kHuge; }),
+              HasSubstr("more than 9.01e+15 messages"));
+  EXPECT_THAT(with([](Workload& w) { w.messages[0].bytes = kHuge; }),
+              HasSubstr("bytes of messages"));
+  EXPECT_THAT(with([](Workload& w) { w.tasks[0].bytes = w.tasks[1].bytes = kHuge / 2 + 1; }),
+              HasSubstr("bytes of tasks"));
+  EXPECT_THAT(with([](Workload& w) { w.memory[1].working_bytes = kHuge; }),
+              HasSubstr("bytes of memory"));
+  EXPECT_THAT(with([](Workload& w) { w.shared_block_bytes[0] = kHuge; }),
+              HasSubstr("bytes of memory"));
+  EXPECT_THAT(with([](Workload& w) { w.place_bytes[0] = kHuge; }), HasSubstr("bytes of memory"));
+}
+
+TEST(Workload, columns_and_ends_that_do_not_fit_are_refused) {
+  Workload message = full(), column = full(), block = full();
+  message.messages[0].to = 2;
+  column.homes.push_back(0);
+  block.memory[0].shared_block = 1;
+  EXPECT_THAT(complaint(message), HasSubstr("to task 2"));
+  EXPECT_THAT(complaint(column), HasSubstr("homes has 3 entries for 2"));
+  EXPECT_THAT(complaint(block), HasSubstr("shared block 1 of 1"));
+  EXPECT_THAT(complaint({}), HasSubstr("no tasks"));
+}
+
+}  // namespace
+}  // namespace poise
