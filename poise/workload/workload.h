@@ -49,9 +49,8 @@ struct Workload {
   TaskId num_tasks() const { return static_cast<TaskId>(tasks.size()); }
 };
 
-/// Throws Error naming the first load that is negative or not finite, message to or from a task
-/// that does not exist, column of the wrong length, or what is more than 1e15 s, 2^53 messages or
-/// 2^53 bytes in all: sums and products of what is checked neither overflow nor become infinite.
+/// Throws Error naming the first load, message or column that cannot be, or what is in all more
+/// than 1e15 s, 2^53 messages or 2^53 bytes: sums and products of what is checked do not overflow.
 void check(const Workload& workload, std::uint32_t num_places);
 
 double total_load_s(const Workload& workload);

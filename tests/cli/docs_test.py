@@ -1,5 +1,6 @@
 """The documents of the command line tell the truth: they are compared with the program."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -7,6 +8,19 @@ import unittest
 
 import files
 from run_poise import POISE, CliTest
+
+# The rows of docs/juggle.md's first table, as the benchmark calls them.
+THREADS = {
+    "bound, one phase": "bound threads, one phase",
+    "bound, three phases, asleep at barriers": "bound threads, sleeping",
+    "bound, spinning at barriers": "bound threads, spinning",
+    "free, asleep at barriers (left to the kernel)": "free threads, sleeping",
+    "free, yielding at barriers": "free threads, yielding",
+    "free, phases of 10 ms (left to the kernel)": "free threads, short phases",
+    "bound, each going through 4 MiB of its own": "bound threads, 4 MiB of memory each",
+    "2 bound, one per cpu, and a stranger on one": "bound threads, one per cpu, and a stranger",
+    "two programs, of 2 threads and of 1, bound": "two programs, bound",
+}
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -18,6 +32,17 @@ class Docs(CliTest):
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
+
+    def test_the_table_of_threads_is_what_was_measured(self):
+        measured = json.loads((ROOT / "bench" / "results" / "juggle.json").read_text())["results"]
+        rows = {result["scenario"]: {row["runner"]: row for row in result["rows"]}
+                for result in measured if "runner" in result["rows"][0]}
+        page = (ROOT / "docs" / "juggle.md").read_text(encoding="utf-8")
+        for words, scenario in THREADS.items():
+            plain, auto = rows[scenario]["plain"], rows[scenario]["auto"]
+            share = f"{100 * auto['of_bound']:.1f}%" if auto["of_bound"] else ""
+            line = f"| {words} | {plain['median_s']:.2f} s | {auto['median_s']:.2f} s | {share}"
+            self.assertIn(line.rstrip(), page)
 
     def test_manual_pages_come_from_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
