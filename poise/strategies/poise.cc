@@ -6,7 +6,9 @@
 /// place alone (relaxation.h). Where that leaves much above the bound on the makespan, and the
 /// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
 /// by small ones), from a placement made anew (messages weigh), from nuco, refine_comm and
-/// greedy_comm (they outweigh all work, so that few places are better than many). With `passes` or
+/// greedy_comm (they outweigh all work, so that few places are better than many). Where many tasks
+/// share a place, the best goes on with less traffic in all (clusters change places while no place
+/// gets more work), then with the finest steps. With `passes` or
 /// `budget_s` the best so far is perturbed near its busiest places and refined again, a few times
 /// in each pass, and what gains is kept: the same seed and passes give the same answer, seconds do
 /// not. Tasks then return home where that costs nothing, and all stay where the seconds saved over
@@ -40,6 +42,8 @@ constexpr Relaxation::Stage kBlunt = {
     .exponent = 8, .floor = 0.9, .least_gain = 0.01, .swaps = false, .visits = 4, .looks = 5};
 constexpr Relaxation::Stage kSharp = {
     .exponent = 48, .floor = 0.98, .least_gain = 1e-3, .swaps = true, .visits = 4, .looks = 5};
+constexpr Relaxation::Stage kFine = {
+    .exponent = 512, .floor = 0.997, .least_gain = 1e-3, .swaps = true, .visits = 2, .looks = 5};
 
 /// Where the average place is busy for less than this part of what the busiest is, blunt descent
 /// was cut short by its looks and goes on, for a million tasks not as long.
@@ -78,6 +82,11 @@ constexpr double kNearestToBound = 1.01;
 /// A start so many times the best is not worth refining, nor one so much above it after the first
 /// stage.
 constexpr double kHopelessStart = 2.2, kHopelessStage = 1.1;
+
+/// Where so many tasks share a place, less traffic is worth a look, if it takes so much of the
+/// average place's time and the iteration is so far above the bound; it must win by kWorthMoving.
+constexpr double kManyTasks = 40, kTrafficCounts = 1.005, kNearBound = 1.006;
+constexpr double kWorthMoving = 0.998;
 
 constexpr double kAnything = std::numeric_limits<double>::infinity();
 
@@ -148,6 +157,21 @@ class Search {
         try_from(parse_strategy(start).rebalance(problem_));
   }
 
+  /// Where many tasks share a place, single moves end on a plateau on which all places are equally
+  /// busy: from there, first less traffic in all, then what is left of unevenness.
+  void polish() {
+    const auto& [machine, workload, current, costs, seed, past] = problem_;
+    if (workload.num_tasks() < kManyTasks * machine.num_places()) return;
+    Relaxation relaxation(
+        problem_,
+        traffic_counts() ? fitted(with_less_traffic(problem_, best_.placement)) : best_.placement,
+        place_cap_bytes_);
+    relaxation.run(kSharp);
+    relaxation.run(kFine);
+    Result other = finish(problem_, relaxation);
+    if (total_s(other.metrics) < kWorthMoving * total_s(best_.metrics)) best_ = std::move(other);
+  }
+
   /// False when there is nothing left to gain, or nothing was gained for long.
   bool pass(std::uint64_t number) {
     if (best_.metrics.iteration_s <= best_.metrics.makespan_bound_s) return false;
@@ -210,10 +234,20 @@ class Search {
            metrics.makespan_bound_s < kFarFromBound * metrics.average_s;
   }
 
+  bool traffic_counts() const {
+    const Metrics& metrics = best_.metrics;
+    return best_.average_s > kTrafficCounts * metrics.average_s &&
+           metrics.iteration_s > kNearBound * metrics.makespan_bound_s &&
+           is_worth_a_look(best_.average_s - metrics.average_s);
+  }
+
+  bool is_worth_a_look(double saved_s) const {
+    return steps_ * saved_s >= kSecondsPerTask * problem_.workload.num_tasks();
+  }
+
   bool pays() const {
     const double best_s = best_.metrics.iteration_s, bound_s = best_.metrics.makespan_bound_s;
-    return kClearly * best_s > kNearestToBound * bound_s &&
-           steps_ * (best_s - bound_s) >= kSecondsPerTask * problem_.workload.num_tasks();
+    return kClearly * best_s > kNearestToBound * bound_s && is_worth_a_look(best_s - bound_s);
   }
 
   void try_from(const Placement& start, double most_average_s = kAnything) {
@@ -244,6 +278,7 @@ Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
   const auto end = Clock::now() + std::chrono::duration<double>(knobs["budget_s"]);
   Search search(problem, knobs);
   search.try_other_starts();
+  search.polish();
   bool goes_on = true;
   std::uint64_t number = 0;
   for (; goes_on && number < knobs["passes"]; ++number) goes_on = search.pass(number);

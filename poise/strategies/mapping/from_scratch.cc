@@ -20,6 +20,8 @@ using tree_match::Graph;
 using tree_match::Part;
 
 constexpr double kTolerance = 0.05;
+/// What a place that is as busy as all others may take on while traffic falls.
+constexpr double kSlack = 0.005;
 /// Messages weigh whole numbers of about this sum.
 constexpr double kTotalCost = 1e9;
 /// Sums that differ by less differ by rounding.
@@ -120,6 +122,17 @@ Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
   return fixed.empty()
              ? brought_home(problem, distances, graph, shares, cap_s, std::move(placement))
              : placement;
+}
+
+Placement with_less_traffic(const Problem& problem, Placement placement) {
+  const Graph graph = graph_of(problem);
+  std::vector<double> caps(problem.machine.num_places(), 0);
+  for (TaskId t = 0; t < graph.num_vertices(); ++t) caps[placement.of(t)] += graph.weight[t];
+  for (double& cap : caps) cap *= 1 + kSlack;
+  std::vector<PlaceId> places(caps.size());
+  std::iota(places.begin(), places.end(), 0);
+  cycle_on_traffic(Distances(problem), places, graph, caps, fixed_of(problem), 0, placement);
+  return placement;
 }
 
 }  // namespace poise
