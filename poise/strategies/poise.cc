@@ -5,16 +5,16 @@
 /// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
 /// place alone (relaxation.h). Where that leaves much above the bound on the makespan, and the
 /// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
-/// by small ones), from a placement made anew (messages weigh), from nuco, refine_comm and
-/// greedy_comm (they outweigh all work, so that few places are better than many). Where many tasks
-/// share a place, the best goes on with less traffic in all (clusters change places while no place
-/// gets more work), then with the finest steps. With `passes` or
-/// `budget_s` the best so far is perturbed near its busiest places and refined again, a few times
-/// in each pass, and what gains is kept: the same seed and passes give the same answer, seconds do
-/// not. Tasks then return home where that costs nothing, and all stay where the seconds saved over
-/// `steps` phases are fewer than the migrations take. Never worse than the current placement,
-/// unless that takes more memory than there is: `memory_bytes` at a place, and what the machine
-/// knows of its domains. Where memory binds, tasks follow a start as far as they fit.
+/// by small ones), from a placement made anew (messages weigh), from refine_comm (a few hubs keep
+/// all waiting), from nuco, refine_comm and greedy_comm (messages outweigh all work, so that few
+/// places are better than many). Where many tasks share a place, the best goes on with less traffic
+/// in all (clusters change places while no place gets more work), then with the finest steps. With
+/// `passes` or `budget_s` the best so far is perturbed near its busiest places and refined again, a
+/// few times in each pass, and what gains is kept: the same seed and passes give the same answer,
+/// seconds do not. Tasks then return home where that costs nothing, and all stay where the seconds
+/// saved over `steps` phases are fewer than the migrations take. Never worse than the current
+/// placement, unless that takes more memory than there is: `memory_bytes` at a place, and what the
+/// machine knows of its domains. Where memory binds, tasks follow a start as far as they fit.
 ///
 /// With from_scratch=1 the current placement counts for nothing but the names of places: all tasks
 /// are placed anew for little traffic under a cap on the load (from_scratch.h).
@@ -58,7 +58,7 @@ constexpr Relaxation::Stage kBluntFurther = {.exponent = 8,
 
 /// Where it is for less than this part, though work could be even, a few tasks that many send to
 /// keep the others waiting: less traffic in all, which is what a placement made anew has, is no
-/// help.
+/// help; refine_comm's order of steps may be.
 constexpr double kHubsRule = 0.85;
 
 /// Where the makespan stays this far above its bound, a large task is shut in by smaller ones and a
@@ -149,12 +149,14 @@ class Search {
         best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s;
     if ((is_far_from_bound || messages_exceed(kMessagesRule)) && pays())
       try_from(parse_strategy("greedy_comm").rebalance(problem_));
-    if (messages_exceed(kMessagesWeigh) && !hubs_rule() && pays())
+    const bool hubs_rule = this->hubs_rule();
+    if (messages_exceed(kMessagesWeigh) && !hubs_rule && pays())
       try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}),
                kClearly * best_.metrics.iteration_s);  // descent from there makes more traffic
-    for (const char* start : {"nuco", "refine_comm"})
-      if (messages_exceed(kMessagesRule) && pays())
-        try_from(parse_strategy(start).rebalance(problem_));
+    if (messages_exceed(kMessagesRule) && pays())
+      try_from(parse_strategy("nuco").rebalance(problem_));
+    if (messages_exceed(hubs_rule ? kMessagesWeigh : kMessagesRule) && pays())
+      try_from(parse_strategy("refine_comm").rebalance(problem_));
   }
 
   /// Where many tasks share a place, single moves end on a plateau on which all places are equally
@@ -162,9 +164,11 @@ class Search {
   void polish() {
     const auto& [machine, workload, current, costs, seed, past] = problem_;
     if (workload.num_tasks() < kManyTasks * machine.num_places()) return;
+    const bool traffic_counts = this->traffic_counts();
+    if (!traffic_counts && !is_worth_a_look(best_.metrics.iteration_s - best_.average_s)) return;
     Relaxation relaxation(
         problem_,
-        traffic_counts() ? fitted(with_less_traffic(problem_, best_.placement)) : best_.placement,
+        traffic_counts ? fitted(with_less_traffic(problem_, best_.placement)) : best_.placement,
         place_cap_bytes_);
     relaxation.run(kSharp);
     relaxation.run(kFine);
