@@ -82,7 +82,7 @@ const std::string kMachines[] = {
 };
 constexpr const char* kLargeMachine = "node:32 numa:4 core:8 factors:10,1.5,1";
 constexpr TaskId kTasks[] = {480, 1'500, 6'000};
-constexpr TaskId kManyTasks = 30'000;
+constexpr TaskId kManyTasks[] = {30'000, 97'336};
 
 struct Case {
   std::string name, machine_text;
@@ -205,7 +205,10 @@ void for_each_drifted_case(const Options& options, const std::function<void(Case
       for (const std::string& machine : machines) make(kind, machine, num_tasks);
     }
   if (options.quick || !(options.machines + options.tasks).empty()) return;
-  for (const KindOfCase& kind : kinds) make(kind, kLargeMachine, kManyTasks);
+  for (const TaskId num_tasks : kManyTasks)
+    for (const KindOfCase& kind : kinds)
+      if (kind.recipe != "rmat" || num_tasks == kManyTasks[0])  // Scotch takes minutes with hubs
+        make(kind, kLargeMachine, num_tasks);
 }
 
 /// FOLDER/STEM for each series STEM.RANK.json in the folders of a folder.
