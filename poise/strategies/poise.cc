@@ -73,9 +73,10 @@ constexpr double kMessagesWeigh = 1.01;
 /// early: every step towards fewer of them costs at first.
 constexpr double kMessagesRule = 2;
 
-/// A look from another start must promise to save about what it takes, per task; and it must win
-/// by kClearly, since it moves more. Messages keep every placement this far above the bound.
-constexpr double kSecondsPerTask = 2e-6;
+/// A look from another start must promise to save so much per task. It takes some times that, which
+/// later decisions need not take again. And it must win by kClearly, since it moves more. Messages
+/// keep every placement this far above the bound.
+constexpr double kSecondsPerTask = 5e-7;
 constexpr double kClearly = 0.98;
 constexpr double kNearestToBound = 1.01;
 
