@@ -4,8 +4,8 @@ split by hand, which shows what the host can do, in turns in one run, best of se
 helper thread costs beside long tasks, and how soon a lent task starts. Prints tables and keeps them
 as JSON under bench/results."""
 
+import argparse
 import json
-import sys
 
 from keep import ROOT, keep
 from mpi import mpiexec
@@ -37,11 +37,11 @@ def measure(np, arguments):
     return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
 
 
-def gains(rows):
+def gains(rows, extra):
     print(f"{'np':>3} {'tasks':>6} {'µs':>6} {'bytes':>7} {'kind':>9} "
           f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'by hand':>8} {'wanted':>7}")
     for np, arguments, wanted in CASES:
-        row = measure(np, [*arguments, *sys.argv[1:]])
+        row = measure(np, [*arguments, *extra])
         row["wanted_gain"] = wanted
         rows.append(row)
         kind = "balanced" if row["balanced"] else "sleeps" if row["sleep"] else "computes"
@@ -68,8 +68,11 @@ def starts(rows):
 
 
 def main():
+    parser = argparse.ArgumentParser(prog="./dev bench tasks", description=__doc__,
+                                     epilog="Other options go to build/bin/tasks_lending.")
+    extra = parser.parse_known_args()[1]
     rows = []
-    gains(rows)
+    gains(rows, extra)
     helper(rows)
     starts(rows)
     keep("tasks", rows)
