@@ -32,6 +32,7 @@
 #include "poise/placement/metrics.h"
 #include "poise/strategies/even_subphases.h"
 #include "poise/strategies/mapping/from_scratch.h"
+#include "poise/strategies/mapping/less_traffic.h"
 #include "poise/strategies/relaxation.h"
 
 namespace poise {

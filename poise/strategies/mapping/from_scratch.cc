@@ -9,7 +9,7 @@
 #include "poise/placement/renaming.h"
 #include "poise/strategies/mapping/multisection.h"
 #include "poise/strategies/mapping/traffic_descent.h"
-#include "poise/strategies/task_graph.h"
+#include "poise/strategies/mapping/traffic_graph.h"
 #include "poise/strategies/treematch/refinement.h"
 
 namespace poise {
@@ -20,10 +20,6 @@ using tree_match::Graph;
 using tree_match::Part;
 
 constexpr double kTolerance = 0.05;
-/// What a place that is as busy as all others may take on while traffic falls.
-constexpr double kSlack = 0.005;
-/// Messages weigh whole numbers of about this sum.
-constexpr double kTotalCost = 1e9;
 /// Sums that differ by less differ by rounding.
 constexpr double kEqual = 1 + 1e-9;
 
@@ -37,30 +33,6 @@ std::vector<double> shares_of(const Problem& problem, double cap_s) {
   }
   if (std::accumulate(shares.begin(), shares.end(), 0.0) == 0) shares.assign(shares.size(), 1);
   return shares;
-}
-
-Graph graph_of(const Problem& problem) {
-  const std::vector<Task>& tasks = problem.workload.tasks;
-  std::vector<TaskId> all(tasks.size());
-  std::iota(all.begin(), all.end(), 0);
-  const TaskGraph rows = task_graph(problem, all, kTotalCost);
-  Graph graph;
-  graph.first.assign(rows.first.begin(), rows.first.end());
-  graph.to.assign(rows.neighbour.begin(), rows.neighbour.end());
-  graph.affinity.assign(rows.edge_weight.begin(), rows.edge_weight.end());
-  const bool is_idle = total_load_s(problem.workload) == 0;
-  for (const Task& task : tasks) graph.weight.push_back(is_idle ? 1 : task.load_s);
-  return graph;
-}
-
-std::vector<Part> fixed_of(const Problem& problem) {
-  const std::vector<Task>& tasks = problem.workload.tasks;
-  if (std::all_of(tasks.begin(), tasks.end(), [](const Task& task) { return task.movable; }))
-    return {};
-  std::vector<Part> fixed;
-  for (TaskId t = 0; t < tasks.size(); ++t)
-    fixed.push_back(tasks[t].movable ? tree_match::kFree : problem.current.of(t));
-  return fixed;
 }
 
 double makespan_s(const Problem& problem, const Placement& placement) {
@@ -109,9 +81,9 @@ double load_cap_s(const Problem& problem) {
 Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
   const double cap_s = load_cap_s(problem);
   const Distances distances(problem);
-  const Graph graph = graph_of(problem);
+  const Graph graph = traffic_graph(problem);
   std::vector<double> shares = shares_of(problem, cap_s);
-  const std::vector<Part> fixed = fixed_of(problem);
+  const std::vector<Part> fixed = fixed_parts(problem);
   Placement placement =
       under_cap(problem, distances, graph, cap_s,
                 {shares, kTolerance, fixed, effort.attempts, effort.climbs, effort.threads});
@@ -122,17 +94,6 @@ Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
   return fixed.empty()
              ? brought_home(problem, distances, graph, shares, cap_s, std::move(placement))
              : placement;
-}
-
-Placement with_less_traffic(const Problem& problem, Placement placement) {
-  const Graph graph = graph_of(problem);
-  std::vector<double> caps(problem.machine.num_places(), 0);
-  for (TaskId t = 0; t < graph.num_vertices(); ++t) caps[placement.of(t)] += graph.weight[t];
-  for (double& cap : caps) cap *= 1 + kSlack;
-  std::vector<PlaceId> places(caps.size());
-  std::iota(places.begin(), places.end(), 0);
-  cycle_on_traffic(Distances(problem), places, graph, caps, fixed_of(problem), 0, placement);
-  return placement;
 }
 
 }  // namespace poise

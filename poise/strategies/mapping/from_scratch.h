@@ -21,9 +21,4 @@ struct Effort {
 /// stays. O((n + m) log p).
 Placement placed_from_scratch(const Problem& problem, const Effort& effort);
 
-/// The same placement after moves and exchanges of tasks, and of clusters of tasks, while the
-/// seconds of all messages fall and no place gets half a per cent more load than it has. What may
-/// not move stays. O((n + m) log n).
-Placement with_less_traffic(const Problem& problem, Placement placement);
-
 }  // namespace poise

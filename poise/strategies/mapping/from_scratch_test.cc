@@ -1,4 +1,3 @@
-#include "poise/strategies/mapping/from_scratch.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -119,25 +118,6 @@ TEST(FromScratch, puts_what_talks_across_nodes_on_neighbours_of_a_torus) {
                                 parse_strategy("treematch:only_better=0")
                                     .rebalance({machine, workload, current, machine.costs(), 1}));
   EXPECT_LE(ours.nuco_messages, theirs.nuco_messages);
-}
-
-TEST(WithLessTraffic, lowers_what_messages_take_and_gives_no_place_much_more_work) {
-  const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
-  for (const char* recipe : {"stencil2d", "geometric", "leanmd"}) {
-    SCOPED_TRACE(recipe);
-    Workload workload = generate(parse_recipe(recipe), 1200, 3).front();
-    for (TaskId t = 0; t < workload.num_tasks(); t += 7) workload.tasks[t].movable = false;
-    const Placement current = initial_placement("random", workload.num_tasks(), 8, 1);
-    const Placement less =
-        with_less_traffic({machine, workload, current, machine.costs(), 1}, current);
-    EXPECT_LT(judged(machine, workload, current, less).nuco_messages,
-              0.9 * judged(machine, workload, current, current).nuco_messages);
-    const std::vector<double> before_s = work_s(machine, workload, current);
-    const std::vector<double> after_s = work_s(machine, workload, less);
-    for (PlaceId p = 0; p < machine.num_places(); ++p)
-      EXPECT_LE(after_s[p], 1.005001 * before_s[p]) << "place " << p;
-    for (TaskId t = 0; t < workload.num_tasks(); t += 7) EXPECT_EQ(less.of(t), current.of(t));
-  }
 }
 
 }  // namespace
