@@ -44,6 +44,9 @@ const auto kSleep = function("sleep", [](int us) {
   std::this_thread::sleep_for(std::chrono::microseconds(us));
   return my_rank;
 });
+const auto kNap = function("nap", [](std::span<const char>, int us) {
+  std::this_thread::sleep_for(std::chrono::microseconds(us));
+});
 const auto kThrow = function("throw", [](int what) {
   if (what % 3 == 0) throw std::runtime_error("no luck with " + std::to_string(what));
   ++runs;
@@ -261,6 +264,27 @@ const auto kAffine = function(
     "affine", [](std::span<std::uint64_t> x, std::span<const std::uint64_t> by, std::uint64_t add) {
       for (auto& value : x) value = value * by[0] + add;
     });
+
+// Copies of a megabyte: four wait at a rank with one thread, one is worked on, some are done of
+// which this rank has not heard yet, and as many take their place.
+TEST(Context, copies_no_more_data_ahead_than_keeps_others_busy) {
+  Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=2000000"});
+  const std::vector<char> data(1 << 20);
+  std::atomic<int> away{0}, most_away{0};
+  std::vector<char> lent(400);
+  for (std::size_t t = 0; t < lent.size() && my_rank == 0; ++t) {
+    With with;
+    with.on_lend = [&, t](std::vector<Item>&) {
+      lent[t] = 1;
+      most_away = std::max(most_away.load(), ++away);
+    };
+    with.on_finish = [&, t] { away -= lent[t]; };
+    context.submit(std::move(with), kNap, in(data), 1000);
+  }
+  context.wait();
+  EXPECT_EQ(away, 0);
+  EXPECT_LE(most_away, 20 * (num_ranks - 1));
+}
 
 TEST(Context, keeps_the_order_of_tasks_on_the_same_data_wherever_they_run) {
   for (const unsigned threads : {1u, 3u}) {

@@ -110,6 +110,7 @@ Load Exchange::own_load(const Workplace::State& state) const {
                                : 0;
   Load load{.rank = rank_, .version = version_};
   load.wait = in_wait_ ? wave_.wait() : 0;
+  load.said_s = clock_s();
   load.busy_s = (state.queued_s + running_s) / threads_;
   load.task_s = state.lendable > 0 && state.all_times_known
                     ? static_cast<float>(state.queued_s / static_cast<double>(state.lendable))
@@ -159,6 +160,7 @@ void Exchange::handle(const Post::Arrival& arrival) {
       break;
     case Kind::results: handle_results(arrival, reader, from); break;
     case Kind::request:
+      if (head.load.wait <= done_wait()) break;  // it asks anew in the next
       peer.asks = asked_now_ = true;
       peer.asked_at_s = head.asked_at_s;
       break;
@@ -198,7 +200,7 @@ void Exchange::gossip(const Workplace::State& state) {
 void Exchange::ask_if_hungry(const Workplace::State& state) {
   if (!pull_ || state.queued >= threads_ || now_s_ < next_ask_s_) return;
   const auto whom = loads_.lender(wave_.wait(), now_s_, random_);
-  if (!whom || peers_[*whom].asked_s >= 0) return;
+  if (!whom || peers_[*whom].asked_s >= wait_since_s_) return;
   peers_[*whom].asked_s = now_s_;
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
   next_ask_s_ = now_s_ + std::max(ask_pause_s_, 4 * near_.latency_s.value());
@@ -207,6 +209,7 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
 }
 
 void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) {
+  if (!with_tasks && asked_at_s < wait_since_s_) return;  // says nothing about this wait
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
     (peer.near ? near_ : far_).answered(asked_at_s, wait_since_s_, clock_s());

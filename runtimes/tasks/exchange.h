@@ -83,7 +83,7 @@ class Exchange {
     bool near = true;
     bool asks = false;  // waits for an answer of this rank
     double asked_at_s = 0;
-    double asked_s = -1;  // when this rank asked it; below 0: not waiting for its answer
+    double asked_s = -1;  // when this rank asked it, if in this wait it waits for an answer
     double patience_s = 0;
   };
 
@@ -105,7 +105,8 @@ class Exchange {
   std::vector<Loan> trial_loans(const Workplace::State& state) const;
   bool may_borrow(std::uint32_t rank) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
-  void lend(const Loan& loan);
+  void lend(const Loan& loan, double task_bytes);
+  std::size_t room_at(std::uint32_t rank, double task_bytes) const;
   void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges);
   std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
   void handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);

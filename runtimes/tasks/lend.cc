@@ -11,7 +11,8 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
-constexpr double kPerDecision = 20;  // of what a decision nobody asked for takes, until the next
+constexpr double kPerDecision = 20;    // of what a decision nobody asked for takes, until the next
+constexpr double kTasksPerThread = 4;  // lent at once, however large they are
 constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
@@ -48,8 +49,11 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = (state.bytes_out + state.bytes_back) / lendable;
   const double data_s = bytes * way.seconds_per_byte.value();
+  // What a neighbour has done since it said so; others' clocks are not ours.
+  const double since_s = peer.near ? std::max(0.0, now_s_ - load.said_s) : 0;
   return {.rank = rank,
-          .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
+          .busy_s = std::max(0.0, load.busy_s - since_s) +
+                    peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * way.latency_s.value() + data_s,
@@ -168,7 +172,9 @@ void Exchange::lend_if_it_pays(const Workplace::State& state) {
   state_load(state);
   const std::vector<Loan> decided = state.lendable > 0 ? loans(state) : std::vector<Loan>{};
   next_decision_s_ = now_s_ + std::max(kDecisionEvery_s, kPerDecision * (clock_s() - now_s_));
-  for (const Loan& loan : decided) lend(loan);
+  const double task_bytes =
+      state.bytes_out / static_cast<double>(std::max<std::size_t>(state.lendable, 1));
+  for (const Loan& loan : decided) lend(loan, task_bytes);
   if (!asked) return;
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
     if (peers_[rank].asks) decline(rank);
@@ -179,16 +185,30 @@ void Exchange::decline(std::uint32_t rank) {
   send(rank, begin(Kind::decline, rank, peers_[rank].asked_at_s));
 }
 
-void Exchange::lend(const Loan& loan) {
+// Lent data lies in memory twice until the results are home, and early copies are gone from the
+// cache when they are read: a batch that waits there is enough, and some tasks for each thread.
+std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
+  const Load& load = loads_.of(rank);
+  const double there = load.queued + static_cast<double>(peers_[rank].on_the_way_s.size());
+  const double most =
+      std::max(kTasksPerThread * load.threads, batch_bytes_ / std::max(task_bytes, 1.0));
+  return static_cast<std::size_t>(std::max(0.0, most - there));
+}
+
+void Exchange::lend(const Loan& loan, double task_bytes) {
   const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
+  // A program's own policy gets what it wants.
+  const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
+  const std::span names(loan.names.begin(), std::min(loan.names.size(), room));
   // Borrowed tasks go on to whoever asks, not to where somebody only thinks they are better off.
   const auto is_named = [&](const Task& task) {
     const std::uint64_t name = program_.decide ? task.name : task.home == rank_ ? task.number : 0;
-    return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
+    return std::find(names.begin(), names.end(), name) != names.end();
   };
-  auto tasks = loan.names.empty() ? workplace_.take_for_lending(loan.tasks, batch_bytes_, peer.asks)
-                                  : workplace_.take_for_lending(is_named);
+  auto tasks = loan.names.empty()
+                   ? workplace_.take_for_lending(std::min<std::size_t>(loan.tasks, room), peer.asks)
+                   : workplace_.take_for_lending(is_named);
   if (tasks.empty()) return;
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   peer.asks = false;

@@ -15,7 +15,8 @@ struct Load {
   std::uint32_t rank = 0;
   std::uint32_t version = 0;  // grows with every statement of this rank; 0: never heard
   std::uint64_t wait = 0;     // the wait the rank is in; 0: none
-  double busy_s = 0;          // until its threads run dry
+  double said_s = 0;          // by the clock of its node
+  double busy_s = 0;          // from then until its threads run dry
   float task_s = 0;           // of its average queued task; 0: unknown
   float queued = 0;           // tasks not started that it may lend
   float threads = 1;

@@ -112,13 +112,14 @@ bool Post::finds_head(MPI_Message& message, MPI_Status& status) {
 // long would find it a task later.
 void Post::receive_heads() {
   const double now_s = clock_s();
-  const bool after_long = now_s - last_look_s_ > kLong_s;
+  bool again = now_s - last_look_s_ > kLong_s;
   last_look_s_ = now_s;
   for (int i = 0; i < kHeadsAtOnce; ++i) {
     MPI_Message message;
     MPI_Status status;
-    const bool again = i == 0 && after_long;
-    if (!finds_head(message, status) && !(again && finds_head(message, status))) return;
+    if (!finds_head(message, status) &&
+        !(std::exchange(again, false) && finds_head(message, status)))
+      return;
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     const auto receiving = std::make_shared<Receiving>();

@@ -46,6 +46,7 @@ class Runtime {
   void work(Until until, Look look);
   void work_in_background();
   void help_in_background();
+  double helper_nap_s(bool others_look) const;
   void report_missing(double waited_s);
   void write_trace();
 
@@ -63,7 +64,7 @@ class Runtime {
 
   // The wait that is open, if any. A team's threads come and go one by one.
   std::mutex wait_mutex_;
-  std::condition_variable wait_changed_;
+  std::condition_variable wait_changed_, closes_;
   std::atomic<std::uint64_t> wait_{0},
       done_{0};  // the number of the latest, and of the latest that ended
   unsigned own_threads_ = 0, inside_ = 0;

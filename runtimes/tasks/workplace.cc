@@ -108,7 +108,6 @@ std::optional<double> Workplace::run_one() {
   --running_;
   ++(own ? counters_.ran_own : counters_.ran_borrowed);
   counters_.working_s += seconds;
-  average_s_.store(average_s() + (seconds - average_s()) / 8, std::memory_order_relaxed);
   if (own)
     count_finished(*task, rank_);
   else
@@ -162,16 +161,14 @@ void Workplace::take_back(std::unique_ptr<Task> task) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most, double most_bytes,
+std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
                                                                bool borrowed_too) {
   std::vector<std::unique_ptr<Task>> tasks;
   const std::lock_guard lock(mutex_);
-  double bytes = 0;
-  while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
+  while (tasks.size() < most) {
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (!is_ours(task)) continue;
-    bytes += static_cast<double>(task->bytes_out());
     tasks.push_back(std::move(task));
   }
   left(tasks);

@@ -68,8 +68,7 @@ class Workplace {
   void accept_borrowed(std::unique_ptr<Task> task);
   /// An own task that was lent has come home without having run.
   void take_back(std::unique_ptr<Task> task);
-  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
-                                                      bool borrowed_too);
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, bool borrowed_too);
   /// Those of which `wanted` says so.
   std::vector<std::unique_ptr<Task>> take_for_lending(
       const std::function<bool(const Task&)>& wanted);
@@ -103,8 +102,6 @@ class Workplace {
   State state() const;
   /// Tasks that may leave, as their submitter named them, or by their numbers.
   std::vector<QueuedTask> queue(bool by_number = false) const;
-  /// A moving average over the tasks run here.
-  double average_s() const { return average_s_.load(std::memory_order_relaxed); }
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
@@ -138,7 +135,6 @@ class Workplace {
   std::uint64_t created_ = 0, finished_ = 0;
   Counters counters_;
   std::atomic<std::size_t> queued_{0};
-  std::atomic<double> average_s_{0};
 };
 
 }  // namespace poise::tasks
