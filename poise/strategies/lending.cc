@@ -74,6 +74,11 @@ struct Taker {
   }
 };
 
+// What is borrowed goes on to whoever asks, not to where somebody only thinks they are better off.
+bool may_have(const Taker& taker, const QueuedTask& task) {
+  return taker.other->asks || !task.borrowed;
+}
+
 // When this rank is through if it lends the task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
@@ -83,7 +88,7 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   Taker* best = nullptr;
   for (Taker& taker : takers) {
     const double its_end_s = taker.end_after(task);
-    if (its_end_s > end_s) continue;
+    if (its_end_s > end_s || !may_have(taker, task)) continue;
     if (!best || std::pair(taker.other->delay_s, its_end_s) <
                      std::pair(best->other->delay_s, best->end_after(task)))
       best = &taker;
@@ -100,7 +105,7 @@ std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
   for (const QueuedTask* task : tasks)
     for (Taker& taker : takers) {
       const double end_s = std::max(own_after(view, *task, own_s), taker.end_after(*task));
-      if (end_s >= soonest_s) continue;
+      if (end_s >= soonest_s || !may_have(taker, *task)) continue;
       soonest_s = end_s;
       best = {task, &taker};
     }
@@ -159,7 +164,7 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   double own_s = view.busy_s;
   for (const QueuedTask& task : view.queue) {
     own_s += task.task_s / view.threads;
-    if (!task.borrowed && task.lend_s < task.task_s) tasks.push_back(&task);
+    if (task.lend_s < task.task_s) tasks.push_back(&task);
   }
   std::stable_sort(tasks.begin(), tasks.end(),
                    [](const QueuedTask* a, const QueuedTask* b) { return a->task_s > b->task_s; });

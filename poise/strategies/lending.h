@@ -20,6 +20,7 @@ struct Borrower {
   double delay_s = 0;   // from sending a task to its start there, and its result's way home
   double extra_s = 0;   // the rank's own work per borrowed task: its data in and out
   double byte_s = 0;    // on the way, per byte
+  bool asks = false;    // for tasks, now
 };
 
 /// A task that has not started, as a program's own policy sees it.
@@ -73,8 +74,8 @@ bool could_gain(const LendingView& view, double min_gain);
 /// The same for tasks of the queue that differ, whose names the loans tell: the longest first,
 /// which move the most work with the fewest transfers, each to the nearest rank that is through
 /// with it before this one is with what it keeps; then one more if that shortens the longer of
-/// both. A task stays whose handing over takes this rank as long as the task. O(n log n + n m) for
-/// m others.
+/// both. A task stays whose handing over takes this rank as long as the task; a borrowed one goes
+/// on to a rank that asks only. O(n log n + n m) for m others.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
 /// When a difference in numbers of tasks is worth a loan, and how large the loan is.

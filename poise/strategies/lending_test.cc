@@ -163,6 +163,13 @@ TEST(SizedLoans, keep_what_takes_as_long_to_hand_over_and_what_others_lent) {
               ElementsAre(Loan{7, 1, {3}}));
 }
 
+TEST(SizedLoans, pass_on_what_others_lent_to_a_rank_that_asks) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 1, .borrowed = true},
+                              {.name = 2, .task_s = 1.5}};
+  const Borrower others[] = {{.rank = 6, .asks = true}, {.rank = 7}};
+  EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0), ElementsAre(Loan{6, 1, {1}}));
+}
+
 TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2},
                               {.name = 2, .task_s = 2},

@@ -58,7 +58,8 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
           .slowness = peer.slowness,
           .delay_s = 2 * way.latency_s.value() + data_s,
           .extra_s = handling_s(state, bytes) + data_s,
-          .byte_s = way.seconds_per_byte.value()};
+          .byte_s = way.seconds_per_byte.value(),
+          .asks = peer.asks};
 }
 
 // A rank's own work per task that it lends: on its way out, and until it is finished at home.
@@ -201,9 +202,9 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::span names(loan.names.begin(), std::min(loan.names.size(), room));
-  // Borrowed tasks go on to whoever asks, not to where somebody only thinks they are better off.
   const auto is_named = [&](const Task& task) {
-    const std::uint64_t name = program_.decide ? task.name : task.home == rank_ ? task.number : 0;
+    if (program_.decide && task.home != rank_) return false;
+    const std::uint64_t name = program_.decide ? task.name : task.number;
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   auto tasks = loan.names.empty()

@@ -67,11 +67,13 @@ std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
 
 std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Task&)>& wanted) {
   std::vector<std::unique_ptr<Task>> taken;
-  for (auto& [priority, level] : levels_) {
-    for (auto& task : level.free)
+  const auto take_from = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+    for (auto& task : tasks)
       if (wanted(*task)) taken.push_back(leave(std::move(task)));
-    std::erase(level.free, nullptr);
-  }
+    std::erase(tasks, nullptr);
+  };
+  take_from(borrowed_);
+  for (auto& [priority, level] : levels_) take_from(level.free);
   return taken;
 }
 

@@ -30,7 +30,7 @@ class Queue {
   /// a borrowed one, if `borrowed_too`. Null if none may leave.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Those of its own tasks that may leave and are wanted, in the order of the queue.
+  /// Those that may leave and are wanted, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
   /// Calls back with each task that may leave, the one to start first first.
   void for_each_lendable(const std::function<void(Task&)>& look) const;

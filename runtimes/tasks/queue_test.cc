@@ -47,6 +47,20 @@ TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
+TEST(Queue, gives_away_chosen_tasks_borrowed_ones_too_but_nothing_pinned) {
+  Queue queue(1);
+  for (const std::uint64_t slot : {1u, 2u, 3u}) queue.push(task(slot), false);
+  queue.push(task(4, 0, true), false);
+  queue.push_borrowed(task(5));
+  const auto taken = queue.take([](const Task& task) { return task.slot != 2; });
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(taken[0]->slot, 5u);
+  EXPECT_EQ(taken[1]->slot, 1u);
+  EXPECT_EQ(taken[2]->slot, 3u);
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.num_lendable(), 1u);
+}
+
 TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
   Queue queue(2);
   auto made = task(1);

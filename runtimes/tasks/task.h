@@ -40,7 +40,7 @@ struct Task {
   std::vector<Item> items;
   alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
   std::uint64_t name = 0;                                     // for the program's own policy
-  std::uint64_t number = 0;                         // at home, from 1 in order of submission
+  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
   std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
   std::function<void()> deliver;       // at home only: takes the result, unless the task failed
   std::function<void()> on_finish;     // at home only

@@ -150,6 +150,7 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
 void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   ++borrowed_;
+  task->number = ~++accepted_;
   queue_.push_borrowed(std::move(task));
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }

@@ -132,7 +132,7 @@ class Workplace {
   Ticket last_ticket_ = 0;
   std::atomic<std::size_t> wanted_{0};  // tasks queued that are to be copied
   std::size_t running_ = 0, borrowed_ = 0;
-  std::uint64_t created_ = 0, finished_ = 0;
+  std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
   Counters counters_;
   std::atomic<std::size_t> queued_{0};
 };
