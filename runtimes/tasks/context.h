@@ -62,7 +62,7 @@ struct With {
   bool ordered = false;  // after earlier ordered tasks of this rank that touch the same data
   std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
   // On this rank, once, before the task leaves it: may give the items their data, for those whose
-  // data would be made in vain if the task stays.
+  // data would be made in vain if the task stays. Must not call the context.
   std::function<void(std::vector<Item>&)> on_lend = {};
 };
 

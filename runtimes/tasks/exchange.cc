@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtimes/tasks/clock.h"
 
@@ -141,12 +142,18 @@ void Exchange::send(std::uint32_t to, Writer&& head, std::vector<Large> larges,
   post_.send(static_cast<int>(to), head.take(), std::move(larges), std::move(keep));
 }
 
+// Ranks of a node have one clock; what others say is as old as it is known here.
+void Exchange::hear(Load load, std::uint32_t from) {
+  if (!peers_[from].near) load.said_s = now_s_;
+  loads_.hear(load);
+}
+
 void Exchange::handle(const Post::Arrival& arrival) {
   Reader reader({arrival.head.get(), arrival.bytes});
   const auto head = reader.get<Head>();
   const auto from = static_cast<std::uint32_t>(arrival.from);
-  loads_.hear(head.load);
-  for (int i = 0; i < head.num_news; ++i) loads_.hear(reader.get<Load>());
+  hear(head.load, from);
+  for (int i = 0; i < head.num_news; ++i) hear(reader.get<Load>(), from);
   Peer& peer = peers_[from];
   for (; peer.arrived < head.borrowed; ++peer.arrived) {
     peer.all_on_the_way_s -= peer.on_the_way_s.front();
@@ -200,10 +207,12 @@ void Exchange::gossip(const Workplace::State& state) {
 void Exchange::ask_if_hungry(const Workplace::State& state) {
   if (!pull_ || state.queued >= threads_ || now_s_ < next_ask_s_) return;
   const auto whom = loads_.lender(wave_.wait(), now_s_, random_);
-  if (!whom || peers_[*whom].asked_s >= wait_since_s_) return;
-  peers_[*whom].asked_s = now_s_;
+  if (!whom) return;
+  // Whoever has tasks is given time to answer, but may be inside a long one.
+  loads_.do_not_ask(*whom, wave_.wait(), std::numeric_limits<double>::infinity());
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
-  next_ask_s_ = now_s_ + std::max(ask_pause_s_, 4 * near_.latency_s.value());
+  const double pause_s = loads_.has_tasks(*whom, wave_.wait()) ? kLongestPause_s : ask_pause_s_;
+  next_ask_s_ = now_s_ + std::max(pause_s, 4 * near_.latency_s.value());
   ++counters_.requests;
   send(*whom, begin(Kind::request, *whom, clock_s()));
 }
@@ -213,7 +222,7 @@ void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) 
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
     (peer.near ? near_ : far_).answered(asked_at_s, wait_since_s_, clock_s());
-    peer.asked_s = -1;
+    loads_.do_not_ask(from, wave_.wait(), 0);
   }
   if (with_tasks) {
     ask_pause_s_ = next_ask_s_ = 0;
@@ -221,7 +230,7 @@ void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) 
   } else {
     ++counters_.declines;
     peer.patience_s = std::clamp(2 * peer.patience_s, kFirstPause_s, kLongestPause_s);
-    loads_.do_not_ask(from, now_s_ + peer.patience_s);
+    loads_.do_not_ask(from, wave_.wait(), now_s_ + peer.patience_s);
     next_ask_s_ = now_s_;
   }
 }

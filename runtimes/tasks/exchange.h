@@ -83,7 +83,6 @@ class Exchange {
     bool near = true;
     bool asks = false;  // waits for an answer of this rank
     double asked_at_s = 0;
-    double asked_s = -1;  // when this rank asked it, if in this wait it waits for an answer
     double patience_s = 0;
   };
 
@@ -92,6 +91,7 @@ class Exchange {
   void send(std::uint32_t to, Writer&& head, std::vector<Large> larges = {},
             std::shared_ptr<const void> keep = nullptr);
   void handle(const Post::Arrival& arrival);
+  void hear(Load load, std::uint32_t from);
   void send_waves(const std::vector<WaveMessage>& messages);
   Load own_load(const Workplace::State& state) const;
 
@@ -104,6 +104,7 @@ class Exchange {
   void state_load(const Workplace::State& state);
   std::vector<Loan> trial_loans(const Workplace::State& state) const;
   bool may_borrow(std::uint32_t rank) const;
+  double share_left(const Load& load) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
   void lend(const Loan& loan, double task_bytes);
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;

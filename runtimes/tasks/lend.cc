@@ -42,6 +42,12 @@ bool Exchange::may_borrow(std::uint32_t rank) const {
   return push_ || peers_[rank].asks;
 }
 
+// Of what a rank said it has, which it works on since.
+double Exchange::share_left(const Load& load) const {
+  const double since_s = std::max(0.0, now_s_ - load.said_s);
+  return load.busy_s > since_s ? 1 - since_s / load.busy_s : 0;
+}
+
 Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) const {
   const Load& load = loads_.of(rank);
   const Peer& peer = peers_[rank];
@@ -49,11 +55,9 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = (state.bytes_out + state.bytes_back) / lendable;
   const double data_s = bytes * way.seconds_per_byte.value();
-  // What a neighbour has done since it said so; others' clocks are not ours.
-  const double since_s = peer.near ? std::max(0.0, now_s_ - load.said_s) : 0;
   return {.rank = rank,
-          .busy_s = std::max(0.0, load.busy_s - since_s) +
-                    peer.all_on_the_way_s * peer.slowness / load.threads,
+          .busy_s =
+              load.busy_s * share_left(load) + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * way.latency_s.value() + data_s,
@@ -187,10 +191,12 @@ void Exchange::decline(std::uint32_t rank) {
 }
 
 // Lent data lies in memory twice until the results are home, and early copies are gone from the
-// cache when they are read: a batch that waits there is enough, and some tasks for each thread.
+// cache when they are read: of tasks of which one is like the other a batch that waits there is
+// enough, and some for each thread.
 std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
   const Load& load = loads_.of(rank);
-  const double there = load.queued + static_cast<double>(peers_[rank].on_the_way_s.size());
+  const double there =
+      load.queued * share_left(load) + static_cast<double>(peers_[rank].on_the_way_s.size());
   const double most =
       std::max(kTasksPerThread * load.threads, batch_bytes_ / std::max(task_bytes, 1.0));
   return static_cast<std::size_t>(std::max(0.0, most - there));
@@ -201,11 +207,10 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
   Peer& peer = peers_[loan.rank];
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
-  const std::span names(loan.names.begin(), std::min(loan.names.size(), room));
   const auto is_named = [&](const Task& task) {
     if (program_.decide && task.home != rank_) return false;
     const std::uint64_t name = program_.decide ? task.name : task.number;
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
   };
   auto tasks = loan.names.empty()
                    ? workplace_.take_for_lending(std::min<std::size_t>(loan.tasks, room), peer.asks)

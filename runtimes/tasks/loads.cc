@@ -19,18 +19,19 @@ bool Loads::hear(const Load& load) {
   known.load = load;
   newest_wait_ = std::max(newest_wait_, load.wait);
   std::erase(latest_, load.rank);
-  const auto spot = has_tasks(load.rank)
+  const auto spot = has_tasks(load.rank, newest_wait_)
                         ? latest_.begin()
-                        : std::find_if(latest_.begin(), latest_.end(),
-                                       [&](std::uint32_t rank) { return !has_tasks(rank); });
+                        : std::find_if(latest_.begin(), latest_.end(), [&](std::uint32_t rank) {
+                            return !has_tasks(rank, newest_wait_);
+                          });
   latest_.insert(spot, load.rank);
   if (latest_.size() > kLatest) latest_.pop_back();
   return true;
 }
 
-bool Loads::has_tasks(std::uint32_t rank) const {
+bool Loads::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
   const Load& load = known_[rank].load;
-  return load.queued >= 1 && load.wait == newest_wait_;
+  return load.queued >= 1 && load.wait == wait;
 }
 
 std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
@@ -52,13 +53,13 @@ std::optional<std::uint32_t> Loads::lender(std::uint64_t wait, double now_s, Ran
   double most_s = -1;
   for (const std::uint32_t rank : latest_) {
     const Known& known = known_[rank];
-    if (known.load.wait != wait || known.load.queued < 1 || now_s < known.not_before_s) continue;
+    if (!has_tasks(rank, wait) || !known.may_be_asked(wait, now_s)) continue;
     if (known.load.busy_s > most_s) best = rank, most_s = known.load.busy_s;
   }
   if (best) return best;
   for (int i = 0; i < kRandomTries; ++i) {
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
-    if (rank == self_ || now_s < known_[rank].not_before_s) continue;
+    if (rank == self_ || !known_[rank].may_be_asked(wait, now_s)) continue;
     return rank;
   }
   return std::nullopt;

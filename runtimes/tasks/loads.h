@@ -15,7 +15,7 @@ struct Load {
   std::uint32_t rank = 0;
   std::uint32_t version = 0;  // grows with every statement of this rank; 0: never heard
   std::uint64_t wait = 0;     // the wait the rank is in; 0: none
-  double said_s = 0;          // by the clock of its node
+  double said_s = 0;          // by the clock of whoever passes it on
   double busy_s = 0;          // from then until its threads run dry
   float task_s = 0;           // of its average queued task; 0: unknown
   float queued = 0;           // tasks not started that it may lend
@@ -42,14 +42,22 @@ class Loads {
   /// work per thread, else a random rank not known to be elsewhere. Nobody who may not be asked
   /// before a later time.
   std::optional<std::uint32_t> lender(std::uint64_t wait, double now_s, Random& random) const;
-  void do_not_ask(std::uint32_t rank, double before_s) { known_[rank].not_before_s = before_s; }
+  void do_not_ask(std::uint32_t rank, std::uint64_t wait, double before_s) {
+    known_[rank].not_before_s = before_s;
+    known_[rank].not_in_wait = wait;
+  }
+  /// Whether it is in this wait and has said that it has tasks.
+  bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
 
  private:
   struct Known {
     Load load;
-    double not_before_s = 0;
+    double not_before_s = 0;  // to be asked in that wait
+    std::uint64_t not_in_wait = 0;
+    bool may_be_asked(std::uint64_t wait, double now_s) const {
+      return wait != not_in_wait || now_s >= not_before_s;
+    }
   };
-  bool has_tasks(std::uint32_t rank) const;
 
   std::uint32_t self_, distance_ = 1;
   std::uint64_t newest_wait_ = 0;  // what was said in earlier ones is over

@@ -94,9 +94,10 @@ TEST(Loads, whoever_has_most_is_asked_unless_elsewhere_or_asked_just_now) {
   loads.hear({.rank = 2, .version = 1, .wait = 1, .busy_s = 2, .queued = 5});
   loads.hear({.rank = 3, .version = 1, .wait = 2, .busy_s = 3, .queued = 5});
   EXPECT_EQ(loads.lender(1, 10, random), 2u);
-  loads.do_not_ask(2, 11);
+  loads.do_not_ask(2, 1, 11);
   EXPECT_EQ(loads.lender(1, 10, random), 1u);
   EXPECT_EQ(loads.lender(1, 12, random), 2u);
+  EXPECT_EQ(loads.lender(2, 10, random), 3u);
 }
 
 }  // namespace
