@@ -77,18 +77,35 @@ class Table:
                       for value in values), flush=True)
 
 
+def balanced(repeats):
+    """What readiness to lend costs where both of two ranks have as much: beside OpenMP's threads in the
+    same processes, in turns, step by step."""
+    table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %"])
+    for size, tasks in (50, 2400), (150, 200), (300, 30):
+        out = mpiexec(2, [BIN / "matmul", "--size", size, "--tasks", tasks, "--steps", 15 * repeats,
+                          "--settings", LEND, "--versus-openmp"], **BOUND)
+        steps = [[float(s) for s in pair]
+                 for pair in re.findall(r"step \d+: ([\d.e-]+) s, by OpenMP ([\d.e-]+) s", out)]
+        lending_s, openmp_s = (statistics.median(way) for way in zip(*steps))
+        table.add(size, tasks, openmp_s, lending_s, 100 * (lending_s / openmp_s - 1))
+    return table.rows
+
+
 def slow_core(repeats):
     """1 and 2: power caps and clocks. A competitor on the core of the second of two equal ranks."""
-    table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain"])
-    arguments = "--size 150 --tasks 100 --steps 4"
+    table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
+                                  "one process s"])
+    all_tasks = "--size 150 --steps 4 --tasks 200"
+    half = "--size 150 --steps 4 --tasks 100"
     for share in 0.0, 0.25, 0.5, 1.0:
         with competitor(CORES[-1], share):
             best = best_in_turns(repeats,
-                                 without=lambda: matmul(2, f"{arguments} --openmp", **BOUND),
-                                 lending=lambda: matmul(2, f"{arguments} --settings {LEND}", **BOUND))
+                                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
+                                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
+                                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
         left = 1 - min(share, 0.5)  # of that core: the system shares it fairly
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
-                  (1 + left) / (2 * left))
+                  (1 + left) / (2 * left), best["ideal"])
     return table.rows
 
 
@@ -187,6 +204,19 @@ def strong_scaling(repeats):
     return table.rows
 
 
+def one_process(repeats):
+    """4 and 5: the same beside a single process with a thread of OpenMP for each core."""
+    table = Table("beside one process", ["program", "two ranks s", "lending s", "one process s", "of ideal"])
+    for name, arguments, _ in MOVING_PROGRAMS:
+        best = best_in_turns(
+            repeats,
+            neither=lambda: program(name, arguments, **WAYS["neither"]),
+            lending=lambda: program(name, arguments, **WAYS["lending"]),
+            ideal=lambda: program(name, arguments, ranks=1, OMP_NUM_THREADS="2", **WAYS["neither"]))
+        table.add(name, *best.values(), best["ideal"] / best["lending"])
+    return table.rows
+
+
 def imbalances(trace, num_objects):
     """Of each iteration of two steps: what the busiest rank ran over the average of both, from where
     every object's steps ran. Nobody begins a step before all have ended theirs."""
@@ -215,7 +245,8 @@ def limiter_steps(repeats):
     return table.rows
 
 
-EXPERIMENTS = {"slow_core": slow_core, "one_owner": one_owner, "threads": threads, "victims": victims,
+EXPERIMENTS = {"balanced": balanced, "slow_core": slow_core, "one_owner": one_owner,
+               "threads": threads, "victims": victims, "one_process": one_process,
                "strong_scaling": strong_scaling, "limiter_steps": limiter_steps,
                "moving_loads": functools.partial(moving, "loads that move", MOVING_LOADS),
                "moving_programs": functools.partial(moving, "programs whose load moves", MOVING_PROGRAMS)}

@@ -73,6 +73,7 @@ int poise_tasks_register(const char* name, poise_task_function function, poise_f
 int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context) {
   return guarded([&] {
+    if (!context) poise::fail("poise_tasks_create wants somewhere to put the context");
     tasks::Options options;
     options.threads = threads < 0 ? 0 : static_cast<unsigned>(threads);
     if (settings) options.settings = settings;
@@ -105,12 +106,16 @@ int poise_tasks_free(poise_tasks* context, void* data) {
 int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
                        int num_items, const poise_with* with) {
   return guarded([&] {
+    if (num_items < 0 || (num_items > 0 && !items))
+      poise::fail("there are no {} items at {}", num_items, static_cast<const void*>(items));
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(items[i].mode)});
     tasks::With how;
     if (with) {
-      how.cost = with->cost;
+      if (!(with->cost >= 0))
+        poise::fail("a task's cost is {}, which is no number from 0", with->cost);
+      if (with->cost > 0) how.cost = with->cost;
       how.priority = with->priority;
       how.pinned = with->pinned != 0;
       how.ordered = with->ordered != 0;
@@ -128,6 +133,10 @@ int poise_tasks_wait(poise_tasks* context) { return poise_tasks_wait_team(contex
 
 int poise_tasks_wait_team(poise_tasks* context, int num_threads) {
   return guarded([&] { context_of(context).wait(static_cast<unsigned>(num_threads)); });
+}
+
+int poise_tasks_poll(poise_tasks* context) {
+  return guarded([&] { context_of(context).poll(); });
 }
 
 poise_tasks* poise_tasks_current(void) {

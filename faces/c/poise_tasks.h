@@ -53,7 +53,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes);
 int poise_tasks_free(poise_tasks* context, void* data);
 
 typedef struct poise_with {
-  double cost;                       /* relative to other tasks of the function; 1 is usual */
+  double cost;                       /* relative to other tasks of the function; 0 and 1 are usual */
   int32_t priority;                  /* higher first; 0 is usual */
   int pinned;                        /* runs on this rank */
   int ordered;                       /* after earlier ordered tasks that touch the same data */
@@ -71,6 +71,9 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
 int poise_tasks_wait(poise_tasks* context);
 /* The same for a team of threads of which each calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
+
+/* Looks at messages. For long tasks, which may call it now and then. */
+int poise_tasks_poll(poise_tasks* context);
 
 /* In a task: the context it belongs to, null elsewhere; and to say that it failed. */
 poise_tasks* poise_tasks_current(void);

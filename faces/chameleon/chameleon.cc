@@ -309,6 +309,10 @@ cham_migratable_task_t* chameleon_create_task(void* entry_point, int num_args,
     complain("a task takes 128 arguments at most");
     return nullptr;
   }
+  if (!entry_point || (num_args > 0 && !args)) {
+    complain("a task's function or arguments are null");
+    return nullptr;
+  }
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = entry_point;
   task->arguments.assign(args, args + num_args);
@@ -319,6 +323,7 @@ cham_migratable_task_t* chameleon_create_task(void* entry_point, int num_args,
 
 int32_t chameleon_add_task(cham_migratable_task_t* task) {
   if (!task) return complain("chameleon_add_task was given no task");
+  if (std::exchange(task->added, true)) return complain("a task can be added only once");
   try {
     add(task);
     return CHAM_SUCCESS;
@@ -329,7 +334,7 @@ int32_t chameleon_add_task(cham_migratable_task_t* task) {
 
 void chameleon_set_callback_task_finish(cham_migratable_task_t* task,
                                         chameleon_external_callback_t func_ptr, void* func_param) {
-  task->on_finish.push_back({func_ptr, func_param});
+  if (func_ptr) task->on_finish.push_back({func_ptr, func_param});
 }
 
 TYPE_TASK_ID chameleon_get_task_id(cham_migratable_task_t* task) { return task->id; }

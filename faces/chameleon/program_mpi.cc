@@ -115,11 +115,19 @@ void corners(int rank) {
     arguments.push_back(chameleon_map_data_entry_create(&numbers[i], 1, i < 8 ? kTo : kFrom));
   auto* task = make(reinterpret_cast<void*>(many), arguments);
   const int id = chameleon_get_task_id(task);
+  std::atomic<int> calls{0};
+  chameleon_set_callback_task_finish(task, finished, &calls);
+  chameleon_set_callback_task_finish(task, nullptr, nullptr);
   chameleon_add_task(task);
+  check(chameleon_add_task(task) == CHAM_FAILURE, "a task is added once");
+  check(chameleon_add_task(nullptr) == CHAM_FAILURE, "no task is no task");
+  check(!chameleon_create_task(nullptr, 0, nullptr), "a task without a function");
+  check(!chameleon_create_task(reinterpret_cast<void*>(nothing), 1, nullptr), "null for arguments");
   check(!chameleon_local_task_has_finished(id), "a task has not finished before the wait");
   chameleon_distributed_taskwait(0);
   check(chameleon_local_task_has_finished(id), "a task has finished after the wait");
   check(numbers[8] == 36, "nine arguments");
+  check(calls == 1, "a task added twice has finished once");
   if (rank == 0) chameleon_add_task(make(reinterpret_cast<void*>(fails), {{nullptr, 8, kLiteral}}));
   check(chameleon_distributed_taskwait(0) == (rank == 0 ? CHAM_FAILURE : CHAM_SUCCESS),
         "an exception comes home");

@@ -28,7 +28,7 @@ struct cham_migratable_task_t {
     void* argument;
   };
   std::vector<OnFinish> on_finish;
-  bool finished = false;
+  bool added = false, finished = false;
   cham_t_data_t tool_data{};
   std::vector<std::int64_t> sizes, types;  // what tools ask for
   std::vector<void*> pointers;

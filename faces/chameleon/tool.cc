@@ -199,6 +199,7 @@ void start_tool(int rank, int num_ranks) {
   const char* libraries = std::getenv("CHAMELEON_TOOL_LIBRARIES");
   for (const auto& path : split(libraries ? libraries : "", ':')) {
     void* library = dlopen(std::string(path).c_str(), RTLD_NOW);
+    if (!library && !path.empty()) std::fprintf(stderr, "chameleon: no tool: %s\n", dlerror());
     if (library && try_tool(dlsym(library, "cham_t_start_tool"))) return;
   }
 }

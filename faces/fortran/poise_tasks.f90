@@ -66,6 +66,15 @@ module poise_tasks
       import :: c_int, c_ptr
       type(c_ptr), value :: context
     end function
+    integer(c_int) function poise_tasks_wait_team(context, num_threads) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), value :: num_threads
+    end function
+    integer(c_int) function poise_tasks_poll(context) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+    end function
     type(c_ptr) function poise_tasks_current() bind(c)
       import :: c_ptr
     end function

@@ -38,10 +38,30 @@ static void fill(double* product, int n) {
   }
 }
 
+static void want_bad_input(int result, const char* text) {
+  if (result == POISE_BAD_INPUT && strstr(poise_last_error(), text)) return;
+  fprintf(stderr, "matmul: \"%s\" is not said of bad input\n", text);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void misuse(poise_tasks* context, poise_function function) {
+  const poise_item item = {NULL, 8, (enum poise_mode)7};
+  const poise_with negative = {.cost = -1};
+  want_bad_input(poise_tasks_wait(NULL), "context is null");
+  want_bad_input(poise_tasks_poll(NULL), "context is null");
+  want_bad_input(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "somewhere to put");
+  want_bad_input(poise_tasks_submit(context, function, NULL, 1, NULL), "there are no 1 items");
+  want_bad_input(poise_tasks_submit(context, function, &item, -1, NULL), "there are no -1 items");
+  want_bad_input(poise_tasks_submit(context, function, &item, 1, NULL), "mode is 7");
+  want_bad_input(poise_tasks_submit(context, function, NULL, 0, &negative), "cost is -1");
+  check(poise_tasks_poll(context));
+}
+
 static int compute(int n, int num_tasks, poise_function function) {
   const size_t size = (size_t)(n * n);
   poise_tasks* context;
   check(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, &context));
+  misuse(context, function);
   /* Ranks of this node compute there in place. */
   double* all = poise_tasks_allocate(context, 3 * size * sizeof(double) * (size_t)(num_tasks + 1));
   int finished = 0, wrong = 0;
@@ -52,7 +72,7 @@ static int compute(int n, int num_tasks, poise_function function) {
                                 {product + size, size * sizeof(double), POISE_IN},
                                 {product + 2 * size, size * sizeof(double), POISE_OUT},
                                 {&n, sizeof n, POISE_LITERAL}};
-    const poise_with with = {.cost = 1, .on_finish = count, .argument = &finished};
+    const poise_with with = {.on_finish = count, .argument = &finished};
     check(poise_tasks_submit(context, function, items, 4, &with));
   }
   check(poise_tasks_wait(context));
@@ -73,7 +93,6 @@ int main(int argc, char** argv) {
   const int n = argc > 1 ? atoi(argv[1]) : 50;
   const int num_tasks = argc > 2 + rank ? atoi(argv[2 + rank]) : 0;
   check(poise_tasks_register("multiply", multiply, &function));
-  if (poise_tasks_wait(NULL) != POISE_BAD_INPUT || !strstr(poise_last_error(), "is null")) return 1;
   int wrong = compute(n, num_tasks, function);
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) puts(wrong ? "products are WRONG" : "all products are right");

@@ -56,12 +56,13 @@ struct Wanted {
   std::vector<int> tasks = {100};  // per rank; the last one for all that follow
   unsigned threads = 1;
   std::string settings;
-  bool summary = false, openmp = false;
+  bool summary = false, openmp = false, versus_openmp = false;
 };
 
 /// All ranks' products: as tasks that are lent, or, to compare, each rank's on its own threads.
-void compute(tasks::Context& context, const Wanted& wanted, std::vector<Product>& products) {
-  if (!wanted.openmp) {
+void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
+             std::vector<Product>& products) {
+  if (!openmp) {
     for (Product& p : products)
       context.submit(kMultiply, tasks::in(p.a), tasks::in(p.b), tasks::out(p.c), wanted.size);
     context.wait();
@@ -72,6 +73,20 @@ void compute(tasks::Context& context, const Wanted& wanted, std::vector<Product>
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// The seconds that takes; adds to `wrong` what came out wrong, and forgets all products.
+double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
+             std::vector<Product>& products, int& wrong) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto begin = std::chrono::steady_clock::now();
+  compute(context, wanted, openmp, products);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  for (Product& p : products) {
+    wrong += !p.right(wanted.size);
+    std::fill(p.c.begin(), p.c.end(), -1.0);
+  }
+  return took.count();
+}
+
 int run(const Wanted& wanted) {
   tasks::Context context(MPI_COMM_WORLD, {wanted.threads, wanted.settings});
   const std::size_t mine = std::min<std::size_t>(context.rank(), wanted.tasks.size() - 1);
@@ -79,15 +94,13 @@ int run(const Wanted& wanted) {
   for (int t = 0; t < wanted.tasks[mine]; ++t) products.emplace_back(wanted.size, t);
   int wrong = 0;
   for (int step = 0; step < wanted.steps; ++step) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const auto begin = std::chrono::steady_clock::now();
-    compute(context, wanted, products);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    for (Product& p : products) {
-      wrong += !p.right(wanted.size);
-      std::fill(p.c.begin(), p.c.end(), -1.0);
-    }
-    if (context.rank() == 0) std::cout << "step " << step << ": " << took.count() << " s\n";
+    const double took_s = timed(context, wanted, wanted.openmp, products, wrong);
+    const double openmp_s =
+        wanted.versus_openmp ? timed(context, wanted, true, products, wrong) : 0;
+    if (context.rank() > 0) continue;
+    std::cout << "step " << step << ": " << took_s << " s";
+    if (wanted.versus_openmp) std::cout << ", by OpenMP " << openmp_s << " s";
+    std::cout << '\n';
   }
   if (wanted.summary) std::cout << context.summary();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -107,6 +120,7 @@ int main(int argc, char** argv) {
   arguments.add("--steps", wanted.steps, "how often all is computed", 0, 1000000000);
   arguments.add("--threads", wanted.threads, "per rank", 1, 10000);
   arguments.add_flag("--openmp", wanted.openmp, "each rank's on its own threads, nothing is lent");
+  arguments.add_flag("--versus-openmp", wanted.versus_openmp, "in turns: as tasks, and without");
   arguments.add("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
   arguments.add_flag("--summary", wanted.summary, "print the counters of all ranks");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;

@@ -56,7 +56,8 @@ program matmul_fortran
     status = poise_tasks_submit(context, id, items, poise_with(cost=2.0_c_double))
     if (status /= poise_ok) error stop "submit"
   end do
-  if (poise_tasks_wait(context) /= poise_ok) error stop "wait"
+  if (poise_tasks_poll(context) /= poise_ok) error stop "poll"
+  if (poise_tasks_wait_team(context, 1) /= poise_ok) error stop "wait"
   if (rank == 0 .and. any(abs(c - 2 * n) > 0)) error stop "products are WRONG"
   status = poise_tasks_submit(context, refuse_id, items(1:0))
   if (poise_tasks_wait(context) /= poise_failed) error stop "a failure went unnoticed"
