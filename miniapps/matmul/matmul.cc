@@ -68,8 +68,13 @@ void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
     context.wait();
     return;
   }
-#pragma omp parallel for schedule(dynamic) num_threads(wanted.threads)
-  for (Product& p : products) multiply(p.a, p.b, p.c, wanted.size);
+  const int size = wanted.size;
+#pragma omp parallel num_threads(wanted.threads)
+#pragma omp single
+  for (Product& p : products) {
+#pragma omp task firstprivate(size) shared(p)
+    multiply(p.a, p.b, p.c, size);
+  }
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

@@ -1,6 +1,8 @@
 // Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -176,6 +178,33 @@ TEST(Context, takes_and_returns_what_an_archive_takes) {
   }
   EXPECT_EQ(ran_on.size(), my_rank == 0 ? static_cast<std::size_t>(num_ranks) : 0);
   for (const auto& text : failed) EXPECT_FALSE(text.ready());
+}
+
+TEST(Context, sums_up_what_was_lent_to_whom_and_whether_they_asked) {
+  Context context(MPI_COMM_WORLD);
+  for (int t = 0; t < 60 && my_rank == 0; ++t) context.submit(kSleep, 1000);
+  context.wait();
+  const Counters counters = context.counters();
+  EXPECT_EQ(counters.lent > 0, counters.lent_to_one > 0);
+  EXPECT_LE(counters.lent_to_one, counters.lent);
+  EXPECT_LE(counters.answers, counters.loans);
+  EXPECT_EQ(counters.lent + counters.ran_borrowed > 0, counters.transfer_s > 0);
+  if (counters.lent > 0) {
+    EXPECT_NE(counters.most_to, static_cast<std::uint32_t>(my_rank));
+  }
+  const std::string text = context.summary();
+  EXPECT_EQ(text.empty(), my_rank > 0);
+  if (my_rank == 0) {
+    EXPECT_THAT(text, HasSubstr("most to"));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), num_ranks + 1);
+  }
+}
+
+TEST(Context, refuses_costs_that_are_no_numbers_from_zero) {
+  Context context(MPI_COMM_WORLD);
+  for (const double cost : {-1.0, std::nan(""), HUGE_VAL})
+    EXPECT_THROW(context.submit(With{.cost = cost}, kSleep, 1), Error);
+  context.wait();
 }
 
 TEST(Context, keeps_pinned_tasks_at_home) {

@@ -217,6 +217,7 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
                    : workplace_.take_for_lending(is_named);
   if (tasks.empty()) return;
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
+  counters_.answers += peer.asks;
   peer.asks = false;
   peer.lent += tasks.size();
   head.put(static_cast<std::uint32_t>(tasks.size()));
@@ -244,7 +245,13 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     else
       lent_on->push_back(std::move(task));
   }
-  packing_.learn(tasks.size(), bytes, clock_s() - begin_s);
+  const double seconds = clock_s() - begin_s;
+  packing_.learn(tasks.size(), bytes, seconds);
+  counters_.transfer_s += seconds;
+  if (peer.lent > counters_.lent_to_one) {
+    counters_.lent_to_one = peer.lent;
+    counters_.most_to = loan.rank;
+  }
   send(loan.rank, std::move(head), std::move(larges), std::move(lent_on));
 }
 
@@ -299,12 +306,14 @@ void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vecto
 }
 
 void Exchange::handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
+  const double begin_s = clock_s();
   const auto num_tasks = reader.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < num_tasks; ++i)
     read_task(arrival, reader, from, [this, from](std::unique_ptr<Task> task) {
       ++peers_[from].borrowed;
       workplace_.accept_borrowed(std::move(task));
     });
+  counters_.transfer_s += clock_s() - begin_s;
 }
 
 // `then` gets the task when all its items are there.

@@ -108,7 +108,9 @@ void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std:
   const double begin_s = clock_s();
   double bytes = 0;  // as they left
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
-  unpacking_.learn(num_tasks, bytes, clock_s() - begin_s);
+  const double seconds = clock_s() - begin_s;
+  unpacking_.learn(num_tasks, bytes, seconds);
+  counters_.transfer_s += seconds;
 }
 
 std::unique_ptr<Task> Exchange::take_slot(std::uint64_t slot) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -178,6 +179,8 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
   if (function >= wire_.size())
     fail("function \"{}\" was registered after the context was created; register it before",
          registered_functions().at(function)->name);
+  if (!(with.cost >= 0) || std::isinf(with.cost))
+    fail("a task's cost is {}; it can be any number from 0", with.cost);
   auto task = std::make_unique<Task>();
   task->function = wire_[function];
   task->cost = with.cost;
@@ -357,6 +360,10 @@ Counters Runtime::counters() const {
   counters.bytes_sent = other.bytes_sent;
   counters.bytes_copied = other.bytes_copied;
   counters.bytes_in_place = other.bytes_in_place;
+  counters.answers = other.answers;
+  counters.lent_to_one = other.lent_to_one;
+  counters.most_to = other.most_to;
+  counters.transfer_s = other.transfer_s;
   counters.waiting_s = waiting_s_;
   return counters;
 }

@@ -8,7 +8,7 @@
 
 namespace poise::tasks {
 
-/// A table with a line per rank, the busiest of many; empty except on rank 0. Collective.
+/// A table with a line per rank, the first ones of many; empty except on rank 0. Collective.
 std::string summary_of(MPI_Comm communicator, const Counters& counters);
 
 }  // namespace poise::tasks

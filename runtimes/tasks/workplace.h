@@ -36,7 +36,11 @@ struct Counters {
   // node, and not copied at all.
   std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
   std::uint64_t replicas_sent = 0, replicas_won = 0;  // copies sent; of those received, run here
-  double working_s = 0, waiting_s = 0;
+  std::uint64_t answers = 0;                          // loans that were asked for
+  std::uint64_t lent_to_one = 0;                      // of the tasks lent, to this rank, the most
+  std::uint32_t most_to = 0;
+  // In tasks; in waits, with and without tasks; with what was lent, on its way there and back.
+  double working_s = 0, waiting_s = 0, transfer_s = 0;
 };
 
 /// The first tasks of a queue, to be copied ahead of time to each of these ranks.
