@@ -146,7 +146,8 @@ WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would bala
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 MOVING_LOADS = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
     ("imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    ("imbalance", "--side 10 --rounds 16000 --growth 6 --jump 5 --bytes 131072 --steps 80 --placement uneven", 20),
+    *(("imbalance", "--side 10 --rounds 16000 --growth 6 --jump 5 --steps 80 --placement uneven "
+       f"--bytes {kib * 1024}", 20) for kib in (128, 512)),
 ]
 MOVING_PROGRAMS = [
     ("nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # of its 191, in pairs
@@ -163,7 +164,7 @@ def moving(experiment, programs, repeats):
         wall_s = medians_in_turns(repeats, **{
             way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
             for way, settings in WAYS.items()})
-        label = name + (" --jump" if "--jump" in arguments else "")
+        label = name + (" --jump " + arguments.split()[-1] if "--jump" in arguments else "")
         table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get))
     return table.rows
 

@@ -50,6 +50,7 @@ Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
       loads_(rank_, num_ranks_),
       random_(rank_ + 1),
       peers_(num_ranks_),
+      ways_(nodes[rank_]),
       tokens_(arena_),
       pull_(settings["pull"] > 0 && settings.choice("policy") != "none"),
       push_(settings["push"] > 0 && settings.choice("policy") != "none"),
@@ -60,8 +61,10 @@ Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
       large_bytes_(static_cast<std::size_t>(settings["large_bytes"])),
       thresholds_{settings["min_local"], settings["min_absolute"], settings["min_relative"],
                   settings["share"], settings["max_tasks"]} {
-  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
+  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+    peers_[rank].node = nodes[rank];
     peers_[rank].near = nodes[rank] == nodes[rank_];
+  }
 }
 
 void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads) {
@@ -212,7 +215,7 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
   loads_.do_not_ask(*whom, wave_.wait(), std::numeric_limits<double>::infinity());
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
   const double pause_s = loads_.has_tasks(*whom, wave_.wait()) ? kLongestPause_s : ask_pause_s_;
-  next_ask_s_ = now_s_ + std::max(pause_s, 4 * near_.latency_s.value());
+  next_ask_s_ = now_s_ + std::max(pause_s, 4 * ways_.latency_s(peers_[rank_].node));
   ++counters_.requests;
   send(*whom, begin(Kind::request, *whom, clock_s()));
 }
@@ -221,7 +224,9 @@ void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) 
   if (!with_tasks && asked_at_s < wait_since_s_) return;  // says nothing about this wait
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
-    (peer.near ? near_ : far_).answered(asked_at_s, wait_since_s_, clock_s());
+    ways_.learn(peer.node, [&, now_s = clock_s()](Way& way) {
+      way.answered(asked_at_s, wait_since_s_, now_s);
+    });
     loads_.do_not_ask(from, wave_.wait(), 0);
   }
   if (with_tasks) {

@@ -79,7 +79,8 @@ class Exchange {
     std::uint64_t arrived = 0;             // of those lent, as it last said
     std::deque<double> on_the_way_s;       // how long each takes that was lent and has not arrived
     double all_on_the_way_s = 0;
-    double slowness = 1;  // its seconds for one of ours
+    double slowness = 1;     // its seconds for one of ours
+    std::uint32_t node = 0;  // the lowest rank there
     bool near = true;
     bool asks = false;  // waits for an answer of this rank
     double asked_at_s = 0;
@@ -154,7 +155,7 @@ class Exchange {
   Loads loads_;
   Random random_;
   std::vector<Peer> peers_;
-  Way near_, far_;
+  Ways ways_;
   Handling packing_, unpacking_;  // of lent tasks, and of results until they are finished
   std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away
   std::vector<std::uint64_t> free_slots_;

@@ -51,18 +51,17 @@ double Exchange::share_left(const Load& load) const {
 Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) const {
   const Load& load = loads_.of(rank);
   const Peer& peer = peers_[rank];
-  const Way& way = peer.near ? near_ : far_;
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = (state.bytes_out + state.bytes_back) / lendable;
-  const double data_s = bytes * way.seconds_per_byte.value();
+  const double byte_s = ways_.seconds_per_byte(peer.node), data_s = bytes * byte_s;
   return {.rank = rank,
           .busy_s =
               load.busy_s * share_left(load) + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
-          .delay_s = 2 * way.latency_s.value() + data_s,
+          .delay_s = 2 * ways_.latency_s(peer.node) + data_s,
           .extra_s = handling_s(state, bytes) + data_s,
-          .byte_s = way.seconds_per_byte.value(),
+          .byte_s = byte_s,
           .asks = peer.asks};
 }
 
@@ -378,7 +377,8 @@ void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uin
   const double begin_s = clock_s();
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from, then = std::move(then)] {
-    (peers_[from].near ? near_ : far_).seconds_per_byte.learn((clock_s() - begin_s) / bytes);
+    const double byte_s = (clock_s() - begin_s) / bytes;
+    ways_.learn(peers_[from].node, [&](Way& way) { way.seconds_per_byte.learn(byte_s); });
     then(std::move(*shared));
   });
 }

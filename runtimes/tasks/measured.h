@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 namespace poise::tasks {
 
@@ -70,7 +71,7 @@ class Handling {
   double task_s_ = 0.25e-6, byte_s_ = 0.1e-9;
 };
 
-/// The way to ranks of one kind (of this node, or of others).
+/// The way to the ranks of a node.
 struct Way {
   Floor latency_s{10e-6};
   Floor seconds_per_byte{1e-10};
@@ -80,6 +81,36 @@ struct Way {
   void answered(double asked_at_s, double wait_since_s, double now_s) {
     if (asked_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - asked_at_s) / 2);
   }
+};
+
+/// The ways to all nodes. One of which nothing was learnt is like the others, and none is believed
+/// to be shorter than the way inside this node.
+class Ways {
+ public:
+  explicit Ways(std::uint32_t own_node) : own_(own_node) {}
+  double latency_s(std::uint32_t node) const {
+    return std::max(near_.latency_s.value(), to(node).latency_s.value());
+  }
+  double seconds_per_byte(std::uint32_t node) const {
+    return std::max(near_.seconds_per_byte.value(), to(node).seconds_per_byte.value());
+  }
+  /// Calls `learn` with each way that what happened on the way to this node says something about.
+  template <typename Learn>
+  void learn(std::uint32_t node, const Learn& learn) {
+    if (node == own_) return learn(near_);
+    learn(far_.try_emplace(node, others_).first->second);
+    learn(others_);
+  }
+
+ private:
+  const Way& to(std::uint32_t node) const {
+    if (node == own_) return near_;
+    const auto way = far_.find(node);
+    return way == far_.end() ? others_ : way->second;
+  }
+  std::uint32_t own_;
+  Way near_, others_;  // inside this node; to any other
+  std::unordered_map<std::uint32_t, Way> far_;
 };
 
 }  // namespace poise::tasks

@@ -38,5 +38,28 @@ TEST(Way, learns_nothing_from_an_answer_to_what_was_asked_before_this_wait) {
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Way().latency_s.value());
 }
 
+TEST(Ways, are_learnt_for_each_node_and_guessed_for_others_from_those_known) {
+  Ways ways(7);
+  const auto answer = [&](std::uint32_t node, double there_and_back_s) {
+    for (int i = 0; i < 500; ++i)
+      ways.learn(node, [&](Way& way) { way.answered(0, 0, there_and_back_s); });
+  };
+  answer(7, 2e-6);
+  answer(1, 200e-6);
+  answer(2, 40e-6);
+  EXPECT_NEAR(ways.latency_s(7), 1e-6, 1e-7);
+  EXPECT_NEAR(ways.latency_s(1), 100e-6, 1e-6);
+  EXPECT_NEAR(ways.latency_s(2), 20e-6, 1e-6);
+  EXPECT_NEAR(ways.latency_s(3), 20e-6, 1e-6);  // as heard last
+}
+
+TEST(Ways, to_other_nodes_are_never_shorter_than_inside_this_one) {
+  Ways ways(0);
+  ways.learn(0, [](Way& way) { way.seconds_per_byte.learn(3e-10); });
+  for (int i = 0; i < 100; ++i) ways.learn(1, [](Way& way) { way.seconds_per_byte.learn(1e-12); });
+  EXPECT_GT(ways.seconds_per_byte(0), 1e-10);
+  EXPECT_EQ(ways.seconds_per_byte(1), ways.seconds_per_byte(0));
+}
+
 }  // namespace
 }  // namespace poise::tasks
