@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
 constexpr double kPerDecision = 20;    // of what a decision nobody asked for takes, until the next
-constexpr double kTasksPerThread = 4;  // lent at once, however large they are
+constexpr double kTasksPerThread = 4;  // that may wait at a rank, however large they are
+constexpr double kBatchesThere = 4;    // that may wait at a rank
 constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
@@ -55,8 +56,7 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const double bytes = (state.bytes_out + state.bytes_back) / lendable;
   const double byte_s = ways_.seconds_per_byte(peer.node), data_s = bytes * byte_s;
   return {.rank = rank,
-          .busy_s =
-              load.busy_s * share_left(load) + peer.all_on_the_way_s * peer.slowness / load.threads,
+          .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * ways_.latency_s(peer.node) + data_s,
@@ -189,15 +189,14 @@ void Exchange::decline(std::uint32_t rank) {
   send(rank, begin(Kind::decline, rank, peers_[rank].asked_at_s));
 }
 
-// Lent data lies in memory twice until the results are home, and early copies are gone from the
-// cache when they are read: of tasks of which one is like the other a batch that waits there is
-// enough, and some for each thread.
+// Lent data lies in memory twice until the results are home: of tasks of which one is like the
+// other some batches that wait there are enough, and some tasks for each thread.
 std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
   const Load& load = loads_.of(rank);
   const double there =
       load.queued * share_left(load) + static_cast<double>(peers_[rank].on_the_way_s.size());
-  const double most =
-      std::max(kTasksPerThread * load.threads, batch_bytes_ / std::max(task_bytes, 1.0));
+  const double most = std::max(kTasksPerThread * load.threads,
+                               kBatchesThere * batch_bytes_ / std::max(task_bytes, 1.0));
   return static_cast<std::size_t>(std::max(0.0, most - there));
 }
 
@@ -206,14 +205,14 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
   Peer& peer = peers_[loan.rank];
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
+  const std::size_t most = std::min<std::size_t>(loan.tasks, room);
   const auto is_named = [&](const Task& task) {
     if (program_.decide && task.home != rank_) return false;
     const std::uint64_t name = program_.decide ? task.name : task.number;
     return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
   };
-  auto tasks = loan.names.empty()
-                   ? workplace_.take_for_lending(std::min<std::size_t>(loan.tasks, room), peer.asks)
-                   : workplace_.take_for_lending(is_named);
+  auto tasks = loan.names.empty() ? workplace_.take_for_lending(most, batch_bytes_, peer.asks)
+                                  : workplace_.take_for_lending(is_named);
   if (tasks.empty()) return;
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   counters_.answers += peer.asks;

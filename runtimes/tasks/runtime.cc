@@ -22,8 +22,8 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr double kHelperShare = 0.2;  // of the time for which there are tasks, between two looks
-constexpr double kLongestNap_s = 10e-3, kLongestNapBesideLooks_s = 20e-3;  // of the helper
+constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
+constexpr double kLongestNap_s = 10e-3;  // of the helper
 constexpr unsigned kMaxThreads = 4096;
 
 thread_local Context* context_here = nullptr;
@@ -323,28 +323,23 @@ void Runtime::work_in_background() {
 
 // To wake up takes a core from a task, and whoever waits for an answer loses little while there is
 // much left to do.
-double Runtime::helper_nap_s(bool others_look) const {
-  const double longest_s = others_look ? kLongestNapBesideLooks_s : kLongestNap_s;
+double Runtime::helper_nap_s() const {
   const Workplace::State state = workplace_->state();
-  if (state.lendable == 0) return longest_s;
-  return std::min(longest_s, kHelperShare * state.queued_s / (own_threads_ + team_.load()));
+  if (state.lendable == 0) return kLongestNap_s;
+  return std::min(kLongestNap_s, kHelperShare * state.queued_s / (own_threads_ + team_.load()));
 }
 
 void Runtime::help_in_background() {
   const double shortest_s = settings_["helper_us"] * 1e-6;
-  bool others_look = false;
   std::unique_lock lock(wait_mutex_);
   for (;;) {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
     if (closing_) return;
     lock.unlock();
-    const double nap_s = std::max(shortest_s, helper_nap_s(others_look));
+    const double nap_s = std::max(shortest_s, helper_nap_s());
+    if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress_in_wait();
     lock.lock();
     closes_.wait_for(lock, std::chrono::duration<double>(nap_s), [&] { return closing_; });
-    lock.unlock();
-    others_look = clock_s() - last_look_s_.load(std::memory_order_relaxed) < nap_s;
-    if (!others_look) progress_in_wait();
-    lock.lock();
   }
 }
 

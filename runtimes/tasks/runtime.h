@@ -46,7 +46,7 @@ class Runtime {
   void work(Until until, Look look);
   void work_in_background();
   void help_in_background();
-  double helper_nap_s(bool others_look) const;
+  double helper_nap_s() const;
   void report_missing(double waited_s);
   void write_trace();
 

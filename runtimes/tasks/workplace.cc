@@ -162,14 +162,16 @@ void Workplace::take_back(std::unique_ptr<Task> task) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
+std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most, double most_bytes,
                                                                bool borrowed_too) {
   std::vector<std::unique_ptr<Task>> tasks;
   const std::lock_guard lock(mutex_);
-  while (tasks.size() < most) {
+  double bytes = 0;
+  while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (!is_ours(task)) continue;
+    bytes += static_cast<double>(task->bytes_out());
     tasks.push_back(std::move(task));
   }
   left(tasks);

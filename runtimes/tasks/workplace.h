@@ -72,7 +72,8 @@ class Workplace {
   void accept_borrowed(std::unique_ptr<Task> task);
   /// An own task that was lent has come home without having run.
   void take_back(std::unique_ptr<Task> task);
-  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, bool borrowed_too);
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
+                                                      bool borrowed_too);
   /// Those of which `wanted` says so.
   std::vector<std::unique_ptr<Task>> take_for_lending(
       const std::function<bool(const Task&)>& wanted);
