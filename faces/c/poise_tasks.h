@@ -53,10 +53,10 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes);
 int poise_tasks_free(poise_tasks* context, void* data);
 
 typedef struct poise_with {
-  double cost;                       /* relative to other tasks of the function; 0 and 1 are usual */
-  int32_t priority;                  /* higher first; 0 is usual */
-  int pinned;                        /* runs on this rank */
-  int ordered;                       /* after earlier ordered tasks that touch the same data */
+  double cost;      /* relative to other tasks of the function; 0 and 1 are usual */
+  int32_t priority; /* higher first; 0 is usual */
+  int pinned;       /* runs on this rank */
+  int ordered;      /* after earlier ordered tasks that touch the same data */
   void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
   void* argument;
   const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
