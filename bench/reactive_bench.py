@@ -78,7 +78,7 @@ class Table:
 
 
 def balanced(repeats):
-    """What readiness to lend costs where both of two ranks have as much: beside OpenMP's threads in the
+    """What readiness to lend costs where both of two ranks have as much: beside OpenMP's tasks in the
     same processes, in turns, step by step."""
     table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %"])
     for size, tasks in (50, 2400), (150, 200), (300, 30):
