@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 # Open MPI as root, with more ranks than cores, asks for these; MPICH ignores them.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -11,8 +12,11 @@ TIMEOUT_S = 300
 
 
 def mpiexec(ranks, command, **variables):
-    """What `command` prints on as many ranks, `variables` added to its environment."""
+    """What `command` prints on as many ranks, `variables` added to its environment. Ends with it if it fails."""
     done = subprocess.run(["mpiexec", "-n", str(ranks), *map(str, command)],
                           env={**os.environ, **ENVIRONMENT, **variables}, capture_output=True,
-                          text=True, timeout=TIMEOUT_S, check=True)
+                          text=True, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        sys.stderr.write(done.stderr)
+        sys.exit(done.returncode)
     return done.stdout

@@ -55,8 +55,11 @@ def main():
     unknown = set(arguments.name) - set(known())
     if unknown:
         parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(known())}")
-    for name in arguments.name or known():
-        run(name, extra)
+    try:
+        for name in arguments.name or known():
+            run(name, extra)
+    except subprocess.CalledProcessError as failed:  # it has said why
+        return failed.returncode
     return 0
 
 
