@@ -44,6 +44,7 @@ Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
       post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"]),
             settings["delay_us"] * 1e-6),
       arena_(communicator, nodes, static_cast<std::size_t>(settings["shared_bytes"])),
+      bells_(communicator, arena_),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
       wave_(rank_, num_ranks_),
@@ -78,6 +79,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     wave_.enter(out);
     send_waves(out);
   }
+  bells_.answer();
   post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
   const Workplace::State state = workplace_.state();
   send_results(state);
@@ -96,6 +98,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     if (now.idle()) wave_.idle(now.created, now.finished, out);
     send_waves(out);
   }
+  under_way_.store(post_.under_way(), std::memory_order_relaxed);
   if (!wave_.done()) return;
   in_wait_ = false;
   replicas_.clear();  // nobody wants them any more
@@ -140,6 +143,12 @@ Writer Exchange::begin(Kind kind, std::uint32_t to, double asked_at_s) {
 }
 
 void Exchange::send(std::uint32_t to, Writer&& head, std::vector<Large> larges,
+                    std::shared_ptr<const void> keep) {
+  post(to, std::move(head), std::move(larges), std::move(keep));
+  bells_.ring(to);
+}
+
+void Exchange::post(std::uint32_t to, Writer&& head, std::vector<Large> larges,
                     std::shared_ptr<const void> keep) {
   ++counters_.messages;
   post_.send(static_cast<int>(to), head.take(), std::move(larges), std::move(keep));
@@ -197,12 +206,12 @@ void Exchange::send_waves(const std::vector<WaveMessage>& messages) {
   }
 }
 
-// Tells one rank after the other, while there is something to tell.
+// Tells one rank after the other, while there is something to tell. Nobody is disturbed by it.
 void Exchange::gossip(const Workplace::State& state) {
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
   next_gossip_s_ = now_s_ + kGossipEvery_s;
   const std::uint32_t to = loads_.next_listener();
-  send(to, begin(Kind::load, to));
+  post(to, begin(Kind::load, to));
 }
 
 // --- borrowing ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtimes/tasks/arena.h"
+#include "runtimes/tasks/bells.h"
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/loads.h"
@@ -38,6 +39,10 @@ class Exchange {
   /// enters it with the first call that names it); `all_inside`: no thread of the program can
   /// submit any more before it ends.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
+
+  /// Whether something has come from this node since the last step, or was under way then. For
+  /// several threads at once.
+  bool has_mail() const { return bells_.rang() || under_way_.load(std::memory_order_relaxed); }
 
   /// The last wait that has ended.
   std::uint64_t done_wait() const { return wave_.done() ? wave_.wait() : wave_.wait() - 1; }
@@ -91,6 +96,8 @@ class Exchange {
   Writer begin(Kind kind, std::uint32_t to, double asked_at_s = 0);
   void send(std::uint32_t to, Writer&& head, std::vector<Large> larges = {},
             std::shared_ptr<const void> keep = nullptr);
+  void post(std::uint32_t to, Writer&& head, std::vector<Large> larges = {},
+            std::shared_ptr<const void> keep = nullptr);  // without ringing
   void handle(const Post::Arrival& arrival);
   void hear(Load load, std::uint32_t from);
   void send_waves(const std::vector<WaveMessage>& messages);
@@ -149,6 +156,8 @@ class Exchange {
   Workplace& workplace_;
   Post post_;
   Arena arena_;
+  Bells bells_;
+  std::atomic<bool> under_way_{false};  // from or to this rank, after the last step
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now
   Wave wave_;

@@ -47,6 +47,8 @@ class Post {
   /// Receives the next large items that follow this head, in the order they were sent.
   void fetch(const Arrival& arrival, std::span<const Large> into, std::function<void()> then);
 
+  /// Large items from or to here, or heads to here, that have to be driven.
+  bool under_way() const { return large_sends_ > 0 || !receive_requests_.empty(); }
   /// Large items on their way from here, whose memory must stay.
   bool larges_under_way() const { return large_sends_ > 0; }
 

@@ -22,6 +22,9 @@ namespace poise::tasks {
 
 namespace {
 
+// Of a busy rank's time, for looks that may be in vain; of the time for which there are tasks,
+// between two.
+constexpr double kLookingShare = 0.001, kLookShare = 0.1;
 constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
 constexpr double kLongestNap_s = 10e-3;  // of the helper
 constexpr unsigned kMaxThreads = 4096;
@@ -216,10 +219,14 @@ void Runtime::progress_in_wait() {
 void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = clock_s();
+  const bool was_called = exchange_->has_mail();
+  const std::uint64_t sent = exchange_->counters().messages;
   exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
   done_.store(exchange_->done_wait());
   auto finished = exchange_->take_finished();
   last_look_s_.store(now, std::memory_order_relaxed);
+  if (!was_called && exchange_->counters().messages == sent && workplace_->queued() > 0)
+    look_takes_s_.store(moved_average(look_takes_s_, clock_s() - now, 0.125));
   if (all_inside_.load()) report_missing(now - entered_s_);
   lock.unlock();
   Context* const before = std::exchange(context_here, &owner_);
@@ -240,19 +247,33 @@ void Runtime::report_missing(double waited_s) {
         exchange_->rank(), waited_s, rank);
 }
 
+// After a task of this length. What nobody of this node has called for is looked for now and then,
+// and more often the less there is left to do.
+bool Runtime::look_is_due(double now_s, double task_s) const {
+  const double since_s = now_s - last_look_s_.load(std::memory_order_relaxed);
+  if (since_s < poll_s_) return false;
+  if (exchange_->has_mail()) return true;
+  const double left_s = static_cast<double>(workplace_->queued()) * task_s;
+  return since_s >= std::min(kLookShare * left_s, look_takes_s_ / kLookingShare);
+}
+
 template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
   look();
+  double now_s = clock_s();
   while (!until()) {
-    if (const auto end_s = workplace_->run_one()) {
+    if (const auto end_s = workplace_->run_one(now_s)) {
       backoff.reset();
-      if (*end_s - last_look_s_.load(std::memory_order_relaxed) >= poll_s_) look();
+      const double task_s = *end_s - std::exchange(now_s, *end_s);
+      if (!look_is_due(now_s, task_s)) continue;
+      look();
     } else {
       look();
       if (workplace_->queued() == 0) backoff.pause();
     }
+    now_s = clock_s();
   }
   context_here = before;
 }
@@ -260,7 +281,7 @@ void Runtime::work(Until until, Look look) {
 bool Runtime::yield() {
   Context* const before = std::exchange(context_here, &owner_);
   progress();
-  const bool ran = workplace_->run_one().has_value();
+  const bool ran = workplace_->run_one(clock_s()).has_value();
   context_here = before;
   return ran;
 }

@@ -46,6 +46,7 @@ class Runtime {
   void work(Until until, Look look);
   void work_in_background();
   void help_in_background();
+  bool look_is_due(double now_s, double task_s) const;
   double helper_nap_s() const;
   void report_missing(double waited_s);
   void write_trace();
@@ -60,6 +61,7 @@ class Runtime {
   std::unique_ptr<Exchange> exchange_;
   std::mutex exchange_mutex_;
   std::atomic<double> last_look_s_{0};
+  std::atomic<double> look_takes_s_{1e-6};  // in vain, of a busy rank
   double poll_s_ = 0;
 
   // The wait that is open, if any. A team's threads come and go one by one.

@@ -93,17 +93,17 @@ std::unique_ptr<Task> Workplace::next() {
   return task;
 }
 
-std::optional<double> Workplace::run_one() {
-  const double begin_s = clock_s();
+std::optional<double> Workplace::run_one(double now_s) {
   std::unique_ptr<Task> task = next();
   if (!task) return std::nullopt;
   run(*task);
   // With what it takes to start a task: of very short ones that is the larger part.
-  const double end_s = clock_s(), seconds = task->seconds = end_s - begin_s;
+  double end_s = clock_s();
+  const double seconds = task->seconds = end_s - now_s;
   if (!task->failed) times_.learn(task->function, seconds, task->cost);
-  if (events_) events_->ran(begin_s, end_s, task->function, task->home, task->slot);
+  if (events_) events_->ran(now_s, end_s, task->function, task->home, task->slot);
   const bool own = task->home == rank_;
-  if (own) deliver(*task);
+  if (own && deliver(*task)) end_s = clock_s();
   const std::lock_guard lock(mutex_);
   --running_;
   ++(own ? counters_.ran_own : counters_.ran_borrowed);
@@ -115,7 +115,9 @@ std::optional<double> Workplace::run_one() {
   return end_s;
 }
 
-void Workplace::deliver(Task& task) {
+/// Returns whether that could take time.
+bool Workplace::deliver(Task& task) {
+  if (!task.deliver && !task.on_finish) return false;
   try {
     if (task.deliver && !task.failed) task.deliver();
     if (task.on_finish) task.on_finish();
@@ -123,6 +125,7 @@ void Workplace::deliver(Task& task) {
     task.failed = true;
     task.error = std::string("when it was done: ") + exception.what();
   }
+  return true;
 }
 
 // Under the lock.

@@ -60,8 +60,8 @@ class Workplace {
   /// `in_order`: after earlier such tasks that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs the next task. Returns when that ended, nothing if there was none.
-  std::optional<double> run_one();
+  /// Runs the next task, from `now_s` on. Returns when that ended, nothing if there was none.
+  std::optional<double> run_one(double now_s);
 
   /// The task that the calling thread runs, of this workplace; else null.
   Task* current() const;
@@ -117,7 +117,7 @@ class Workplace {
  private:
   std::unique_ptr<Task> next();
   void run(Task& task);
-  void deliver(Task& task);
+  bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
   bool is_ours(std::unique_ptr<Task>& task);
