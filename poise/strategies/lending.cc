@@ -10,6 +10,10 @@ namespace poise {
 
 namespace {
 
+std::pair<double, double> nearness(const Borrower& other) {
+  return {other.distance, other.delay_s};
+}
+
 double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
@@ -89,8 +93,8 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   for (Taker& taker : takers) {
     const double its_end_s = taker.end_after(task);
     if (its_end_s > end_s || !may_have(taker, task)) continue;
-    if (!best || std::pair(taker.other->delay_s, its_end_s) <
-                     std::pair(best->other->delay_s, best->end_after(task)))
+    if (!best || std::pair(nearness(*taker.other), its_end_s) <
+                     std::pair(nearness(*best->other), best->end_after(task)))
       best = &taker;
   }
   return best;
@@ -126,8 +130,9 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
   }
   std::vector<const Borrower*> nearest;
   for (const Borrower& other : view.others) nearest.push_back(&other);
-  std::stable_sort(nearest.begin(), nearest.end(),
-                   [](const Borrower* a, const Borrower* b) { return a->delay_s < b->delay_s; });
+  std::stable_sort(nearest.begin(), nearest.end(), [](const Borrower* a, const Borrower* b) {
+    return nearness(*a) < nearness(*b);
+  });
   // What does not fit at home; the more is lent, the less time is left for one's own tasks.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {

@@ -21,6 +21,7 @@ struct Borrower {
   double extra_s = 0;   // the rank's own work per borrowed task: its data in and out
   double byte_s = 0;    // on the way, per byte
   bool asks = false;    // for tasks, now
+  double distance = 1;  // the Machine's factor from the lender; infinite to another node
 };
 
 /// A task that has not started, as a program's own policy sees it.
@@ -61,10 +62,10 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 /// The loans after which all queued tasks and their results are done soonest.
 ///
 /// Every rank takes as many tasks as it can finish by the earliest time at which all are through;
-/// what fits at home stays, then the ranks with the least delay are filled first, so a distant rank
-/// gets only what nearer ones could not take in time. Nothing is lent unless the end comes sooner
-/// by more than the share min_gain. Fractions of a task do not exist: the result is optimal for
-/// equal tasks. O(n) times the bits of a double.
+/// what fits at home stays, then the nearest ranks are filled first (by distance, of equal ones by
+/// delay), so a distant rank gets only what nearer ones could not take in time. Nothing is lent
+/// unless the end comes sooner by more than the share min_gain. Fractions of a task do not exist:
+/// the result is optimal for equal tasks. O(n) times the bits of a double.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
 
 /// Whether the end could come sooner by more than the share min_gain if tasks were as fine as sand:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <string>
 
 #include "poise/base/random.h"
@@ -55,6 +56,40 @@ TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
   const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),
               ElementsAre(Loan{3, 3}, Loan{7, 1}));
+}
+
+// A machine of two nodes with two domains each, seen by a rank that has all tasks.
+const double kElsewhere = std::numeric_limits<double>::infinity();
+const Borrower kNeighbours[] = {{.rank = 4, .delay_s = 0.1, .distance = kElsewhere},
+                                {.rank = 3, .delay_s = 0.2, .distance = 2},
+                                {.rank = 2, .delay_s = 0.2, .distance = 1.5},
+                                {.rank = 1, .delay_s = 0.3}};
+
+TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
+  // In 2 s this rank does 2 tasks and any other, whose way is not that long, one.
+  const auto loans = [](std::uint32_t tasks) {
+    return cost_aware_loans({.task_s = 1, .queued = tasks, .others = kNeighbours}, 0);
+  };
+  EXPECT_THAT(loans(3), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(4), ElementsAre(Loan{1, 1}, Loan{2, 1}));
+  EXPECT_THAT(loans(5), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
+  EXPECT_THAT(loans(6), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}, Loan{4, 1}));
+}
+
+TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
+  std::vector<QueuedTask> queue;
+  for (std::uint64_t name = 1; name <= 6; ++name) queue.push_back({.name = name, .task_s = 1});
+  const auto ranks = [&](std::size_t tasks) {
+    std::vector<std::uint32_t> found;
+    for (const Loan& loan :
+         sized_loans({.others = kNeighbours, .queue = std::span(queue).first(tasks)}, 0))
+      found.push_back(loan.rank);
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  EXPECT_THAT(ranks(3), ElementsAre(1));
+  EXPECT_THAT(ranks(4), ElementsAre(1, 2));
+  EXPECT_THAT(ranks(6), ElementsAre(1, 2, 3, 4));
 }
 
 TEST(CostAwareLoans, keeps_everything_when_the_way_is_longer_than_the_work) {

@@ -64,9 +64,6 @@ std::vector<T> all_of(MPI_Comm communicator, const T& own) {
   return all;
 }
 
-/// Of each rank, the lowest rank on its node: ranks under one system and one name of a host.
-std::vector<std::uint32_t> nodes_of(MPI_Comm communicator);
-
 /// FNV-1a.
 std::uint64_t hash_of(const std::string& text);
 

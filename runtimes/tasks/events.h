@@ -42,7 +42,7 @@ std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::s
 /// from the creation, which is collective, as a node's first rank leaves a barrier.
 class Events {
  public:
-  /// Collective. `nodes`: of each rank, see nodes_of.
+  /// Collective. `nodes`: of each rank, see Neighbours.
   Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,

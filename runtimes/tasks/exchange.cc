@@ -35,23 +35,28 @@ int size_of(MPI_Comm communicator) {
   return size;
 }
 
+std::vector<double> distances_to(const Neighbours& neighbours) {
+  std::vector<double> distances;
+  for (const Neighbour& neighbour : neighbours.of_rank) distances.push_back(neighbour.distance);
+  return distances;
+}
+
 }  // namespace
 
-Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
-                   const Knobs& settings, Policy policy, Workplace& workplace)
+Exchange::Exchange(MPI_Comm communicator, const Neighbours& neighbours, const Knobs& settings,
+                   Policy policy, Workplace& workplace)
     : settings_(settings),
       workplace_(workplace),
       post_(communicator, static_cast<std::size_t>(settings["chunk_bytes"]),
             settings["delay_us"] * 1e-6),
-      arena_(communicator, nodes, static_cast<std::size_t>(settings["shared_bytes"])),
+      arena_(communicator, neighbours.nodes, static_cast<std::size_t>(settings["shared_bytes"])),
       bells_(communicator, arena_),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
       wave_(rank_, num_ranks_),
-      loads_(rank_, num_ranks_),
+      loads_(rank_, distances_to(neighbours)),
       random_(rank_ + 1),
       peers_(num_ranks_),
-      ways_(nodes[rank_]),
       tokens_(arena_),
       pull_(settings["pull"] > 0 && settings.choice("policy") != "none"),
       push_(settings["push"] > 0 && settings.choice("policy") != "none"),
@@ -63,9 +68,13 @@ Exchange::Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes,
       thresholds_{settings["min_local"], settings["min_absolute"], settings["min_relative"],
                   settings["share"], settings["max_tasks"]} {
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
-    peers_[rank].node = nodes[rank];
-    peers_[rank].near = nodes[rank] == nodes[rank_];
+    peers_[rank].at = neighbours.of_rank[rank];
+    if (rank != rank_) nearest_first_.push_back(rank);
   }
+  std::stable_sort(nearest_first_.begin(), nearest_first_.end(),
+                   [this](std::uint32_t a, std::uint32_t b) {
+                     return peers_[a].at.distance < peers_[b].at.distance;
+                   });
 }
 
 void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads) {
@@ -156,7 +165,7 @@ void Exchange::post(std::uint32_t to, Writer&& head, std::vector<Large> larges,
 
 // Ranks of a node have one clock; what others say is as old as it is known here.
 void Exchange::hear(Load load, std::uint32_t from) {
-  if (!peers_[from].near) load.said_s = now_s_;
+  if (std::isinf(peers_[from].at.distance)) load.said_s = now_s_;
   loads_.hear(load);
 }
 
@@ -224,7 +233,7 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
   loads_.do_not_ask(*whom, wave_.wait(), std::numeric_limits<double>::infinity());
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
   const double pause_s = loads_.has_tasks(*whom, wave_.wait()) ? kLongestPause_s : ask_pause_s_;
-  next_ask_s_ = now_s_ + std::max(pause_s, 4 * ways_.latency_s(peers_[rank_].node));
+  next_ask_s_ = now_s_ + std::max(pause_s, 4 * ways_.latency_s(peers_[rank_].at));
   ++counters_.requests;
   send(*whom, begin(Kind::request, *whom, clock_s()));
 }
@@ -233,7 +242,7 @@ void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) 
   if (!with_tasks && asked_at_s < wait_since_s_) return;  // says nothing about this wait
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {
-    ways_.learn(peer.node, [&, now_s = clock_s()](Way& way) {
+    ways_.learn(peer.at, [&, now_s = clock_s()](Way& way) {
       way.answered(asked_at_s, wait_since_s_, now_s);
     });
     loads_.do_not_ask(from, wave_.wait(), 0);

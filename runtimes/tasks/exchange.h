@@ -18,6 +18,7 @@
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/loads.h"
 #include "runtimes/tasks/measured.h"
+#include "runtimes/tasks/neighbours.h"
 #include "runtimes/tasks/post.h"
 #include "runtimes/tasks/wave.h"
 #include "runtimes/tasks/workplace.h"
@@ -31,8 +32,8 @@ namespace poise::tasks {
 /// Not for several threads at once, and the only part that calls MPI.
 class Exchange {
  public:
-  /// Collective. `nodes`: of each rank, see nodes_of.
-  Exchange(MPI_Comm communicator, std::span<const std::uint32_t> nodes, const Knobs& settings,
+  /// Collective.
+  Exchange(MPI_Comm communicator, const Neighbours& neighbours, const Knobs& settings,
            Policy policy, Workplace& workplace);
 
   /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
@@ -84,9 +85,8 @@ class Exchange {
     std::uint64_t arrived = 0;             // of those lent, as it last said
     std::deque<double> on_the_way_s;       // how long each takes that was lent and has not arrived
     double all_on_the_way_s = 0;
-    double slowness = 1;     // its seconds for one of ours
-    std::uint32_t node = 0;  // the lowest rank there
-    bool near = true;
+    double slowness = 1;  // its seconds for one of ours
+    Neighbour at;
     bool asks = false;  // waits for an answer of this rank
     double asked_at_s = 0;
     double patience_s = 0;
@@ -164,6 +164,7 @@ class Exchange {
   Loads loads_;
   Random random_;
   std::vector<Peer> peers_;
+  std::vector<std::uint32_t> nearest_first_;  // all other ranks
   Ways ways_;
   Handling packing_, unpacking_;  // of lent tasks, and of results until they are finished
   std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away

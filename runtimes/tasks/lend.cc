@@ -54,15 +54,16 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const Peer& peer = peers_[rank];
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = (state.bytes_out + state.bytes_back) / lendable;
-  const double byte_s = ways_.seconds_per_byte(peer.node), data_s = bytes * byte_s;
+  const double byte_s = ways_.seconds_per_byte(peer.at), data_s = bytes * byte_s;
   return {.rank = rank,
           .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
-          .delay_s = 2 * ways_.latency_s(peer.node) + data_s,
+          .delay_s = 2 * ways_.latency_s(peer.at) + data_s,
           .extra_s = handling_s(state, bytes) + data_s,
           .byte_s = byte_s,
-          .asks = peer.asks};
+          .asks = peer.asks,
+          .distance = peer.at.distance};
 }
 
 // A rank's own work per task that it lends: on its way out, and until it is finished at home.
@@ -76,7 +77,7 @@ std::vector<Loan> Exchange::trial_loans(const Workplace::State& state) const {
   std::vector<Loan> loans;
   const auto pinned = static_cast<double>(state.queued - state.lendable);
   double left = static_cast<double>(state.lendable) - std::max(0.0, threads_ - pinned);
-  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+  for (const std::uint32_t rank : nearest_first_) {
     const Load& load = loads_.of(rank);
     if (!may_borrow(rank) || load.queued > 0 || peers_[rank].lent > peers_[rank].arrived) continue;
     const double tasks = std::min<double>(left, load.threads);
@@ -92,7 +93,7 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) {
   std::vector<std::uint32_t> ranks;
   tasks.push_back(static_cast<double>(state.lendable));  // this rank's first, then the others'
   ranks.push_back(rank_);
-  for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
+  for (const std::uint32_t rank : nearest_first_) {
     loads[rank] = loads_.of(rank).stated;
     if (!may_borrow(rank)) continue;
     others.push_back(borrower(rank, state));
@@ -377,7 +378,7 @@ void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uin
   const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
   post_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from, then = std::move(then)] {
     const double byte_s = (clock_s() - begin_s) / bytes;
-    ways_.learn(peers_[from].node, [&](Way& way) { way.seconds_per_byte.learn(byte_s); });
+    ways_.learn(peers_[from].at, [&](Way& way) { way.seconds_per_byte.learn(byte_s); });
     then(std::move(*shared));
   });
 }

@@ -7,10 +7,20 @@ namespace poise::tasks {
 namespace {
 constexpr std::size_t kLatest = 8;
 constexpr int kRandomTries = 4;
+constexpr double kAlike = 0.5;  // of the most work: as good to ask, if it is nearer
 }  // namespace
 
-Loads::Loads(std::uint32_t self, std::uint32_t num_ranks) : self_(self), known_(num_ranks) {
-  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) known_[rank].load.rank = rank;
+Loads::Loads(std::uint32_t self, const std::vector<double>& distances)
+    : self_(self), known_(distances.size()) {
+  const auto num_ranks = static_cast<std::uint32_t>(distances.size());
+  for (std::uint32_t rank = 0; rank < num_ranks; ++rank) {
+    known_[rank].load.rank = rank;
+    known_[rank].distance = distances[rank];
+  }
+  for (std::uint32_t ahead = 1; ahead < num_ranks; ahead *= 2)
+    listeners_.push_back((self + ahead) % num_ranks);
+  std::stable_sort(listeners_.begin(), listeners_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return distances[a] < distances[b]; });
 }
 
 bool Loads::hear(const Load& load) {
@@ -41,28 +51,28 @@ std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
   return loads;
 }
 
-std::uint32_t Loads::next_listener() {
-  const auto num_ranks = static_cast<std::uint32_t>(known_.size());
-  const std::uint32_t to = (self_ + distance_) % num_ranks;
-  distance_ = distance_ * 2 < num_ranks ? distance_ * 2 : 1;
-  return to;
-}
+std::uint32_t Loads::next_listener() { return listeners_[next_listener_++ % listeners_.size()]; }
 
 std::optional<std::uint32_t> Loads::lender(std::uint64_t wait, double now_s, Random& random) const {
+  const auto lends = [&](std::uint32_t rank) {
+    return has_tasks(rank, wait) && known_[rank].may_be_asked(wait, now_s);
+  };
+  double most_s = 0;
+  for (const std::uint32_t rank : latest_)
+    if (lends(rank)) most_s = std::max(most_s, known_[rank].load.busy_s);
   std::optional<std::uint32_t> best;
-  double most_s = -1;
   for (const std::uint32_t rank : latest_) {
-    const Known& known = known_[rank];
-    if (!has_tasks(rank, wait) || !known.may_be_asked(wait, now_s)) continue;
-    if (known.load.busy_s > most_s) best = rank, most_s = known.load.busy_s;
+    if (!lends(rank) || known_[rank].load.busy_s < kAlike * most_s) continue;
+    if (!best || known_[rank].is_better_than(known_[*best])) best = rank;
   }
   if (best) return best;
   for (int i = 0; i < kRandomTries; ++i) {
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
     if (rank == self_ || !known_[rank].may_be_asked(wait, now_s)) continue;
-    return rank;
+    if (!best || known_[rank].distance < known_[*best].distance) best = rank;
+    if (known_[*best].distance <= 1) break;  // nobody is nearer
   }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace poise::tasks

@@ -25,7 +25,8 @@ struct Load {
 
 class Loads {
  public:
-  Loads(std::uint32_t self, std::uint32_t num_ranks);
+  /// `distances`: to each rank.
+  Loads(std::uint32_t self, const std::vector<double>& distances);
 
   /// Takes a statement unless a later one is known. Returns whether it was news.
   bool hear(const Load& load);
@@ -35,12 +36,13 @@ class Loads {
   /// ranks that have tasks before those that have none, who are many and speak for themselves.
   std::vector<Load> news(std::uint32_t to, std::size_t most) const;
 
-  /// Whom to tell of one's own load next: the ranks at distances 1, 2, 4, … in turns.
+  /// Whom to tell of one's own load next: the ranks whose numbers are larger by 1, 2, 4, … in
+  /// turns, the nearest of them first. There are two ranks or more.
   std::uint32_t next_listener();
 
-  /// Whom to ask for tasks in this wait: of those that say they have some the one with the most
-  /// work per thread, else a random rank not known to be elsewhere. Nobody who may not be asked
-  /// before a later time.
+  /// Whom to ask for tasks in this wait: of those that say they have some, and at least half as
+  /// much work per thread as any, the nearest, of them the one with the most work; else of a few
+  /// random ranks the nearest. Nobody who may not be asked before a later time.
   std::optional<std::uint32_t> lender(std::uint64_t wait, double now_s, Random& random) const;
   void do_not_ask(std::uint32_t rank, std::uint64_t wait, double before_s) {
     known_[rank].not_before_s = before_s;
@@ -52,16 +54,23 @@ class Loads {
  private:
   struct Known {
     Load load;
+    double distance = 1;
     double not_before_s = 0;  // to be asked in that wait
     std::uint64_t not_in_wait = 0;
     bool may_be_asked(std::uint64_t wait, double now_s) const {
       return wait != not_in_wait || now_s >= not_before_s;
     }
+    bool is_better_than(const Known& other) const {
+      return distance < other.distance ||
+             (distance == other.distance && load.busy_s > other.load.busy_s);
+    }
   };
 
-  std::uint32_t self_, distance_ = 1;
+  std::uint32_t self_;
   std::uint64_t newest_wait_ = 0;  // what was said in earlier ones is over
   std::vector<Known> known_;
+  std::vector<std::uint32_t> listeners_;
+  std::size_t next_listener_ = 0;
   // Ranks, few: those that have tasks first, then the latest heard.
   std::vector<std::uint32_t> latest_;
 };

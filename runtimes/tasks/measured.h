@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+
+#include "runtimes/tasks/neighbours.h"
 
 namespace poise::tasks {
 
@@ -71,7 +74,7 @@ class Handling {
   double task_s_ = 0.25e-6, byte_s_ = 0.1e-9;
 };
 
-/// The way to the ranks of a node.
+/// The way to ranks that are equally far.
 struct Way {
   Floor latency_s{10e-6};
   Floor seconds_per_byte{1e-10};
@@ -81,36 +84,41 @@ struct Way {
   void answered(double asked_at_s, double wait_since_s, double now_s) {
     if (asked_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - asked_at_s) / 2);
   }
+  Way times(double factor) const {
+    return {Floor(factor * latency_s.value()), Floor(factor * seconds_per_byte.value())};
+  }
 };
 
-/// The ways to all nodes. One of which nothing was learnt is like the others, and none is believed
-/// to be shorter than the way inside this node.
+/// The ways to all groups of ranks. One of which nothing was learnt is longer than that inside the
+/// own domain by the Machine's factor, or like those to other nodes; none is believed to be shorter
+/// than that inside.
 class Ways {
  public:
-  explicit Ways(std::uint32_t own_node) : own_(own_node) {}
-  double latency_s(std::uint32_t node) const {
-    return std::max(near_.latency_s.value(), to(node).latency_s.value());
+  double latency_s(const Neighbour& to) const {
+    return std::max(near_.latency_s.value(), way(to).latency_s.value());
   }
-  double seconds_per_byte(std::uint32_t node) const {
-    return std::max(near_.seconds_per_byte.value(), to(node).seconds_per_byte.value());
+  double seconds_per_byte(const Neighbour& to) const {
+    return std::max(near_.seconds_per_byte.value(), way(to).seconds_per_byte.value());
   }
-  /// Calls `learn` with each way that what happened on the way to this node says something about.
+  /// Calls `learn` with each way that what happened on the way to this rank says something about.
   template <typename Learn>
-  void learn(std::uint32_t node, const Learn& learn) {
-    if (node == own_) return learn(near_);
-    learn(far_.try_emplace(node, others_).first->second);
-    learn(others_);
+  void learn(const Neighbour& to, const Learn& learn) {
+    if (to.distance <= 1) return learn(near_);
+    learn(known_.try_emplace(to.group, guess(to)).first->second);
+    if (std::isinf(to.distance)) learn(others_);
   }
 
  private:
-  const Way& to(std::uint32_t node) const {
-    if (node == own_) return near_;
-    const auto way = far_.find(node);
-    return way == far_.end() ? others_ : way->second;
+  Way guess(const Neighbour& to) const {
+    return std::isinf(to.distance) ? others_ : near_.times(to.distance);
   }
-  std::uint32_t own_;
-  Way near_, others_;  // inside this node; to any other
-  std::unordered_map<std::uint32_t, Way> far_;
+  Way way(const Neighbour& to) const {
+    if (to.distance <= 1) return near_;
+    const auto way = known_.find(to.group);
+    return way == known_.end() ? guess(to) : way->second;
+  }
+  Way near_, others_;  // inside this domain; to any other node
+  std::unordered_map<std::uint32_t, Way> known_;
 };
 
 }  // namespace poise::tasks

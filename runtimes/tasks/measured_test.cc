@@ -1,6 +1,7 @@
 #include "runtimes/tasks/measured.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace poise::tasks {
 namespace {
@@ -38,27 +39,48 @@ TEST(Way, learns_nothing_from_an_answer_to_what_was_asked_before_this_wait) {
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Way().latency_s.value());
 }
 
-TEST(Ways, are_learnt_for_each_node_and_guessed_for_others_from_those_known) {
-  Ways ways(7);
-  const auto answer = [&](std::uint32_t node, double there_and_back_s) {
-    for (int i = 0; i < 500; ++i)
-      ways.learn(node, [&](Way& way) { way.answered(0, 0, there_and_back_s); });
-  };
-  answer(7, 2e-6);
-  answer(1, 200e-6);
-  answer(2, 40e-6);
-  EXPECT_NEAR(ways.latency_s(7), 1e-6, 1e-7);
-  EXPECT_NEAR(ways.latency_s(1), 100e-6, 1e-6);
-  EXPECT_NEAR(ways.latency_s(2), 20e-6, 1e-6);
-  EXPECT_NEAR(ways.latency_s(3), 20e-6, 1e-6);  // as heard last
+constexpr Neighbour kNear{7, 1};
+Neighbour elsewhere(std::uint32_t group) {
+  return {group, std::numeric_limits<double>::infinity()};
 }
 
-TEST(Ways, to_other_nodes_are_never_shorter_than_inside_this_one) {
-  Ways ways(0);
-  ways.learn(0, [](Way& way) { way.seconds_per_byte.learn(3e-10); });
-  for (int i = 0; i < 100; ++i) ways.learn(1, [](Way& way) { way.seconds_per_byte.learn(1e-12); });
-  EXPECT_GT(ways.seconds_per_byte(0), 1e-10);
-  EXPECT_EQ(ways.seconds_per_byte(1), ways.seconds_per_byte(0));
+void answer(Ways& ways, const Neighbour& to, double there_and_back_s) {
+  for (int i = 0; i < 500; ++i)
+    ways.learn(to, [&](Way& way) { way.answered(0, 0, there_and_back_s); });
+}
+
+TEST(Ways, are_learnt_for_each_node_and_guessed_for_others_from_those_known) {
+  Ways ways;
+  answer(ways, kNear, 2e-6);
+  answer(ways, elsewhere(1), 200e-6);
+  answer(ways, elsewhere(2), 40e-6);
+  EXPECT_NEAR(ways.latency_s(kNear), 1e-6, 1e-7);
+  EXPECT_NEAR(ways.latency_s(elsewhere(1)), 100e-6, 1e-6);
+  EXPECT_NEAR(ways.latency_s(elsewhere(2)), 20e-6, 1e-6);
+  EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // as heard last
+}
+
+TEST(Ways, to_other_domains_are_longer_by_the_machines_factor_until_they_are_learnt) {
+  const Neighbour across{3, 2.5};
+  Ways ways;
+  answer(ways, kNear, 2e-6);
+  EXPECT_NEAR(ways.latency_s(across), 2.5e-6, 1e-7);
+  EXPECT_DOUBLE_EQ(ways.seconds_per_byte(across), 2.5 * ways.seconds_per_byte(kNear));
+  answer(ways, across, 3e-6);
+  EXPECT_NEAR(ways.latency_s(across), 1.5e-6, 1e-7);
+  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // nobody has heard from there
+  EXPECT_NEAR(ways.latency_s(kNear), 1e-6, 1e-7);
+}
+
+TEST(Ways, are_never_shorter_than_inside_this_domain) {
+  for (const Neighbour& far : {elsewhere(1), Neighbour{2, 2}}) {
+    Ways ways;
+    ways.learn(kNear, [](Way& way) { way.seconds_per_byte.learn(3e-10); });
+    for (int i = 0; i < 100; ++i)
+      ways.learn(far, [](Way& way) { way.seconds_per_byte.learn(1e-12); });
+    EXPECT_GT(ways.seconds_per_byte(kNear), 1e-10);
+    EXPECT_EQ(ways.seconds_per_byte(far), ways.seconds_per_byte(kNear));
+  }
 }
 
 }  // namespace

@@ -24,4 +24,8 @@ inline void meet() {
   complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
 }
 
+/// From now on hwloc takes the first two processing units that this rank may use for a machine of
+/// two memory domains.
+void pretend_two_domains();
+
 }  // namespace poise::tasks

@@ -11,6 +11,7 @@
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/collective.h"
+#include "runtimes/tasks/neighbours.h"
 #include "runtimes/tasks/settings.h"
 #include "runtimes/tasks/summary.h"
 
@@ -123,11 +124,11 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
-  const auto nodes = nodes_of(communicator);
+  const Neighbours neighbours = neighbours_of(communicator);
   exchange_ =
-      std::make_unique<Exchange>(communicator, nodes, settings_, options.policy, *workplace_);
+      std::make_unique<Exchange>(communicator, neighbours, settings_, options.policy, *workplace_);
   trace_path_ = next_trace_path(communicator);
-  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator, nodes);
+  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator, neighbours.nodes);
   workplace_->tell(events_.get());
   own_threads_ = options.threads - 1;
   for (unsigned i = 1; i < options.threads; ++i)

@@ -1,0 +1,78 @@
+// Near before far, from the processing units that ranks are bound to down to what they lend.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <set>
+#include <thread>
+
+#include "runtimes/tasks/context.h"
+#include "runtimes/tasks/neighbours.h"
+#include "runtimes/tasks/ranks_testing.h"
+
+namespace poise::tasks {
+namespace {
+
+const auto kDoze =
+    function("doze", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
+
+std::vector<int> allowed_units() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> units;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return units;
+  for (int unit = 0; unit < CPU_SETSIZE; ++unit)
+    if (CPU_ISSET(unit, &set)) units.push_back(unit);
+  return units;
+}
+
+void bind_to(const std::vector<int>& units) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int unit : units) CPU_SET(unit, &set);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+// Even ranks are in one domain, odd ones in the other.
+TEST(Domains, that_ranks_are_bound_to_are_filled_near_before_far) {
+  const auto units = allowed_units();
+  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "is for a run with --domains";
+  if (units.size() < 2) GTEST_SKIP() << "needs two processing units";
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  bind_to({units[static_cast<std::size_t>(rank % 2)]});
+  std::set<std::uint32_t> seen;
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    for (const Borrower& other : view.others) {
+      seen.insert(other.rank);
+      EXPECT_EQ(other.distance, (other.rank + view.rank) % 2 == 0 ? 1 : 1.5) << other.rank;
+    }
+    const auto loans = cost_aware_loans(view, 0);
+    EXPECT_TRUE(std::is_sorted(loans.begin(), loans.end(), [&](const Loan& a, const Loan& b) {
+      return (a.rank + view.rank) % 2 < (b.rank + view.rank) % 2;
+    }));
+    return loans;
+  };
+  {
+    Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = policy});
+    for (int t = 0; t < 400 && rank == 0; ++t) context.submit(kDoze, 1000);
+    context.wait();
+  }
+  bind_to(units);
+  if (rank > 0) return;
+  EXPECT_EQ(seen.size(), static_cast<std::size_t>(count_ranks() - 1));
+}
+
+}  // namespace
+
+void pretend_two_domains() {
+  const auto units = allowed_units();
+  if (units.size() < 2) return;
+  ::setenv("HWLOC_SYNTHETIC",
+           fmt::format("numa:2 core:1 pu:1(indexes={},{})", units[0], units[1]).c_str(), 1);
+}
+
+}  // namespace poise::tasks
