@@ -14,6 +14,15 @@ std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
 }
 
+std::vector<const Borrower*> nearest_first(std::span<const Borrower> others) {
+  std::vector<const Borrower*> order;
+  for (const Borrower& other : others) order.push_back(&other);
+  std::stable_sort(order.begin(), order.end(), [](const Borrower* a, const Borrower* b) {
+    return nearness(*a) < nearness(*b);
+  });
+  return order;
+}
+
 double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
@@ -101,6 +110,7 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
 }
 
 // The one task, and to whom, after which the later of both is through soonest; null if with none.
+// Of several the first, to the first.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -128,11 +138,6 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
     const double middle_s = too_soon_s + (end_s - too_soon_s) / 2;
     (all_done_by(view, middle_s) ? end_s : too_soon_s) = middle_s;
   }
-  std::vector<const Borrower*> nearest;
-  for (const Borrower& other : view.others) nearest.push_back(&other);
-  std::stable_sort(nearest.begin(), nearest.end(), [](const Borrower* a, const Borrower* b) {
-    return nearness(*a) < nearness(*b);
-  });
   // What does not fit at home; the more is lent, the less time is left for one's own tasks.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
@@ -140,7 +145,7 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
     more = view.queued - kept_by(view, to_lend, end_s);
   }
   std::vector<Loan> loans;
-  for (const Borrower* other : nearest) {
+  for (const Borrower* other : nearest_first(view.others)) {
     const double tasks = std::min(to_lend, lent_by(view, *other, end_s));
     if (tasks > 0) loans.push_back({other->rank, static_cast<std::uint32_t>(tasks)});
     to_lend -= tasks;
@@ -174,8 +179,8 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   std::stable_sort(tasks.begin(), tasks.end(),
                    [](const QueuedTask* a, const QueuedTask* b) { return a->task_s > b->task_s; });
   std::vector<Taker> takers;
-  for (const Borrower& other : view.others)
-    takers.push_back({&other, other.busy_s + other.delay_s, {}});
+  for (const Borrower* other : nearest_first(view.others))
+    takers.push_back({other, other->busy_s + other->delay_s, {}});
   const double alone_s = own_s;
   const auto lend = [&](const QueuedTask& task, Taker& to) {
     own_s = own_after(view, task, own_s);

@@ -58,38 +58,44 @@ TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
               ElementsAre(Loan{3, 3}, Loan{7, 1}));
 }
 
-// A machine of two nodes with two domains each, seen by a rank that has all tasks.
-const double kElsewhere = std::numeric_limits<double>::infinity();
-const Borrower kNeighbours[] = {{.rank = 4, .delay_s = 0.1, .distance = kElsewhere},
-                                {.rank = 3, .delay_s = 0.2, .distance = 2},
-                                {.rank = 2, .delay_s = 0.2, .distance = 1.5},
-                                {.rank = 1, .delay_s = 0.3}};
+// Four ranks, the farthest first, seen by one that has all tasks.
+std::vector<Borrower> neighbours(double farthest_s, double middle_s, double nearest_s) {
+  const double elsewhere = std::numeric_limits<double>::infinity();
+  return {{.rank = 4, .delay_s = farthest_s, .distance = elsewhere},
+          {.rank = 3, .delay_s = middle_s, .distance = 2},
+          {.rank = 2, .delay_s = middle_s, .distance = 1.5},
+          {.rank = 1, .delay_s = nearest_s}};
+}
 
 TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
-  // In 2 s this rank does 2 tasks and any other, whose way is not that long, one.
-  const auto loans = [](std::uint32_t tasks) {
-    return cost_aware_loans({.task_s = 1, .queued = tasks, .others = kNeighbours}, 0);
+  const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
+    return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
-  EXPECT_THAT(loans(3), ElementsAre(Loan{1, 1}));
-  EXPECT_THAT(loans(4), ElementsAre(Loan{1, 1}, Loan{2, 1}));
-  EXPECT_THAT(loans(5), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
-  EXPECT_THAT(loans(6), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}, Loan{4, 1}));
+  // In 1.5 s each can do one.
+  EXPECT_THAT(loans(2, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(3, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}));
+  EXPECT_THAT(loans(4, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
+  // In 3.2 s this one and those with a short way do three, the nearest two; the farthest, which
+  // has the shortest way, has what is left.
+  EXPECT_THAT(loans(13, neighbours(0.1, 0.2, 0.3)),
+              ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
 
 TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
+  const auto others = neighbours(0.5, 0.5, 0.5);
   std::vector<QueuedTask> queue;
-  for (std::uint64_t name = 1; name <= 6; ++name) queue.push_back({.name = name, .task_s = 1});
+  for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
   const auto ranks = [&](std::size_t tasks) {
     std::vector<std::uint32_t> found;
     for (const Loan& loan :
-         sized_loans({.others = kNeighbours, .queue = std::span(queue).first(tasks)}, 0))
+         sized_loans({.others = others, .queue = std::span(queue).first(tasks)}, 0))
       found.push_back(loan.rank);
-    std::sort(found.begin(), found.end());
     return found;
   };
-  EXPECT_THAT(ranks(3), ElementsAre(1));
-  EXPECT_THAT(ranks(4), ElementsAre(1, 2));
-  EXPECT_THAT(ranks(6), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(ranks(2), ElementsAre(1));
+  EXPECT_THAT(ranks(3), ElementsAre(1, 2));
+  EXPECT_THAT(ranks(4), ElementsAre(1, 2, 3));
+  EXPECT_THAT(ranks(7), ElementsAre(1, 2, 3, 4));
 }
 
 TEST(CostAwareLoans, keeps_everything_when_the_way_is_longer_than_the_work) {
@@ -212,7 +218,7 @@ TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
                               {.name = 4, .task_s = 2}};
   const Borrower others[] = {{.rank = 1, .delay_s = 1}, {.rank = 2, .delay_s = 0.1}};
   EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0.1),
-              ElementsAre(Loan{1, 1, {2}}, Loan{2, 1, {1}}));
+              ElementsAre(Loan{2, 1, {1}}, Loan{1, 1, {2}}));
   const Borrower busy{.rank = 1, .busy_s = 5.5};
   EXPECT_THAT(sized_loans({.others = {&busy, 1}, .queue = queue}, 0.1), IsEmpty());
 }

@@ -33,10 +33,12 @@ void ChromeTrace::name_row(Row row, const std::string& name) {
   events_->list.push_back(std::move(naming));
 }
 
-void ChromeTrace::slice(Row row, const std::string& name, double from_s, double to_s) {
+void ChromeTrace::slice(Row row, const std::string& name, double from_s, double to_s,
+                        const Notes& notes) {
   Json slice = event("X", name, row);
   slice["ts"] = 1e6 * from_s;
   slice["dur"] = 1e6 * (to_s - from_s);
+  for (const auto& [note, text] : notes) slice["args"][note] = text;
   events_->list.push_back(std::move(slice));
 }
 

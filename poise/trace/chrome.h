@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace poise {
 
@@ -16,12 +18,15 @@ class ChromeTrace {
     std::int64_t group = 0, row = 0;
   };
 
+  using Notes = std::vector<std::pair<std::string, std::string>>;  // names and texts
+
   ChromeTrace();
   ~ChromeTrace();
 
   void name_group(std::int64_t group, const std::string& name);
   void name_row(Row row, const std::string& name);
-  void slice(Row row, const std::string& name, double from_s, double to_s);
+  /// `notes`: what one reads when the slice is chosen.
+  void slice(Row row, const std::string& name, double from_s, double to_s, const Notes& notes = {});
   /// From the slice that is there at a time to the one that begins at the other.
   void arrow(Row from, double from_s, Row to, double to_s, const std::string& name);
 

@@ -53,6 +53,31 @@ void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankEvents& rank, co
   }
 }
 
+std::string milliseconds(const Reason::Busy& busy) {
+  return fmt::format("{:.3f} ms; without the loan {:.3f} ms", 1e3 * busy.with_s,
+                     1e3 * busy.without_s);
+}
+
+/// What was lent, and why.
+ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::string& function) {
+  const Reason& reason = lent.reason;
+  ChromeTrace::Notes notes = {{"task", fmt::format("{} of rank {}", function, lent.home)},
+                              {"bytes there and back", fmt::format("{}", lent.bytes)},
+                              {"tasks in the loan", fmt::format("{}", reason.tasks)}};
+  if (reason.asked)
+    notes.emplace_back("why", fmt::format("rank {} asked", lent.to));
+  else
+    notes.emplace_back("why", fmt::format("rank {} would be idle in {:.3f} ms", lent.to,
+                                          1e3 * reason.borrower.without_s));
+  if (reason.times_known) {
+    notes.emplace_back(fmt::format("rank {} busy for", lender), milliseconds(reason.lender));
+    notes.emplace_back(fmt::format("rank {} busy for", lent.to), milliseconds(reason.borrower));
+  } else {
+    notes.emplace_back("busy for", "unknown: no task of a function in the queue has run yet");
+  }
+  return notes;
+}
+
 /// What a thread's tasks leave of the waits.
 void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankEvents& rank,
                    std::vector<Waited> busy) {
@@ -76,7 +101,8 @@ void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankEvents> 
   trace.name_group(r, fmt::format("rank {}", r));
   trace.name_row({r, -1}, "lends");
   for (const Lent& lent : rank.lent)
-    trace.slice({r, -1}, fmt::format("to rank {}", lent.to), lent.at_s, lent.at_s + 1e-6);
+    trace.slice({r, -1}, fmt::format("to rank {}", lent.to), lent.at_s, lent.at_s + 1e-6,
+                notes_on(lent, r, names[lent.function]));
   std::map<std::uint32_t, std::vector<Waited>> busy;  // by thread
   for (const Ran& ran : rank.ran) {
     const ChromeTrace::Row row{r, ran.thread};
@@ -140,9 +166,10 @@ void Events::ran(double begin_s, double end_s, std::uint32_t function, std::uint
   keep(own_.ran, {begin_s - begin_s_, end_s - begin_s_, thread, function, home, slot});
 }
 
-void Events::lent(double at_s, std::uint32_t to, std::uint32_t home, std::uint64_t slot) {
+void Events::lent(Lent lent) {
+  lent.at_s -= begin_s_;
   const std::lock_guard lock(mutex_);
-  keep(own_.lent, {at_s - begin_s_, to, home, slot});
+  keep(own_.lent, lent);
 }
 
 void Events::waited(double begin_s, double end_s) {

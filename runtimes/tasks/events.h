@@ -19,10 +19,23 @@ struct Ran {
   std::uint32_t function = 0, home = 0;
   std::uint64_t slot = 0;  // of its record at home, if it was lent
 };
+/// Why one rank lent to another, in the words and numbers of the decision.
+struct Reason {
+  bool asked = false;        // the borrower did; else the lender took it for idle soon
+  bool times_known = false;  // of the tasks; else there are no seconds
+  std::uint32_t tasks = 0;   // of the loan, which may be one of several tasks
+  struct Busy {
+    double without_s = 0, with_s = 0;  // from now on, without and with the loan
+  };
+  Busy lender, borrower;
+};
 struct Lent {
   double at_s = 0;
   std::uint32_t to = 0, home = 0;
   std::uint64_t slot = 0;
+  std::uint32_t function = 0;
+  std::uint64_t bytes = 0;  // there and back
+  Reason reason = {};
 };
 struct Waited {
   double begin_s = 0, end_s = 0;
@@ -35,7 +48,8 @@ struct RankEvents {
 };
 
 /// A picture for Perfetto and Chrome: a group per rank, a row per thread, tasks and idleness in
-/// waits as slices, an arrow from where a task was lent to where it ran. `names` of functions.
+/// waits as slices, an arrow from where a task was lent, with the reason, to where it ran. `names`
+/// of functions.
 std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names);
 
 /// Collects one rank's events, 200,000 of each kind at most: those of the beginning. Times count
@@ -47,7 +61,7 @@ class Events {
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
            std::uint64_t slot);
-  void lent(double at_s, std::uint32_t to, std::uint32_t home, std::uint64_t slot);
+  void lent(Lent lent);
   void waited(double begin_s, double end_s);
 
   /// Of all ranks, at rank 0. Collective.

@@ -12,7 +12,9 @@ using nlohmann::json;
 std::vector<RankEvents> three_ranks() {
   std::vector<RankEvents> ranks(3);
   ranks[0].ran = {{1, 2, 0, 0, 0, 0}};
-  ranks[0].lent = {{0.5, 1, 0, 7}, {1.25, 1, 0, 8}};
+  const Reason pushed{false, true, 1, {0.5, 0.25}, {0.002, 0.3}};
+  const Reason asked{true, false, 1, {}, {}};
+  ranks[0].lent = {{0.5, 1, 0, 7, 1, 640, pushed}, {1.25, 1, 0, 8, 0, 320, asked}};
   ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
   ranks[1].lent = {{1.75, 2, 0, 7}};
   ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
@@ -38,6 +40,21 @@ TEST(Events, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
   EXPECT_EQ(lent[0]["ts"], 2e6);
   EXPECT_EQ(lent[0]["dur"], 1e6);
   EXPECT_EQ(events_like("X", "add of rank 0").size(), 1u);
+}
+
+TEST(Events, loans_say_what_was_lent_and_why) {
+  const auto loans = events_like("X", "to rank 1");
+  ASSERT_EQ(loans.size(), 2u);
+  EXPECT_EQ(loans[0]["args"], (json{{"task", "add of rank 0"},
+                                    {"bytes there and back", "640"},
+                                    {"tasks in the loan", "1"},
+                                    {"why", "rank 1 would be idle in 2.000 ms"},
+                                    {"rank 0 busy for", "250.000 ms; without the loan 500.000 ms"},
+                                    {"rank 1 busy for", "300.000 ms; without the loan 2.000 ms"}}));
+  EXPECT_EQ(loans[1]["args"]["task"], "multiply of rank 0");
+  EXPECT_EQ(loans[1]["args"]["why"], "rank 1 asked");
+  EXPECT_FALSE(loans[1]["args"].contains("rank 1 busy for"));
+  EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
 TEST(Events, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {

@@ -115,6 +115,9 @@ class Exchange {
   double share_left(const Load& load) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
   void lend(const Loan& loan, double task_bytes);
+  std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes);
+  Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
+  void give_slot(Task& task);
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;
   void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges);
   std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);

@@ -201,9 +201,7 @@ std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
   return static_cast<std::size_t>(std::max(0.0, most - there));
 }
 
-void Exchange::lend(const Loan& loan, double task_bytes) {
-  const double begin_s = clock_s();
-  Peer& peer = peers_[loan.rank];
+std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double task_bytes) {
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
@@ -212,9 +210,53 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     const std::uint64_t name = program_.decide ? task.name : task.number;
     return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
   };
-  auto tasks = loan.names.empty() ? workplace_.take_for_lending(most, batch_bytes_, peer.asks)
-                                  : workplace_.take_for_lending(is_named);
+  if (!loan.names.empty()) return workplace_.take_for_lending(is_named);
+  return workplace_.take_for_lending(most, batch_bytes_, peers_[loan.rank].asks);
+}
+
+// Once they were taken from the queue, and before they are on the way.
+Reason Exchange::reason_to_lend(std::uint32_t rank,
+                                const std::vector<std::unique_ptr<Task>>& tasks) const {
+  const Workplace::State left = workplace_.state();
+  const auto num_tasks = static_cast<double>(tasks.size());
+  Reason reason;
+  reason.asked = peers_[rank].asks;
+  reason.times_known = left.all_times_known;
+  reason.tasks = static_cast<std::uint32_t>(tasks.size());
+  double lent_s = 0, bytes = 0;
+  for (const auto& task : tasks) {
+    const double each_s = workplace_.times().per_unit(task->function);
+    reason.times_known &= each_s > 0;
+    lent_s += each_s * task->cost;
+    bytes += static_cast<double>(task->bytes_out() + task->bytes_back());
+  }
+  const double task_s = (left.queued_s + lent_s) / (static_cast<double>(left.lendable) + num_tasks);
+  const double kept_s = left.queued_s + 0.5 * task_s * static_cast<double>(left.running);
+  const double work_s = num_tasks * handling_s(left, bytes / num_tasks);
+  reason.lender = {(kept_s + lent_s) / threads_, (kept_s + work_s) / threads_};
+  const Borrower other = borrower(rank, left);
+  const double way_s = 2 * ways_.latency_s(peers_[rank].at) + bytes * other.byte_s;
+  reason.borrower = {other.busy_s,
+                     other.busy_s + way_s + work_s + lent_s * other.slowness / other.threads};
+  return reason;
+}
+
+void Exchange::give_slot(Task& task) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  task.slot = free_slots_.back();
+  free_slots_.pop_back();
+}
+
+void Exchange::lend(const Loan& loan, double task_bytes) {
+  const double begin_s = clock_s();
+  Peer& peer = peers_[loan.rank];
+  auto tasks = take_for(loan, task_bytes);
   if (tasks.empty()) return;
+  Events* const events = workplace_.events();
+  const Reason reason = events ? reason_to_lend(loan.rank, tasks) : Reason{};
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
   counters_.answers += peer.asks;
   peer.asks = false;
@@ -228,15 +270,10 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     peer.on_the_way_s.push_back(task_s);
     peer.all_on_the_way_s += task_s;
     if (task->on_lend) std::exchange(task->on_lend, nullptr)(task->items);
-    if (task->home == rank_) {
-      if (free_slots_.empty()) {
-        free_slots_.push_back(slots_.size());
-        slots_.emplace_back();
-      }
-      task->slot = free_slots_.back();
-      free_slots_.pop_back();
-    }
-    if (workplace_.events()) workplace_.events()->lent(now_s_, loan.rank, task->home, task->slot);
+    if (task->home == rank_) give_slot(*task);
+    if (events)
+      events->lent({now_s_, loan.rank, task->home, task->slot, task->function,
+                    task->bytes_out() + task->bytes_back(), reason});
     write_task(head, *task, loan.rank, larges);
     bytes += static_cast<double>(task->bytes_out());
     if (task->home == rank_)

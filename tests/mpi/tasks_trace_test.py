@@ -5,18 +5,19 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
 
-TASKS, STEPS = 40, 3
+SIZE, TASKS, STEPS = 120, 40, 3
 
 
 class TasksTrace(unittest.TestCase):
     def test_has_every_task_once_and_an_arrow_for_each_that_was_lent(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.json"
-            subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", "120",
+            subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", str(SIZE),
                             "--tasks", f"{TASKS},0", "--steps", str(STEPS)],
                            env={**os.environ, "POISE_TASKS_TRACE": str(path)}, check=True, timeout=90)
             events = json.loads(path.read_text())["traceEvents"]
@@ -25,6 +26,18 @@ class TasksTrace(unittest.TestCase):
         lent = [event for event in ran if event["name"] == "multiply of rank 0"]
         self.assertEqual(len(ran), TASKS * STEPS)
         self.assertTrue(all(event["pid"] == 1 for event in lent))
+        loans = [event["args"] for event in slices if event["name"] == "to rank 1"]
+        self.assertGreaterEqual(len(loans), len(lent))  # what comes back unused was lent, too
+        for loan in loans:
+            self.assertEqual(loan["task"], "multiply of rank 0")
+            self.assertEqual(loan["bytes there and back"], str(3 * 8 * SIZE**2 + 4))  # and their size
+            self.assertRegex(loan["why"], r"^rank 1 (asked|would be idle in \d+\.\d+ ms)$")
+            if "busy for" not in loan:  # of functions whose time is known
+                (_, lender_ms), (with_ms, without_ms) = (
+                    map(float, re.findall(r"[\d.]+(?= ms)", loan[f"rank {rank} busy for"]))
+                    for rank in (0, 1))
+                self.assertGreater(lender_ms, 0)  # it had this task, at least
+                self.assertGreater(with_ms, without_ms)
         arrows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
         self.assertEqual(len(arrows), len(lent))
         self.assertTrue(all(ends == 2 for ends in arrows.values()))
