@@ -58,6 +58,54 @@ tasks::Mode mode_of(poise_mode mode) {
   poise::fail("an item's mode is {}; it is one of poise_mode", static_cast<int>(mode));
 }
 
+poise::Annotations annotations_of(const poise_with& with) {
+  poise::Annotations annotations;
+  for (int i = 0; i < with.num_annotations; ++i) {
+    const poise_annotation& given = with.annotations[i];
+    if (!given.name || (given.kind == POISE_TEXT && !given.text))
+      poise::fail("a task's annotation has no name, or no text");
+    switch (given.kind) {
+      case POISE_INTEGER: annotations.set(given.name, given.integer); break;
+      case POISE_REAL: annotations.set(given.name, given.real); break;
+      case POISE_TEXT: annotations.set(given.name, std::string(given.text)); break;
+      default:
+        poise::fail("annotation \"{}\" is of kind {}; it is one of poise_kind", given.name,
+                    static_cast<int>(given.kind));
+    }
+  }
+  return annotations;
+}
+
+// What was said of the task that this thread runs; null if nothing was.
+template <typename T>
+const T* annotation(const char* name) {
+  const T* value = nullptr;
+  guarded([&] { value = tasks::Context::current().self().annotations.get<T>(name ? name : ""); });
+  return value;
+}
+
+template <typename T>
+int copy_annotation(const char* name, T* value) {
+  const T* found = annotation<T>(name);
+  if (found) *value = *found;
+  return found != nullptr;
+}
+
+tasks::With with_of(const poise_with& with) {
+  tasks::With how;
+  if (!(with.cost >= 0)) poise::fail("a task's cost is {}, which is no number from 0", with.cost);
+  if (with.cost > 0) how.cost = with.cost;
+  how.priority = with.priority;
+  how.pinned = with.pinned != 0;
+  how.ordered = with.ordered != 0;
+  how.annotations = annotations_of(with);
+  for (int i = 0; i < with.num_replicas; ++i)
+    how.replicas.push_back(static_cast<std::uint32_t>(with.replicas[i]));
+  if (with.on_finish)
+    how.on_finish = [f = with.on_finish, argument = with.argument] { f(argument); };
+  return how;
+}
+
 }  // namespace
 
 const char* poise_last_error(void) { return last_error.c_str(); }
@@ -111,21 +159,8 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(items[i].mode)});
-    tasks::With how;
-    if (with) {
-      if (!(with->cost >= 0))
-        poise::fail("a task's cost is {}, which is no number from 0", with->cost);
-      if (with->cost > 0) how.cost = with->cost;
-      how.priority = with->priority;
-      how.pinned = with->pinned != 0;
-      how.ordered = with->ordered != 0;
-      for (int i = 0; i < with->num_replicas; ++i)
-        how.replicas.push_back(static_cast<std::uint32_t>(with->replicas[i]));
-      if (with->on_finish)
-        how.on_finish = [f = with->on_finish, argument = with->argument] { f(argument); };
-    }
-    context_of(context).submit(std::move(how), static_cast<tasks::FunctionId>(function),
-                               std::move(copies));
+    context_of(context).submit(with ? with_of(*with) : tasks::With{},
+                               static_cast<tasks::FunctionId>(function), std::move(copies));
   });
 }
 
@@ -148,4 +183,12 @@ poise_tasks* poise_tasks_current(void) {
 void poise_task_fail(const char* text) {
   failure = text ? text : "";
   has_failed = true;
+}
+
+int poise_task_integer(const char* name, int64_t* value) { return copy_annotation(name, value); }
+int poise_task_real(const char* name, double* value) { return copy_annotation(name, value); }
+int poise_task_text(const char* name, const char** value) {
+  const auto* text = annotation<std::string>(name);
+  if (text) *value = text->c_str();
+  return text != nullptr;
 }

@@ -52,6 +52,16 @@ int poise_tasks_destroy(poise_tasks* context);
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes);
 int poise_tasks_free(poise_tasks* context, void* data);
 
+/* What the program says of a task under a name, for the task itself, wherever it runs. */
+enum poise_kind { POISE_INTEGER, POISE_REAL, POISE_TEXT };
+typedef struct poise_annotation {
+  const char* name;
+  enum poise_kind kind; /* which of these counts */
+  int64_t integer;
+  double real;
+  const char* text;
+} poise_annotation;
+
 typedef struct poise_with {
   double cost;      /* relative to other tasks of the function; 0 and 1 are usual */
   int32_t priority; /* higher first; 0 is usual */
@@ -61,6 +71,8 @@ typedef struct poise_with {
   void* argument;
   const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
   int num_replicas;
+  const poise_annotation* annotations; /* copied at submission */
+  int num_annotations;
 } poise_with;
 
 /* `with` may be null. */
@@ -78,6 +90,12 @@ int poise_tasks_poll(poise_tasks* context);
 /* In a task: the context it belongs to, null elsewhere; and to say that it failed. */
 poise_tasks* poise_tasks_current(void);
 void poise_task_fail(const char* text);
+
+/* In a task: what was said of it under this name. 0 if nothing was, or something of another kind;
+   a text is valid until the task ends. */
+int poise_task_integer(const char* name, int64_t* value);
+int poise_task_real(const char* name, double* value);
+int poise_task_text(const char* name, const char** value);
 
 #ifdef __cplusplus
 }

@@ -5,15 +5,13 @@ namespace {
 
 template <typename T>
 int set(chameleon_annotations_t* annotations, const char* key, T value) {
-  annotations->values.try_emplace(key, std::move(value));
+  if (!annotations->values.has(key)) annotations->values.set(key, std::move(value));
   return 0;
 }
 
 template <typename T, typename Stored>
 int get(chameleon_annotations_t* annotations, const char* key, T* value) {
-  const auto found = annotations->values.find(key);
-  if (found == annotations->values.end()) return 0;
-  const auto* stored = std::get_if<Stored>(&found->second);
+  const Stored* stored = annotations->values.get<Stored>(key);
   if (!stored) return 0;
   *value = static_cast<T>(*stored);
   return 1;
@@ -57,11 +55,9 @@ int chameleon_get_annotation_float(chameleon_annotations_t* ann, const char* key
   return get<float, double>(ann, key, value);
 }
 int chameleon_get_annotation_string(chameleon_annotations_t* ann, const char* key, char** value) {
-  const auto found = ann->values.find(key);
-  if (found == ann->values.end()) return 0;
-  auto* text = std::get_if<std::string>(&found->second);
+  const std::string* text = ann->values.get<std::string>(key);
   if (!text) return 0;
-  *value = text->data();
+  *value = const_cast<char*>(text->c_str());  // the interface has no const
   return 1;
 }
 

@@ -39,18 +39,13 @@ thread_local int last_added = -1;
 // What travels with the arguments: where the code is, and the task as its own rank holds it.
 struct Travelling {
   face::CodeAddress code;
-  std::uint32_t home;
   std::uint32_t num_offsets;  // which are the next item
   std::uint32_t tool_items;   // after the arguments: one, with a tool's data if the task was lent
   int id;
   cham_migratable_task_t* task;
 };
 
-struct Running {
-  cham_migratable_task_t* task = nullptr;
-  bool local = true;
-};
-thread_local Running running_here;
+thread_local face::Met running_here;
 
 constexpr std::size_t kMostArguments = 128;
 
@@ -90,12 +85,15 @@ Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item
   return arguments;
 }
 
-/// A task of another rank, as tools see it here.
+/// A task of another rank, as it and tools see it here.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
-                  const Arguments& arguments, std::span<const tasks::Item> items) {
+                  const Arguments& arguments, std::span<const tasks::Item> items,
+                  const poise::Annotations& annotations) {
   const std::size_t first = items.size() - travelling.tool_items - arguments.count;
   visitor.id = travelling.id;
   visitor.entry = face::code_at(travelling.code);
+  if (!annotations.empty())
+    visitor.annotations = std::make_unique<chameleon_annotations_t>(annotations);
   for (std::size_t i = 0; i < arguments.count; ++i)
     visitor.arguments.push_back({arguments.values[i], items[first + i].bytes, 0});
   if (travelling.tool_items > 0 && face::tool_data_travels())
@@ -107,23 +105,37 @@ void run(std::span<const tasks::Item> items) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
   const Arguments arguments = arguments_of(travelling, items.subspan(1));
-  const bool local = travelling.home == tasks::Context::current().rank();
+  const tasks::Context& here = tasks::Context::current();
+  const tasks::Self self = here.self();
+  const bool local = self.home == here.rank();
   cham_migratable_task_t visitor;
-  if (!local) fill_visitor(visitor, travelling, arguments, items);
-  const Running now{local ? travelling.task : &visitor, local};
-  const Running before = std::exchange(running_here, now);
+  if (!local) fill_visitor(visitor, travelling, arguments, items, self.annotations);
+  const face::Met now{local ? travelling.task : &visitor, face::flag_of(local, self.replicated)};
+  const face::Met before = std::exchange(running_here, now);
   if (const auto us = face::ask_delay_us(now.task, next_id); us > 0)
     std::this_thread::sleep_for(std::chrono::microseconds(us));
-  face::tell_scheduled(now.task, local, before.task ? cham_t_task_yield : cham_t_task_start,
-                       before.task, before.local);
+  face::tell_scheduled(now, before.task ? cham_t_task_yield : cham_t_task_start, before);
   try {
     call(now.task->entry, arguments.values, arguments.count);
   } catch (...) {
     running_here = before;
     throw;
   }
-  face::tell_scheduled(now.task, local, cham_t_task_end, before.task, before.local);
+  face::tell_scheduled(now, cham_t_task_end, before);
   running_here = before;
+}
+
+/// Another copy of this task was started instead.
+void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
+  Travelling travelling;
+  std::memcpy(&travelling, items[0].data, sizeof travelling);
+  const bool local = self.home == static_cast<std::uint32_t>(rank);
+  cham_migratable_task_t visitor;
+  if (!local)
+    fill_visitor(visitor, travelling, arguments_of(travelling, items.subspan(1)), items,
+                 self.annotations);
+  face::tell_scheduled({local ? travelling.task : &visitor, face::flag_of(local, self.replicated)},
+                       cham_t_task_cancel, running_here);
 }
 
 const tasks::FunctionId kRun = tasks::register_function("chameleon", "any", run);
@@ -145,7 +157,9 @@ tasks::Mode mode_of(int type) {
   return tasks::Mode::in;
 }
 
+/// A task of another rank is known while it runs here.
 cham_migratable_task_t* find_task(int id) {
+  if (running_here.task && running_here.task->id == id) return running_here.task;
   const std::lock_guard lock(mutex);
   const auto found = live.find(id);
   return found == live.end() ? nullptr : found->second.get();
@@ -155,8 +169,7 @@ void add(cham_migratable_task_t* task) {
   tasks::Context& here = started();
   const auto num_offsets = static_cast<std::uint32_t>(task->offsets.size());
   const std::uint32_t tool_items = face::tool_data_travels() ? 1 : 0;
-  Travelling travelling{
-      face::address_of(task->entry), here.rank(), num_offsets, tool_items, task->id, task};
+  Travelling travelling{face::address_of(task->entry), num_offsets, tool_items, task->id, task};
   std::vector<tasks::Item> items = {{&travelling, sizeof travelling, tasks::Mode::literal}};
   if (num_offsets > 0)
     items.push_back(
@@ -182,6 +195,7 @@ void add(cham_migratable_task_t* task) {
   with.name = static_cast<std::uint64_t>(task->id);
   for (const int rank : task->replication_ranks)
     with.replicas.push_back(static_cast<std::uint32_t>(rank));
+  if (task->annotations) with.annotations = task->annotations->values;
   with.pinned = task->pinned;
   with.ordered = task->ordered;
   with.on_finish = [task] {
@@ -230,6 +244,9 @@ int32_t chameleon_init(void) {
     face::start_tool(rank, num_ranks);
     tasks::Options options;
     options.policy = face::policy_of_tool();
+    options.policy.cancelled = [rank](std::span<const tasks::Item> items, const tasks::Self& self) {
+      cancelled(items, self, rank);
+    };
     context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
     return CHAM_SUCCESS;
   } catch (const std::exception& exception) {

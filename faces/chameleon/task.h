@@ -4,15 +4,13 @@
 #include <chameleon.h>
 #include <chameleon_tools.h>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <string>
-#include <variant>
 #include <vector>
 
+#include "poise/workload/annotations.h"
+
 struct chameleon_annotations_t {
-  using Value = std::variant<std::int64_t, double, std::string>;
-  std::map<std::string, Value> values;
+  poise::Annotations values;
 };
 
 struct cham_migratable_task_t {

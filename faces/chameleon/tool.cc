@@ -187,8 +187,6 @@ double load_of(const LendingView& view) {
                    size_of(ids.replicated), ids.stolen.data(), size_of(ids.stolen), nullptr, 0);
 }
 
-cham_t_task_flag_t flag_of(bool local) { return local ? cham_t_task_local : cham_t_task_remote; }
-
 }  // namespace
 
 void start_tool(int rank, int num_ranks) {
@@ -221,11 +219,15 @@ void tell_created(cham_migratable_task_t* task) {
     tell(task, &task->tool_data, __builtin_return_address(0));
 }
 
-void tell_scheduled(cham_migratable_task_t* task, bool local, cham_t_task_schedule_type_t what,
-                    cham_migratable_task_t* prior, bool prior_local) {
+cham_t_task_flag_t flag_of(bool local, bool replicated) {
+  return static_cast<cham_t_task_flag_t>((local ? cham_t_task_local : cham_t_task_remote) |
+                                         (replicated ? cham_t_task_replicated : 0));
+}
+
+void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before) {
   if (const auto tell = callback<cham_t_callback_task_schedule_t>(cham_t_callback_task_schedule))
-    tell(task, flag_of(local), &task->tool_data, what, prior, flag_of(prior_local),
-         prior ? &prior->tool_data : nullptr);
+    tell(now.task, now.flag, &now.task->tool_data, what, before.task, before.flag,
+         before.task ? &before.task->tool_data : nullptr);
 }
 
 void tell_sync(cham_t_sync_region_status_t status) {

@@ -19,8 +19,13 @@ void tool_finds_tasks_by(FindTask find);
 
 void tell_thread(cham_t_callback_types_t which);
 void tell_created(cham_migratable_task_t* task);
-void tell_scheduled(cham_migratable_task_t* task, bool local, cham_t_task_schedule_type_t what,
-                    cham_migratable_task_t* prior, bool prior_local);
+/// A task as a thread of this rank meets it.
+struct Met {
+  cham_migratable_task_t* task = nullptr;
+  cham_t_task_flag_t flag = cham_t_task_local;
+};
+cham_t_task_flag_t flag_of(bool local, bool replicated);
+void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
 void tell_sync(cham_t_sync_region_status_t status);
 /// What the tool wants to decide: whom to lend how many tasks, which, and what a rank's load is.
 tasks::Policy policy_of_tool();

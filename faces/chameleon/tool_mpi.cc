@@ -1,7 +1,8 @@
 // A tool that decides: whom to lend how many tasks, which tasks, what load is; whose data travels
-// with the tasks; and that is told of all else, with every callback there is. Prints what went
-// wrong and exits 1, or "all is right".
+// with the tasks, as annotations do; and that is told of all else, with every callback there is.
+// Prints what went wrong and exits 1, or "all is right".
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_tools.h>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mpi.h>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -20,7 +22,7 @@ enum class Mode { numbers, tasks, data, replicas };
 
 constexpr int kTasks = 150;
 Mode mode = Mode::numbers;
-int my_rank = 0, num_ranks = 1;
+int my_rank = 0, num_ranks = 1, last_id = 0;
 std::atomic<int> wrong{0}, asked{0}, encoded{0}, decoded{0}, loads_asked{0};
 std::atomic<int> syncs{0}, slowed{0};
 cham_t_get_task_data_t get_task_data = nullptr;
@@ -101,11 +103,35 @@ void created(cham_migratable_task_t* task, cham_t_data_t* data, const void*) {
   data->value = static_cast<std::uint64_t>(chameleon_get_task_id(task)) + 1000;
 }
 
-void scheduled(cham_migratable_task_t*, cham_t_task_flag_t flag, cham_t_data_t* data,
-               cham_t_task_schedule_type_t, cham_migratable_task_t*, cham_t_task_flag_t,
+bool knows_itself(chameleon_annotations_t* annotations, int id) {
+  int value = 0;
+  char* text = nullptr;
+  return annotations && chameleon_get_annotation_int(annotations, "id", &value) && value == id &&
+         chameleon_get_annotation_string(annotations, "kind", &text) && std::strcmp(text, "x") == 0;
+}
+
+// What happened on this rank to the tasks of the first one, which alone has some, by their ids.
+constexpr std::size_t kMostIds = 4 * kTasks + 1;
+enum What { kStartedHere, kEndedHere, kCancelledHere, kReplicatedHere, kNumWhats };
+std::array<std::array<std::atomic<int>, kMostIds>, kNumWhats> happened{};
+
+void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_data_t* data,
+               cham_t_task_schedule_type_t what, cham_migratable_task_t* before, cham_t_task_flag_t,
                cham_t_data_t*) {
-  if (mode == Mode::data && flag == cham_t_task_remote)
+  const int id = chameleon_get_task_id(task);
+  check(((flag & cham_t_task_local) != 0) == (my_rank == 0), "only the first rank has own tasks");
+  check(((flag & cham_t_task_remote) != 0) == (my_rank > 0), "and lends to the others");
+  check(before == nullptr, "no task runs inside another");
+  check(what != cham_t_task_yield, "nor gives way to one");
+  if (mode == Mode::data && (flag & cham_t_task_remote))
     check(data->value == 77, "what was decoded is there when the task starts");
+  check(knows_itself(chameleon_get_task_annotations_opaque(task), id), "annotations are there");
+  const What kind = what == cham_t_task_start ? kStartedHere
+                    : what == cham_t_task_end ? kEndedHere
+                                              : kCancelledHere;
+  ++happened[kind][static_cast<std::size_t>(id)];
+  if (flag & cham_t_task_replicated) happened[kReplicatedHere][static_cast<std::size_t>(id)] = 1;
+  check((flag & cham_t_task_replicated) || what != cham_t_task_cancel, "only copies are cancelled");
 }
 
 // The thread's data is the same in all of them.
@@ -166,18 +192,31 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
   return 1;
 }
 
-void where(int* rank) {
+void where(int* rank, int id) {
+  check(knows_itself(chameleon_get_task_annotations(id), id), "a task sees its annotations");
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   MPI_Comm_rank(MPI_COMM_WORLD, rank);
+}
+
+cham_migratable_task_t* make_task(int* ran_on) {
+  chameleon_map_data_entry_t arguments[2] = {
+      chameleon_map_data_entry_create(ran_on, sizeof(int), CHAM_OMP_TGT_MAPTYPE_FROM),
+      chameleon_map_data_entry_create(reinterpret_cast<void*>(intptr_t{++last_id}), sizeof(void*),
+                                      CHAM_OMP_TGT_MAPTYPE_LITERAL)};
+  auto* task = chameleon_create_task(reinterpret_cast<void*>(where), 2, arguments);
+  check(chameleon_get_task_id(task) == last_id, "tasks are numbered");
+  chameleon_annotations_t* annotations = chameleon_create_annotation_container();
+  chameleon_set_annotation_int(annotations, "id", last_id);
+  chameleon_set_annotation_string(annotations, "kind", "x");
+  chameleon_set_task_annotations(task, annotations);
+  return task;
 }
 
 /// How many tasks ran on each rank; with what the mode promises of where they ran.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
   for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
-    chameleon_map_data_entry_t out =
-        chameleon_map_data_entry_create(&ran_on[t], sizeof(int), CHAM_OMP_TGT_MAPTYPE_FROM);
-    auto* task = chameleon_create_task(reinterpret_cast<void*>(where), 1, &out);
+    auto* task = make_task(&ran_on[t]);
     ids[t] = chameleon_get_task_id(task);
     if (mode == Mode::replicas && t == 0) {  // by the program itself
       int ranks[] = {num_ranks - 1, 0};
@@ -201,6 +240,27 @@ int sum_over_ranks(int value) {
   return value;
 }
 
+// Each task starts and ends once, in one place; of a replicated one all other copies are cancelled.
+void check_schedule() {
+  std::array<std::array<int, kMostIds>, kNumWhats> here{}, all{};
+  for (std::size_t what = 0; what < kNumWhats; ++what)
+    for (std::size_t id = 0; id < kMostIds; ++id) here[what][id] = happened[what][id].exchange(0);
+  MPI_Allreduce(here.data(), all.data(), kNumWhats * kMostIds, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (std::size_t id = 0; id < kMostIds; ++id) {
+    const int runs = all[kStartedHere][id];
+    check(runs == all[kEndedHere][id] && runs <= 1, "what starts ends, once");
+    check(here[kCancelledHere][id] + here[kStartedHere][id] <= 1, "what is cancelled does not run");
+    if (my_rank == 0 && all[kReplicatedHere][id])
+      check(here[kCancelledHere][id] + here[kStartedHere][id] == 1,
+            "what runs elsewhere is cancelled at home");
+  }
+  if (mode == Mode::replicas) {
+    const auto& marked = all[kReplicatedHere];
+    check(std::accumulate(marked.begin(), marked.end(), 0) > 0 || num_ranks == 1,
+          "replicated tasks are marked");
+  }
+}
+
 void run(Mode which) {
   mode = which;
   asked = encoded = decoded = loads_asked = syncs = slowed = 0;
@@ -211,6 +271,7 @@ void run(Mode which) {
   chameleon_thread_finalize();
   check(chameleon_finalize() == CHAM_SUCCESS, "the end");
   check(syncs == 2, "one wait was told of");
+  check_schedule();
   const int all_decoded = sum_over_ranks(decoded);
   check(sum_over_ranks(slowed) == kTasks, "the tool was asked once about the pace of each task");
   if (my_rank > 0 || num_ranks == 1) return;

@@ -17,6 +17,19 @@ module poise_tasks
     integer(c_int) :: mode = poise_in
   end type poise_item
 
+  enum, bind(c)
+    enumerator :: poise_integer = 0, poise_real, poise_text
+  end enum
+
+  ! What is said of a task under a name. Name and text end with c_null_char.
+  type, bind(c) :: poise_annotation
+    type(c_ptr) :: name = c_null_ptr
+    integer(c_int) :: kind = poise_integer
+    integer(c_int64_t) :: integer = 0
+    real(c_double) :: real = 0
+    type(c_ptr) :: text = c_null_ptr
+  end type poise_annotation
+
   type, bind(c) :: poise_with
     real(c_double) :: cost = 1
     integer(c_int32_t) :: priority = 0
@@ -25,6 +38,8 @@ module poise_tasks
     type(c_ptr) :: argument = c_null_ptr
     type(c_ptr) :: replicas = c_null_ptr
     integer(c_int) :: num_replicas = 0
+    type(c_ptr) :: annotations = c_null_ptr  ! the first of so many
+    integer(c_int) :: num_annotations = 0
   end type poise_with
 
   interface
@@ -81,6 +96,21 @@ module poise_tasks
     type(c_ptr) function last_error_c() bind(c, name="poise_last_error")
       import :: c_ptr
     end function
+    integer(c_int) function task_integer_c(name, value) bind(c, name="poise_task_integer")
+      import :: c_int, c_char, c_int64_t
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(inout) :: value
+    end function
+    integer(c_int) function task_real_c(name, value) bind(c, name="poise_task_real")
+      import :: c_int, c_char, c_double
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(inout) :: value
+    end function
+    integer(c_int) function task_text_c(name, value) bind(c, name="poise_task_text")
+      import :: c_int, c_char, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(inout) :: value
+    end function
     subroutine fail_c(text) bind(c, name="poise_task_fail")
       import :: c_char
       character(kind=c_char), intent(in) :: text(*)
@@ -127,13 +157,36 @@ contains
     call fail_c(text // c_null_char)
   end subroutine
 
+  ! In a task: what was said of it under this name. False, and the value as it was, if nothing was.
+  logical function poise_task_integer(name, value) result(found)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(inout) :: value
+    found = task_integer_c(name // c_null_char, value) /= 0
+  end function
+  logical function poise_task_real(name, value) result(found)
+    character(*), intent(in) :: name
+    real(c_double), intent(inout) :: value
+    found = task_real_c(name // c_null_char, value) /= 0
+  end function
+  logical function poise_task_text(name, value) result(found)
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(inout) :: value
+    type(c_ptr) :: address
+    found = task_text_c(name // c_null_char, address) /= 0
+    if (found) value = text_at(address)
+  end function
+
   ! The text of the last error.
   function poise_last_error() result(text)
     character(:), allocatable :: text
+    text = text_at(last_error_c())
+  end function
+
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
-    type(c_ptr) :: address
     integer :: i
-    address = last_error_c()
     call c_f_pointer(address, letters, [c_length(address)])
     allocate (character(size(letters)) :: text)
     do i = 1, size(letters)

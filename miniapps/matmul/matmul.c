@@ -7,11 +7,19 @@
 
 static void multiply(void** data, const size_t* bytes, int num_items) {
   const double *a = data[0], *b = data[1];
-  double* c = data[2];
+  double *c = data[2], scale;
+  const char* kind;
+  int64_t index;
   int n;
   memcpy(&n, data[3], sizeof n);
   if (num_items != 4 || bytes[2] != sizeof(double) * (size_t)(n * n)) {
     poise_task_fail("wrong items");
+    return;
+  }
+  if (!poise_task_integer("index", &index) || !poise_task_real("scale", &scale) ||
+      !poise_task_text("kind", &kind) || scale != 0.5 * (double)index || strcmp(kind, "product") ||
+      poise_task_integer("scale", &index) || poise_task_integer("none", &index)) {
+    poise_task_fail("wrong annotations");
     return;
   }
   memset(c, 0, bytes[2]);
@@ -47,6 +55,10 @@ static void want_bad_input(int result, const char* text) {
 static void misuse(poise_tasks* context, poise_function function) {
   const poise_item item = {NULL, 8, (enum poise_mode)7};
   const poise_with negative = {.cost = -1};
+  const poise_annotation empty = {.name = "x", .kind = POISE_TEXT}, other = {"x", 7, 0, 0, NULL};
+  const poise_with no_text = {.annotations = &empty, .num_annotations = 1};
+  const poise_with no_kind = {.annotations = &other, .num_annotations = 1};
+  int64_t none;
   want_bad_input(poise_tasks_wait(NULL), "context is null");
   want_bad_input(poise_tasks_poll(NULL), "context is null");
   want_bad_input(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "somewhere to put");
@@ -54,6 +66,9 @@ static void misuse(poise_tasks* context, poise_function function) {
   want_bad_input(poise_tasks_submit(context, function, &item, -1, NULL), "there are no -1 items");
   want_bad_input(poise_tasks_submit(context, function, &item, 1, NULL), "mode is 7");
   want_bad_input(poise_tasks_submit(context, function, NULL, 0, &negative), "cost is -1");
+  want_bad_input(poise_tasks_submit(context, function, NULL, 0, &no_text), "or no text");
+  want_bad_input(poise_tasks_submit(context, function, NULL, 0, &no_kind), "is of kind 7");
+  want_bad_input(poise_task_integer("x", &none) ? POISE_OK : POISE_BAD_INPUT, "is for tasks");
   check(poise_tasks_poll(context));
 }
 
@@ -72,7 +87,14 @@ static int compute(int n, int num_tasks, poise_function function) {
                                 {product + size, size * sizeof(double), POISE_IN},
                                 {product + 2 * size, size * sizeof(double), POISE_OUT},
                                 {&n, sizeof n, POISE_LITERAL}};
-    const poise_with with = {.on_finish = count, .argument = &finished};
+    const poise_annotation annotations[] = {
+        {.name = "index", .kind = POISE_INTEGER, .integer = t},
+        {.name = "scale", .kind = POISE_REAL, .real = 0.5 * t},
+        {.name = "kind", .kind = POISE_TEXT, .text = "product"}};
+    const poise_with with = {.on_finish = count,
+                             .argument = &finished,
+                             .annotations = annotations,
+                             .num_annotations = 3};
     check(poise_tasks_submit(context, function, items, 4, &with));
   }
   check(poise_tasks_wait(context));

@@ -14,10 +14,25 @@ contains
       call poise_task_fail("wrong items")
       return
     end if
+    call check_annotations()
     call c_f_pointer(data(1), a, [n, n])
     call c_f_pointer(data(2), b, [n, n])
     call c_f_pointer(data(3), c, [n, n])
     c = matmul(a, b)
+  end subroutine
+  ! What was said of the task that runs.
+  subroutine check_annotations()
+    integer(c_int64_t) :: number
+    real(c_double) :: half
+    character(:), allocatable :: kind
+    logical :: found(4)
+    kind = ""
+    found(1) = poise_task_integer("number", number)
+    found(2) = poise_task_real("half", half)
+    found(3) = poise_task_text("kind", kind)
+    found(4) = poise_task_integer("none", number)
+    if (any(found .neqv. [.true., .true., .true., .false.]) .or. kind /= "product" .or. &
+        nint(2 * half, c_int64_t) /= number) call poise_task_fail("wrong annotations")
   end subroutine
   subroutine refuse(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
@@ -37,6 +52,8 @@ program matmul_fortran
   integer(c_int) :: id, refuse_id
   type(c_ptr) :: context
   type(poise_item) :: items(4)
+  type(poise_annotation), target :: annotations(3)
+  character(kind=c_char, len=8), target :: words(4)
   real(c_double), allocatable, target :: a(:, :, :), b(:, :, :), c(:, :, :)
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, level, ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
@@ -47,13 +64,19 @@ program matmul_fortran
   a = 1
   b = 2
   c = -1
+  words = [character(8) :: "number" // c_null_char, "half" // c_null_char, "kind" // c_null_char, &
+           "product" // c_null_char]
   do t = 1, num_tasks
     if (rank > 0) exit
     items(1) = poise_item(c_loc(a(1, 1, t)), 8 * n * n, poise_in)
     items(2) = poise_item(c_loc(b(1, 1, t)), 8 * n * n, poise_in)
     items(3) = poise_item(c_loc(c(1, 1, t)), 8 * n * n, poise_out)
     items(4) = poise_item(c_loc(n), 4, poise_literal)
-    status = poise_tasks_submit(context, id, items, poise_with(cost=2.0_c_double))
+    annotations(1) = poise_annotation(name=c_loc(words(1)), integer=int(t, c_int64_t))
+    annotations(2) = poise_annotation(name=c_loc(words(2)), kind=poise_real, real=0.5_c_double * t)
+    annotations(3) = poise_annotation(name=c_loc(words(3)), kind=poise_text, text=c_loc(words(4)))
+    status = poise_tasks_submit(context, id, items, &
+        poise_with(cost=2.0_c_double, annotations=c_loc(annotations), num_annotations=3))
     if (status /= poise_ok) error stop "submit"
   end do
   if (poise_tasks_poll(context) /= poise_ok) error stop "poll"

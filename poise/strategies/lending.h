@@ -6,8 +6,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "poise/workload/annotations.h"
 
 namespace poise {
 
@@ -32,6 +35,7 @@ struct QueuedTask {
   double lend_s = 0;        // the lender's own work if it is lent
   bool borrowed = false;    // from another rank
   bool replicated = false;  // other ranks have copies, or are about to get some
+  std::shared_ptr<const Annotations> annotations{};  // null: none
 };
 
 struct LendingView {

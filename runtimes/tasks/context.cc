@@ -11,6 +11,11 @@ TaskFailed::TaskFailed(const Failure& first, std::size_t num_failures)
           "a task of function \"{}\" failed on rank {}: {}{}", first.function, first.rank,
           first.text, num_failures > 1 ? fmt::format(" (and {} more)", num_failures - 1) : "")) {}
 
+Self self_of(const Task& task) {
+  static const Annotations none;
+  return {task.home, task.replicated, task.annotations ? *task.annotations : none};
+}
+
 Context::Context(MPI_Comm communicator, Options options)
     : runtime_(std::make_unique<Runtime>(*this, communicator, options)) {}
 
@@ -30,6 +35,7 @@ MPI_Comm Context::communicator() const { return runtime_->exchange().communicato
 std::pmr::memory_resource* Context::memory() { return runtime_->memory(); }
 Counters Context::counters() const { return runtime_->counters(); }
 std::string Context::summary() { return runtime_->summary(); }
+Self Context::self() const { return runtime_->self(); }
 
 Context& Context::current() {
   if (Context* context = Runtime::current_context()) return *context;

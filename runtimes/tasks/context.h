@@ -24,6 +24,7 @@
 
 #include "poise/base/error.h"
 #include "poise/strategies/lending.h"
+#include "poise/workload/annotations.h"
 
 namespace poise::tasks {
 
@@ -33,6 +34,14 @@ class TaskFailed : public std::runtime_error {
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
+/// What a task may know of itself.
+struct Self {
+  std::uint32_t home = 0;   // the rank that submitted it
+  bool replicated = false;  // other ranks have copies of it, or were to get some
+  const Annotations& annotations;
+};
+Self self_of(const Task& task);
+
 /// What a program decides itself instead of the setting `policy`. Called by one thread at a time,
 /// on the rank that lends.
 struct Policy {
@@ -41,6 +50,9 @@ struct Policy {
   std::function<double(const LendingView&)> load = {};
   // Asked once in a wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
+  // Told of each copy of a task, the one at home included, that another one was started instead of.
+  // Must not call the context.
+  std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   bool sees_queue = false;  // costs time with every decision, in proportion to the queue
 };
 
@@ -59,6 +71,8 @@ struct With {
   std::uint64_t name = 0;  // for the program's own policy
   // Ranks that get a copy of the task ahead of time. Whoever has a thread free first runs it, once.
   std::vector<std::uint32_t> replicas = {};
+  Annotations annotations =
+      {};                // for the program's own policy and the task itself, wherever it runs
   bool ordered = false;  // after earlier ordered tasks of this rank that touch the same data
   std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
   // On this rank, once, before the task leaves it: may give the items their data, for those whose
@@ -138,6 +152,9 @@ class Context {
   Counters counters() const;
   /// All ranks' counters as a table, on rank 0; collective.
   std::string summary();
+
+  /// Of the task that the calling thread runs, while it does; Error outside of tasks.
+  Self self() const;
 
   /// The context of the task that the calling thread runs; Error outside of tasks.
   static Context& current();

@@ -110,13 +110,14 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   under_way_.store(post_.under_way(), std::memory_order_relaxed);
   if (!wave_.done()) return;
   in_wait_ = false;
-  replicas_.clear();  // nobody wants them any more
+  drop_replicas();
   kept_results_.clear();
   kept_bytes_ = 0;
 }
 
 void Exchange::drain() {
   post_.drain([this](const Post::Arrival& arrival) { handle(arrival); });
+  drop_replicas();
 }
 
 Load Exchange::own_load(const Workplace::State& state) const {

@@ -74,6 +74,8 @@ class Exchange {
     grant,
     refuse
   };
+  static constexpr std::uint64_t kOfReplica = std::uint64_t{1}
+                                              << 63;  // of a slot: the rest is a ticket
   struct Replica {
     std::unique_ptr<Task> task;
     Ticket ticket = 0;
@@ -137,6 +139,8 @@ class Exchange {
   void handle_claim(Reader& reader, std::uint32_t from);
   void claimed(Reader& reader, std::uint32_t home, bool granted);
   void use_replicas(const Workplace::State& state);
+  void tell_cancelled(const Task& task);
+  void drop_replicas();
   std::unique_ptr<Task> take_away(std::uint64_t slot);
 
   // Borrowing.

@@ -15,6 +15,8 @@ constexpr double kPerDecision = 20;    // of what a decision nobody asked for ta
 constexpr double kTasksPerThread = 4;  // that may wait at a rank, however large they are
 constexpr double kBatchesThere = 4;    // that may wait at a rank
 constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
+// Of what a task's head says besides its number of items.
+constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30;
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
@@ -28,13 +30,27 @@ struct TaskHead {
   double cost;
   std::uint32_t function, home;
   std::int32_t priority;
-  std::uint32_t num_items;
+  std::uint32_t num_items;  // and the flags above
 };
 
 struct ItemHead {
   std::uint64_t bytes;
   std::uint8_t flags, alignment;
 };
+
+void put_annotations(Writer& head, const Annotations& annotations) {
+  Buffer bytes;
+  poise::Writer{bytes}(annotations);
+  head.put(static_cast<std::uint64_t>(bytes.size()));
+  head.put(bytes.data(), bytes.size(), 1);
+}
+
+std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
+  const auto size = reader.get<std::uint64_t>();
+  auto annotations = std::make_shared<Annotations>();
+  poise::Reader({reader.get(size, 1), size})(*annotations);
+  return annotations;
+}
 
 }  // namespace
 
@@ -319,9 +335,13 @@ std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uin
 
 void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) {
   const bool going_home = task.home == to;
-  head.put(TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
-                    going_home ? 0 : static_cast<std::uint32_t>(task.items.size())});
+  const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
+  const bool annotated = task.annotations && !going_home;
+  head.put(
+      TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
+               num_items | (annotated ? kAnnotated : 0u) | (task.replicated ? kReplicated : 0u)});
   if (going_home) return;
+  if (annotated) put_annotations(head, *task.annotations);
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
     const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
@@ -369,7 +389,10 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   task->function = head.function;
   task->home = head.home;
   task->priority = head.priority;
-  read_items(arrival, reader, from, std::move(task), head.num_items, std::move(then));
+  if (head.num_items & kAnnotated) task->annotations = read_annotations(reader);
+  task->replicated = head.num_items & kReplicated;
+  read_items(arrival, reader, from, std::move(task), head.num_items & ~(kAnnotated | kReplicated),
+             std::move(then));
 }
 
 void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,

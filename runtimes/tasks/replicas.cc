@@ -12,7 +12,6 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kCopyEvery_s = 20e-6;
-constexpr std::uint64_t kOfReplica = std::uint64_t{1} << 63;  // of a slot: the rest is a ticket
 
 // What was sent from where the program has it may change there before it has left.
 std::shared_ptr<const void> copied(std::vector<Large>& larges) {
@@ -108,6 +107,7 @@ void Exchange::use_replicas(const Workplace::State& state) {
       ++busy;
       workplace_.accept_borrowed(std::move(replica.task));
     } else {
+      tell_cancelled(*replica.task);
       replica.task = nullptr;
     }
   }
@@ -130,8 +130,20 @@ void Exchange::claimed(Reader& reader, std::uint32_t home, bool granted) {
   if (granted) {
     ++counters_.replicas_won;
     workplace_.accept_borrowed(std::move(replica->task));
+  } else {
+    tell_cancelled(*replica->task);
   }
   replicas_.erase(replica);
+}
+
+void Exchange::tell_cancelled(const Task& task) {
+  if (program_.cancelled) program_.cancelled(task.items, self_of(task));
+}
+
+// Once a wait has ended nobody wants them any more.
+void Exchange::drop_replicas() {
+  for (const Replica& replica : replicas_) tell_cancelled(*replica.task);
+  replicas_.clear();
 }
 
 // An own task that has come back from where it was, as a loan or as a copy.

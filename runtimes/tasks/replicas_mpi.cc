@@ -69,6 +69,29 @@ TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
 }
 
+// Of each task one copy runs, and all others are told of, here or where they went.
+TEST_P(Replicas, tell_of_each_copy_that_did_not_run) {
+  std::atomic<std::uint64_t> cancelled{0}, wrong{0};
+  std::uint64_t sent = 0;
+  Policy policy;
+  policy.cancelled = [&](std::span<const Item> items, const Self& self) {
+    ++cancelled;
+    wrong += !self.replicated || self.home != 0 || items.size() != 3;
+  };
+  {
+    Context context(MPI_COMM_WORLD, {.settings = GetParam(), .policy = policy});
+    std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? 100 : 0);
+    for (auto& mine : numbers) {
+      mine.assign(300, 5);
+      context.submit(on_all_ranks(), kAddOne, inout(mine), 300);
+    }
+    context.wait();
+    sent = context.counters().replicas_sent;
+  }
+  EXPECT_EQ(sum_over_ranks(cancelled), sum_over_ranks(sent));
+  EXPECT_EQ(sum_over_ranks(wrong), 0u);
+}
+
 // Two tasks that keep their rank busy: until a copy has left, looking at messages, and then without
 // looking until that copy has run elsewhere.
 std::atomic<bool> has_left{false};

@@ -142,6 +142,7 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
 double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto head = reader.get<ResultHead>();
   auto task = take_away(head.slot);
+  if (head.slot & kOfReplica) tell_cancelled(*task);  // here
   const double bytes = static_cast<double>(task->bytes_out());
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));

@@ -178,6 +178,12 @@ void Runtime::write_trace() {
 
 Context* Runtime::current_context() { return context_here; }
 
+Self Runtime::self() const {
+  const Task* task = workplace_->current();
+  if (!task) fail("tasks::Context::self() is for tasks of this context");
+  return self_of(*task);
+}
+
 void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
                      std::function<void()> deliver) {
   if (function >= wire_.size())
@@ -191,6 +197,8 @@ void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
   task->priority = with.priority;
   task->pinned = with.pinned;
   task->name = with.name;
+  if (!with.annotations.empty())
+    task->annotations = std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= exchange_->num_ranks())
       fail("a task cannot be replicated on rank {}; there are {}", rank, exchange_->num_ranks());

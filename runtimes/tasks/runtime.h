@@ -30,6 +30,7 @@ class Runtime {
   /// Looks at messages, from wherever the program calls it.
   void progress();
   std::string summary();
+  Self self() const;
   Counters counters() const;
   std::pmr::memory_resource* memory() { return &exchange_->arena(); }
   const Exchange& exchange() const { return *exchange_; }

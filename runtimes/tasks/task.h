@@ -14,6 +14,8 @@
 #include "runtimes/tasks/item.h"
 #include "runtimes/tasks/token.h"
 
+#include "poise/workload/annotations.h"
+
 namespace poise::tasks {
 
 /// The tasks that one task submitted and that are not finished.
@@ -35,12 +37,14 @@ struct Task {
   std::int32_t priority = 0;
   bool pinned = false;
   bool failed = false;
+  bool replicated = false;  // others have, or are to have, copies of it; or did
   Ticket ticket =
       0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
   std::vector<Item> items;
   alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
   std::uint64_t name = 0;                                     // for the program's own policy
   std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
+  std::shared_ptr<const Annotations> annotations;   // null: none
   std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
   std::function<void()> deliver;       // at home only: takes the result, unless the task failed
   std::function<void()> on_finish;     // at home only

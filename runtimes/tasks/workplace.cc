@@ -50,6 +50,7 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
 void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
   if (!task->replicas.empty()) {
     task->ticket = ++last_ticket_;
+    task->replicated = true;
     ++wanted_;
   }
   queue_.push(std::move(task), newest_first);
@@ -219,6 +220,7 @@ void Workplace::want_replicas(const Replication& what) {
     --left;
     task.replicas = what.ranks;
     task.ticket = ++last_ticket_;
+    task.replicated = true;
     ++wanted_;
   });
 }
@@ -254,7 +256,8 @@ std::vector<QueuedTask> Workplace::queue(bool by_number) const {
                      .task_s = times_.per_unit(task.function) * task.cost,
                      .bytes = bytes,
                      .borrowed = task.home != rank_,
-                     .replicated = task.ticket != 0});
+                     .replicated = task.ticket != 0,
+                     .annotations = by_number ? nullptr : task.annotations});
   });
   return tasks;
 }

@@ -1,0 +1,49 @@
+// Values under names: what a program says of a task to its own policy, to tools, and to the task
+// itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace poise {
+
+/// `Annotations{{"cells", 120}, {"level", 2.5}, {"kind", "coast"}}`
+class Annotations {
+ public:
+  using Value = std::variant<std::int64_t, double, std::string>;
+
+  Annotations() = default;
+  Annotations(std::initializer_list<std::pair<const std::string, Value>> values)
+      : values_(values) {}
+
+  /// A name that is set again gets the new value.
+  void set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+  }
+
+  bool has(std::string_view name) const { return values_.contains(name); }
+  bool empty() const { return values_.empty(); }
+
+  /// T is one of Value's types. Null if the name has no value, or one of another type.
+  template <typename T>
+  const T* get(std::string_view name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : std::get_if<T>(&found->second);
+  }
+
+  template <typename Archive>
+  void serialize(Archive& archive) {
+    archive(values_);
+  }
+
+ private:
+  std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace poise
