@@ -11,9 +11,9 @@ endfunction()
 # MPI is told to oversubscribe, bind nothing and yield when idle; as root it wants to be asked twice.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
-if(POISE_SANITIZE)
+if(POISE_SANITIZE)  # programs look for leaks while MPI's have names: tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
-  list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt
+  list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt:leak_check_at_exit=0
        "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)
 endif()
 add_custom_target(mpi_tests)  # the programs of all of them
@@ -28,6 +28,9 @@ function(mpi_test name np target)
                                 ${MPIEXEC_PREFLAGS} ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi
                        ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
+  if(POISE_SANITIZE)  # whatever else a test is to print
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer: |runtime error: ")
+  endif()
 endfunction()
 
 # A script that starts NP ranks of a program itself, and looks at them with the command poise.

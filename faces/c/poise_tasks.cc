@@ -1,5 +1,6 @@
 #include "faces/c/poise_tasks.h"
 
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,29 +49,38 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (has_failed) throw std::runtime_error(failure);
 }
 
-tasks::Mode mode_of(poise_mode mode) {
+// C may have written what is no value of the enum, which C++ must not even read as one.
+template <typename Enum>
+int number_of(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
+tasks::Mode mode_of(int mode) {
   switch (mode) {
     case POISE_IN: return tasks::Mode::in;
     case POISE_OUT: return tasks::Mode::out;
     case POISE_INOUT: return tasks::Mode::inout;
     case POISE_LITERAL: return tasks::Mode::literal;
   }
-  poise::fail("an item's mode is {}; it is one of poise_mode", static_cast<int>(mode));
+  poise::fail("an item's mode is {}; it is one of poise_mode", mode);
 }
 
 poise::Annotations annotations_of(const poise_with& with) {
   poise::Annotations annotations;
   for (int i = 0; i < with.num_annotations; ++i) {
     const poise_annotation& given = with.annotations[i];
-    if (!given.name || (given.kind == POISE_TEXT && !given.text))
+    const int kind = number_of(given.kind);
+    if (!given.name || (kind == POISE_TEXT && !given.text))
       poise::fail("a task's annotation has no name, or no text");
-    switch (given.kind) {
+    switch (kind) {
       case POISE_INTEGER: annotations.set(given.name, given.integer); break;
       case POISE_REAL: annotations.set(given.name, given.real); break;
       case POISE_TEXT: annotations.set(given.name, std::string(given.text)); break;
       default:
-        poise::fail("annotation \"{}\" is of kind {}; it is one of poise_kind", given.name,
-                    static_cast<int>(given.kind));
+        poise::fail("annotation \"{}\" is of kind {}; it is one of poise_kind", given.name, kind);
     }
   }
   return annotations;
@@ -158,7 +168,7 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
       poise::fail("there are no {} items at {}", num_items, static_cast<const void*>(items));
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
-      copies.push_back({items[i].data, items[i].bytes, mode_of(items[i].mode)});
+      copies.push_back({items[i].data, items[i].bytes, mode_of(number_of(items[i].mode))});
     context_of(context).submit(with ? with_of(*with) : tasks::With{},
                                static_cast<tasks::FunctionId>(function), std::move(copies));
   });

@@ -49,10 +49,16 @@ thread_local face::Met running_here;
 
 constexpr std::size_t kMostArguments = 128;
 
+#ifdef __clang__
+#define ANY_FUNCTION __attribute__((no_sanitize("function")))
+#else
+#define ANY_FUNCTION
+#endif
+
 // Superfluous arguments do no harm in the calling conventions of Linux: the caller removes them.
 template <std::size_t... i>
-void call_with(void* code, const std::array<void*, kMostArguments>& arguments,
-               std::index_sequence<i...>) {
+ANY_FUNCTION void call_with(void* code, const std::array<void*, kMostArguments>& arguments,
+                            std::index_sequence<i...>) {
   reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);
 }
 

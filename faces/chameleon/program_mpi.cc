@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/leaks.h"
+
 namespace {
 
 std::atomic<int> wrong{0}, callbacks{0}, created{0}, begun{0}, ended{0}, synced{0};
@@ -166,8 +168,8 @@ extern "C" cham_t_start_tool_result_t* cham_t_start_tool(unsigned version) {
 int main(int argc, char** argv) {
   check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "no wait before the start");
   check(chameleon_finalize() == CHAM_FAILURE, "no end before the start");
-  int level = 0, rank = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  int rank = 0;
+  poise::init_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int round = 0; round < 2; ++round) {
     chameleon_pre_init();
@@ -194,6 +196,7 @@ int main(int argc, char** argv) {
     check(sums[2] == sums[1] && sums[3] - 2 * size + 2 == sums[1], "and every task run");
     std::puts(sums[0] + wrong ? "something is WRONG" : "all is right");
   }
+  poise::check_leaks();
   MPI_Finalize();
   return sums[0] || wrong ? 1 : 0;
 }

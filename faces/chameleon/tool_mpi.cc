@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/leaks.h"
+
 namespace {
 
 enum class Mode { numbers, tasks, data, replicas };
@@ -293,14 +295,14 @@ extern "C" cham_t_start_tool_result_t* cham_t_start_tool(unsigned) {
 }
 
 int main(int argc, char** argv) {
-  int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  poise::init_mpi(argc, argv, MPI_THREAD_MULTIPLE);
   MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   for (const Mode which : {Mode::numbers, Mode::tasks, Mode::data, Mode::replicas}) run(which);
   int all_wrong = wrong;
   MPI_Allreduce(MPI_IN_PLACE, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (my_rank == 0) std::puts(all_wrong ? "something is WRONG" : "all is right");
+  poise::check_leaks();
   MPI_Finalize();
   return all_wrong ? 1 : 0;
 }
