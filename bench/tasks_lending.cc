@@ -1,8 +1,10 @@
-// How much lending gains when one rank has all tasks: the best time without over the best time with
-// lending, alternating, in one run. One line of JSON on rank 0.
+// What lending gains when rank 0 has all tasks, and what it costs where nothing has to be lent:
+// without and with it, split by hand, and by tasks of OpenMP, in turns in one run. One line of JSON
+// on rank 0.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <iostream>
 #include <memory_resource>
 #include <mpi.h>
@@ -45,15 +47,17 @@ void calibrate() {
   MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-const auto kCompute =
-    tasks::function("compute", [](std::span<const char> data, std::span<char> result, double us) {
-      compute(static_cast<std::uint64_t>(us * iterations_per_us));
-      if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
-    });
-const auto kSleep = tasks::function("sleep", [](std::span<const char>, std::span<char>, double us) {
+// Not inlined: lent and as tasks of OpenMP it is to be the same code.
+[[gnu::noinline]] void compute_for(std::span<const char> data, std::span<char> result, double us) {
+  compute(static_cast<std::uint64_t>(us * iterations_per_us));
+  if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
+}
+void sleep_for(std::span<const char>, std::span<char>, double us) {
   timespec length{static_cast<time_t>(us / 1e6), static_cast<long>(us * 1e3) % 1000000000};
   nanosleep(&length, nullptr);
-});
+}
+const auto kCompute = tasks::function("compute", compute_for);
+const auto kSleep = tasks::function("sleep", sleep_for);
 
 // The clock is the same for all ranks of a host.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
@@ -84,20 +88,48 @@ struct Runs {
   }
 };
 
-void run(tasks::Context& context, const Case& what, std::span<Item> data, Runs& runs) {
+// All ranks are here; those that wait leave the cores to the others.
+void meet_asleep() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// What it takes until the last rank has done its part.
+template <typename Part>
+void take_time(Runs& runs, Part part) {
+  int num_ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin_s = now_s(), begin_cpu_s = cpu_s();
+  part();
+  double seconds = now_s() - begin_s, cpu = cpu_s() - begin_cpu_s;
+  meet_asleep();
+  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  runs.seconds.push_back(seconds);
+  runs.cpu_s.push_back(cpu / num_ranks);
+}
+
+void run(tasks::Context& context, const Case& what, std::span<Item> data) {
   for (auto& item : data) {
     const auto all = std::span(item);
     context.submit(what.sleep ? kSleep : kCompute, tasks::in(all.first(what.bytes_in)),
                    tasks::out(all.last(what.bytes_out)), what.us);
   }
   context.wait();
-  double seconds = now_s() - begin_s, cpu = cpu_s() - begin_cpu_s;
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  MPI_Allreduce(MPI_IN_PLACE, &cpu, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  runs.seconds.push_back(seconds);
-  runs.cpu_s.push_back(cpu / context.num_ranks());
+}
+
+void run_by_openmp(const Case& what, std::span<Item> data, unsigned threads) {
+  if (data.empty()) return;
+  const auto task = what.sleep ? sleep_for : compute_for;
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+  for (auto& item : data) {
+#pragma omp task shared(item, what) firstprivate(task)
+    task(std::span(item).first(what.bytes_in), std::span(item).last(what.bytes_out), what.us);
+  }
 }
 
 double median(std::vector<double> values) {
@@ -105,12 +137,41 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// How much of what tasks split by hand reach, run by run, so that both saw the same host.
-double of_host(const Runs& lent, const Runs& even) {
+// Which part of the speed of `other` lending reaches, run by run, so that both saw the same host.
+double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)
-    shares.push_back(even.seconds[i] / lent.seconds[i]);
+    shares.push_back(other.seconds[i] / lent.seconds[i]);
   return median(shares);
+}
+
+struct Ways {
+  Runs alone, lent;  // without lending and with it
+  Runs even;         // split by hand: what the host can do at that moment
+  Runs openmp;       // by OpenMP in one process; where balanced in each
+};
+
+Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context& without,
+                      tasks::Context& with) {
+  auto* const memory = what.shared ? with.memory() : std::pmr::new_delete_resource();
+  std::vector<Item> data;
+  const int share = what.balanced ? what.num_tasks : what.num_tasks / num_ranks;
+  const int own = rank == 0 ? what.num_tasks : what.balanced ? share : 0;
+  for (int i = 0; i < std::max(own, share); ++i)
+    data.emplace_back(what.bytes_in + what.bytes_out, '\0', memory);
+  const auto owned = std::span(data).first(static_cast<std::size_t>(own));
+  const auto dealt = std::span(data).first(static_cast<std::size_t>(share));
+  const unsigned all_threads = what.threads * static_cast<unsigned>(what.balanced ? 1 : num_ranks);
+  Ways ways;
+  const std::function<void()> turns[] = {
+      [&] { take_time(ways.openmp, [&] { run_by_openmp(what, owned, all_threads); }); },
+      [&] { take_time(ways.lent, [&] { run(with, what, owned); }); },
+      [&] { take_time(ways.alone, [&] { run(without, what, owned); }); },
+      [&] { take_time(ways.even, [&] { run(without, what, dealt); }); }};
+  const std::size_t last = std::size(turns) - 1;
+  for (int i = 0; i < what.repeats; ++i)  // there and back, so that nobody always comes first
+    for (std::size_t t = 0; t <= last; ++t) turns[i % 2 == 0 ? t : last - t]();
+  return ways;
 }
 
 void measure(const Case& what) {
@@ -120,19 +181,7 @@ void measure(const Case& what) {
   calibrate();
   tasks::Context without(MPI_COMM_WORLD, {what.threads, "policy=none"});
   tasks::Context with(MPI_COMM_WORLD, {what.threads, what.settings});
-  auto* const memory = what.shared ? with.memory() : std::pmr::new_delete_resource();
-  std::vector<Item> data;
-  const int share = what.balanced ? what.num_tasks : what.num_tasks / num_ranks;
-  const int own = rank == 0 ? what.num_tasks : what.balanced ? share : 0;
-  for (int i = 0; i < std::max(own, share); ++i)
-    data.emplace_back(what.bytes_in + what.bytes_out, '\0', memory);
-  const auto all = std::span(data);
-  Runs alone, lent, even;  // even: split by hand, what the host can do at that moment
-  for (int i = 0; i < what.repeats; ++i) {
-    run(without, what, all.first(static_cast<std::size_t>(own)), alone);
-    run(with, what, all.first(static_cast<std::size_t>(own)), lent);
-    run(without, what, all.first(static_cast<std::size_t>(share)), even);
-  }
+  const auto [alone, lent, even, openmp] = measure_in_turns(what, rank, num_ranks, without, with);
   const std::string summary = with.summary();
   if (rank != 0) return;
   const double ideal_s =
@@ -154,7 +203,10 @@ void measure(const Case& what) {
                                {"with_each_s", lent.seconds},
                                {"even_s", even.best_s()},
                                {"host_gain", alone.best_s() / even.best_s()},
-                               {"of_host", of_host(lent, even)},
+                               {"of_host", share_of(even, lent)},
+                               {"openmp_s", openmp.best_s()},
+                               {"of_openmp_best", openmp.best_s() / lent.best_s()},
+                               {"of_openmp", share_of(openmp, lent)},
                                {"cores_without", alone.cores_per_rank()},
                                {"cores_with", lent.cores_per_rank()},
                                {"settings", what.settings}};

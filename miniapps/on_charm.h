@@ -2,7 +2,7 @@
 #pragma once
 
 #include "miniapps/hidden.h"
-#include "miniapps/program.h"
+#include "miniapps/one_buffer.h"
 
 #include "poise/placement/initial.h"
 
@@ -13,22 +13,6 @@ Bytes bytes_of(const T& value) {
   const auto* begin = reinterpret_cast<const char*>(&value);
   return Bytes(begin, begin + sizeof value);
 }
-
-/// All that an object sends in a step, whoever the receivers are.
-class OneBuffer final : public objects::Routes {
- public:
-  Buffer& buffer_for(ObjectId to) override {
-    if (to >= num_objects_) fail("there is no object {}, only {}", to, num_objects_);
-    return buffer_;
-  }
-  void note(ObjectId, ObjectId, std::uint64_t) override {}
-  const Buffer& buffer() const { return buffer_; }
-  explicit OneBuffer(ObjectId num_objects) : num_objects_(num_objects) {}
-
- private:
-  ObjectId num_objects_;
-  Buffer buffer_;
-};
 
 template <Program P>
 class ProgramOnCharm final : public HiddenProgram {

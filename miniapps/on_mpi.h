@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mpi.h>
 
-#include "miniapps/program.h"
+#include "miniapps/on_openmp.h"
 #include "runtimes/objects/collection.h"
 
 namespace poise::miniapps {
@@ -48,23 +48,20 @@ bool run_objects(const P& program, objects::Options options) {
   objects.run(program.steps());
   const auto last = objects.sum(sum_of);
   print_results(objects, program.iterations);
-  if (objects.rank() != 0) return true;
-  try {
-    if constexpr (requires { program.check(first, last); }) program.check(first, last);
-    fmt::print("checksum {:.17g}\n", program.checksum(last));
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}: {}\n", P::kName, error.what());
-    return false;
-  }
-  return true;
+  return objects.rank() != 0 || are_right(program, first, last);
 }
 
 /// The exit status of a program whose arguments are read: 1 when the results are wrong, 2 for
 /// settings that do not go together.
 template <Program P>
-int status_of_run(P& program, const objects::Options& options, int rank) {
+int status_of_run(P& program, const objects::Options& options, const ByOpenMP& by_openmp,
+                  int rank) {
   try {
     if constexpr (requires { program.prepare(); }) program.prepare();
+    int num_ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+    if (by_openmp.wanted && num_ranks > 1) fail("--openmp wants one rank, not {}", num_ranks);
+    if (by_openmp.wanted) return run_by_openmp(program, by_openmp) ? 0 : 1;
     return run_objects(program, options) ? 0 : 1;
   } catch (const Error& error) {
     if (rank == 0) fmt::print(stderr, "{}: {}\n", P::kName, error.what());
@@ -80,16 +77,18 @@ int run_on_mpi(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   P program;
   objects::Options options;
+  ByOpenMP by_openmp;
   Arguments arguments(P::kSummary, P::kName);
   program.add_options(arguments);
   arguments.add("--steps", program.iterations, "iterations", 1, 1000000000);
   arguments.add("--placement", options.placement,
                 "where objects start: blocked, round_robin, random or uneven");
+  by_openmp.add_options(arguments);
   arguments.set_footer(
       "The environment steers balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, POISE_LOG.");
   const auto over = arguments.parse(argc, argv);
   if (over && rank == 0) print(*over);
-  const int status = over ? over->status : status_of_run(program, options, rank);
+  const int status = over ? over->status : status_of_run(program, options, by_openmp, rank);
   std::fflush(stdout);
   MPI_Finalize();
   return status;

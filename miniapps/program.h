@@ -38,4 +38,17 @@ concept Program = requires(P program, const P& settings, Arguments& arguments, O
   { settings.checksum(settings.sum_of(settings.object(id))) } -> std::convertible_to<double>;
 };
 
+/// Prints the checksum, or why there is none: false when the results are wrong.
+template <Program P, typename Sum>
+bool are_right(const P& program, const Sum& first, const Sum& last) {
+  try {
+    if constexpr (requires { program.check(first, last); }) program.check(first, last);
+    fmt::print("checksum {:.17g}\n", program.checksum(last));
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: {}\n", P::kName, error.what());
+    return false;
+  }
+  return true;
+}
+
 }  // namespace poise::miniapps
