@@ -3,8 +3,8 @@
 load moves under prediction, reaction, and both.
 
 Everything is timed without lending and with it in turns, best of several unless told (loads that move:
-medians); `ideal` is the same work by OpenMP threads of a single process, or what all cores together could
-do. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under bench/results."""
+medians); `one process` is the same work as tasks of OpenMP in a single process with as many threads, the
+ideal. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under bench/results."""
 
 import argparse
 import contextlib
@@ -17,13 +17,13 @@ import statistics
 import subprocess
 import tempfile
 
+import tasks_tables
 from keep import RESULTS, ROOT, keep
-from mpi import mpiexec
+from mpi import BOUND, SLEEPY, mpiexec
 
 BIN = ROOT / "build" / "bin"
 CORES = sorted(os.sched_getaffinity(0))
-BOUND = {"OMPI_MCA_hwloc_base_binding_policy": "core", "OMPI_MCA_rmaps_base_oversubscribe": "0"}
-NONE, LEND = "policy=none", "policy=cost"
+LEND = "policy=cost"
 
 
 def seconds_of_steps(out):
@@ -80,14 +80,16 @@ class Table:
 def balanced(repeats):
     """What readiness to lend costs where both of two ranks have as much: beside OpenMP's tasks in the
     same processes, in turns, step by step."""
-    table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %"])
+    table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %",
+                               "median %"])
     for size, tasks in (50, 2400), (150, 200), (300, 30):
         out = mpiexec(2, [BIN / "matmul", "--size", size, "--tasks", tasks, "--steps", 15 * repeats,
                           "--settings", LEND, "--versus-openmp"], **BOUND)
         steps = [[float(s) for s in pair]
                  for pair in re.findall(r"step \d+: ([\d.e-]+) s, by OpenMP ([\d.e-]+) s", out)]
-        lending_s, openmp_s = (statistics.median(way) for way in zip(*steps))
-        table.add(size, tasks, openmp_s, lending_s, 100 * (lending_s / openmp_s - 1))
+        lending_s, openmp_s = (min(way) for way in zip(*steps))
+        median = statistics.median(lending / openmp for lending, openmp in steps)
+        table.add(size, tasks, openmp_s, lending_s, 100 * (lending_s / openmp_s - 1), 100 * (median - 1))
     return table.rows
 
 
@@ -127,18 +129,24 @@ def one_owner(repeats):
 
 def threads(repeats):
     """3: more threads leave less time to lend in. Tasks sleep, as there are more threads than cores."""
-    table = Table("threads per rank, tasks of 3 ms", ["threads", "without s", "with s", "gain", "of ideal"])
+    table = Table("threads per rank, tasks of 3 ms",
+                  ["threads", "without s", "with s", "gain", "one process s", "of ideal"])
     for count in 1, 2, 4, 8, 16:
         out = mpiexec(2, [BIN / "tasks_lending", "--tasks", 800, "--us", 3000, "--in", 360000, "--out",
-                          180000, "--sleep", "--threads", count, "--repeats", repeats])
+                          180000, "--sleep", "--threads", count, "--repeats", repeats], **SLEEPY)
         row = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
-        table.add(count, row["without_s"], row["with_s"], row["gain"], row["of_ideal"])
+        table.add(count, row["without_s"], row["with_s"], row["gain"], row["openmp_s"],
+                  row["openmp_s"] / row["with_s"])
     return table.rows
 
 
 def program(name, arguments, ranks=2, **variables):
     out = mpiexec(ranks, [BIN / name, *arguments.split()], **variables)
-    return float(re.search(r"ranks?: ([\d.]+) s", out)[1])
+    return float(re.search(r"(?:ranks?|threads): ([\d.]+) s", out)[1])
+
+
+def one_process(name, arguments, threads=2, **variables):
+    return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
 WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
@@ -159,13 +167,14 @@ MOVING_PROGRAMS = [
 def moving(experiment, programs, repeats):
     """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
     every so many steps), by reaction (lending), and by both."""
-    table = Table(experiment, ["program", "period", *WAYS, "best"])
+    table = Table(experiment, ["program", "period", *WAYS, "best", "one process"])
     for name, arguments, period in programs:
         wall_s = medians_in_turns(repeats, **{
             way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
-            for way, settings in WAYS.items()})
+            for way, settings in WAYS.items()}, ideal=lambda: one_process(name, arguments))
+        ideal_s = wall_s.pop("ideal")
         label = name + (" --jump " + arguments.split()[-1] if "--jump" in arguments else "")
-        table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get))
+        table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get), ideal_s)
     return table.rows
 
 
@@ -177,13 +186,14 @@ OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, steps: work of 
 def victims(repeats):
     """4: strong scaling of the tsunami, from one rank to two, with both rules of choosing whom to
     lend to, for oceans from coarse to fine."""
-    table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{rule} s" for rule in RULES),
-                                               *(f"{rule} gain" for rule in RULES)])
+    ways = *RULES, "one process"
+    table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{way} s" for way in ways),
+                                               *(f"{way} gain" for way in ways)])
     for cells, steps in OCEANS:
         arguments = f"--steps {steps} --cells {cells}"
         best = best_in_turns(repeats, alone=lambda: program("tsunami", arguments, ranks=1), **{
             rule: lambda settings=settings: program("tsunami", arguments, **settings)
-            for rule, settings in RULES.items()})
+            for rule, settings in RULES.items()}, ideal=lambda: one_process("tsunami", arguments))
         alone_s = best.pop("alone")
         table.add(cells, alone_s, *best.values(), *(alone_s / wall_s for wall_s in best.values()))
     return table.rows
@@ -192,20 +202,22 @@ def victims(repeats):
 def strong_scaling(repeats):
     """4: the tsunami on more ranks than cores, its cells asleep instead, by whom to lend to."""
     rules = {**RULES, "lightest": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "lightest"}}
-    table = Table("tsunami asleep", ["ranks", *(f"{rule} s" for rule in rules),
-                                     *(f"{rule} gain" for rule in rules)])
+    ways = *rules, "one process"
+    table = Table("tsunami asleep", ["ranks", *(f"{way} s" for way in ways),
+                                     *(f"{way} gain" for way in ways)])
     arguments = "--blocks 12 --cells 4 --steps 30 --sleep 3"
     one_s = best_in_turns(repeats, one=lambda: program("tsunami", arguments, ranks=1))["one"]
-    table.add(1, *[one_s] * len(rules), *[1.0] * len(rules))
+    table.add(1, *[one_s] * len(ways), *[1.0] * len(ways))
     for ranks in 2, 4, 8:
         best = best_in_turns(repeats, **{
             rule: lambda settings=settings: program("tsunami", arguments, ranks=ranks, **settings)
-            for rule, settings in rules.items()})
+            for rule, settings in rules.items()},
+            ideal=lambda: one_process("tsunami", arguments, threads=ranks, **SLEEPY))
         table.add(ranks, *best.values(), *(one_s / wall_s for wall_s in best.values()))
     return table.rows
 
 
-def one_process(repeats):
+def beside_one_process(repeats):
     """4 and 5: the same beside a single process with a thread of OpenMP for each core."""
     table = Table("beside one process", ["program", "two ranks s", "lending s", "one process s", "of ideal"])
     for name, arguments, _ in MOVING_PROGRAMS:
@@ -213,41 +225,53 @@ def one_process(repeats):
             repeats,
             neither=lambda: program(name, arguments, **WAYS["neither"]),
             lending=lambda: program(name, arguments, **WAYS["lending"]),
-            ideal=lambda: program(name, arguments, ranks=1, OMP_NUM_THREADS="2", **WAYS["neither"]))
+            ideal=lambda: one_process(name, arguments))
         table.add(name, *best.values(), best["ideal"] / best["lending"])
     return table.rows
 
 
-def imbalances(trace, num_objects):
-    """Of each iteration of two steps: what the busiest rank ran over the average of both, from where
-    every object's steps ran. Nobody begins a step before all have ended theirs."""
-    ran = sorted((event["ts"], event["dur"], event["pid"]) for event in trace["traceEvents"]
-                 if event["ph"] == "X" and event["name"].startswith("poise: an object's step"))
-    steps = [ran[first:first + num_objects] for first in range(0, len(ran), num_objects)]
-    busy = [[sum(us for _, us, rank in step if rank == which) for which in (0, 1)] for step in steps]
+def imbalances(busy):
+    """Of each iteration of two steps, in which two workers were so busy: the busiest over the average."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 
+def busy_ranks(trace, num_objects):
+    """In each step, from where every object's steps ran. Nobody begins one before all have ended theirs."""
+    ran = sorted((event["ts"], event["dur"], event["pid"]) for event in trace["traceEvents"]
+                 if event["ph"] == "X" and event["name"].startswith("poise: an object's step"))
+    steps = [ran[first:first + num_objects] for first in range(0, len(ran), num_objects)]
+    return [[sum(us for _, us, rank in step if rank == which) for which in (0, 1)] for step in steps]
+
+
 def limiter_steps(repeats):
-    """5: imbalance of the limiter step by step, without and with lending; medians of several runs."""
-    table = Table("limiter, imbalance per step", ["step", "without", "with"])
+    """5: imbalance of the limiter step by step, without and with lending, between ranks; beside it that
+    between the threads of one process. Medians of several runs."""
+    table = Table("limiter, imbalance per step", ["step", "without", "with", "one process"])
     pieces, steps = 32, 24
-    series = {NONE: [], LEND: []}
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "trace.json"
-        for _ in range(repeats):
-            for policy, runs in series.items():
-                program("limiter", f"--pieces {pieces} --cells 512 --steps {steps} --placement uneven",
-                        POISE_LEND="1", POISE_STRATEGY="keep", POISE_TASKS_POLICY=policy.split("=")[1],
-                        POISE_TASKS_TRACE=str(path))
-                runs.append(imbalances(json.loads(path.read_text()), pieces))
+    arguments = f"--pieces {pieces} --cells 512 --steps {steps} --placement uneven"
+
+    def lending(policy):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "trace.json"
+            program("limiter", arguments, POISE_LEND="1", POISE_STRATEGY="keep",
+                    POISE_TASKS_POLICY=policy, POISE_TASKS_TRACE=str(path))
+            return imbalances(busy_ranks(json.loads(path.read_text()), pieces))
+
+    def threads_of_one():
+        out = mpiexec(1, [BIN / "limiter", *arguments.split(), "--openmp", "--each-step"],
+                      OMP_NUM_THREADS="2")
+        return imbalances([[float(s) for s in line.split()]
+                           for line in re.findall(r"threads busy for (.*) s", out)])
+
+    series = in_turns(repeats, without=lambda: lending("none"), lending=lambda: lending("cost"),
+                      ideal=threads_of_one)
     for step in range(steps):
         table.add(step + 1, *(statistics.median(run[step] for run in runs) for runs in series.values()))
     return table.rows
 
 
 EXPERIMENTS = {"balanced": balanced, "slow_core": slow_core, "one_owner": one_owner,
-               "threads": threads, "victims": victims, "one_process": one_process,
+               "threads": threads, "victims": victims, "one_process": beside_one_process,
                "strong_scaling": strong_scaling, "limiter_steps": limiter_steps,
                "moving_loads": functools.partial(moving, "loads that move", MOVING_LOADS),
                "moving_programs": functools.partial(moving, "programs whose load moves", MOVING_PROGRAMS)}
@@ -266,6 +290,7 @@ def main():
     path = RESULTS / "reactive.json"
     kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
     keep("reactive", [row for row in kept if row["experiment"] not in measured] + rows)
+    tasks_tables.write()
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""What lending gains when one rank has all tasks: each case without and with lending and with tasks
-split by hand, which shows what the host can do, in turns in one run, best of several. Then what the
-helper thread costs beside long tasks, and how soon a lent task starts. Prints tables and keeps them
-as JSON under bench/results."""
+"""What lending gains when one rank has all tasks: each case without and with lending, with tasks split
+by hand, which shows what the host can do, and as tasks of OpenMP in one process with as many threads, in
+turns in one run, best of several. Then what it costs where all have as much, beside OpenMP's tasks in the
+same processes; what the helper thread costs beside long tasks; and how soon a lent task starts. Prints
+tables and keeps them as JSON under bench/results."""
 
 import argparse
 import json
 
-from keep import ROOT, keep
-from mpi import mpiexec
+import tasks_tables
+from keep import RESULTS, ROOT, keep
+from mpi import BOUND, SLEEPY, mpiexec
 
 PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
@@ -24,58 +26,87 @@ CASES = [  # ranks, arguments, the gain that is wanted
     (4, ["--tasks", "400", "--us", "1000", *SLEEP], 3.6),
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
-    (2, ["--tasks", "1000", "--us", "200", "--balanced"], 0.99),
 ]
+BALANCED = [(50, 4000), (400, 500), (10000, 20)]  # tasks of each rank, their µs
+MOST_SLOWER = 0.01  # than by OpenMP
 # The longest tasks between which the helper naps as briefly as it ever does.
 HELPER = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
 HELPER_CORES = 0.02  # of a core per rank: the most that is wanted
 STARTS_US = {360000: 50, 64: 50}  # the latest start that is wanted, by bytes of a task
 
 
-def measure(np, arguments):
-    out = mpiexec(np, [PROGRAM, *arguments])
+def measure(np, arguments, **variables):
+    out = mpiexec(np, [PROGRAM, *arguments], **SLEEPY, **variables)
     return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
 
 
-def gains(rows, extra):
+def gains(extra):
+    rows = []
     print(f"{'np':>3} {'tasks':>6} {'µs':>6} {'bytes':>7} {'kind':>9} "
-          f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'by hand':>8} {'wanted':>7}")
+          f"{'without s':>10} {'with s':>8} {'gain':>6} {'median':>7} {'by hand':>8} {'OpenMP':>7} {'wanted':>7}")
     for np, arguments, wanted in CASES:
         row = measure(np, [*arguments, *extra])
         row["wanted_gain"] = wanted
         rows.append(row)
-        kind = "balanced" if row["balanced"] else "sleeps" if row["sleep"] else "computes"
+        row["openmp_gain"] = row["without_s"] / row["openmp_s"]
+        kind = "sleeps" if row["sleep"] else "computes"
         print(f"{np:>3} {row['tasks']:>6} {row['us']:>6.0f} {row['bytes_in'] + row['bytes_out']:>7} "
               f"{kind:>9} {row['without_s']:>10.4f} {row['with_s']:>8.4f} {row['gain']:>6.2f} "
-              f"{row['median_gain']:>7.2f} {row['host_gain']:>8.2f} {wanted:>7}", flush=True)
+              f"{row['median_gain']:>7.2f} {row['host_gain']:>8.2f} "
+              f"{row['openmp_gain']:>7.2f} {wanted:>7}", flush=True)
+    return rows
 
 
-def helper(rows):
-    row = measure(2, HELPER)
+def balanced(extra):
+    """Both of two ranks have as much; each on a core of its own, where OpenMP's tasks run too."""
+    rows = []
+    for tasks, us in BALANCED:
+        row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", *OFTEN, *extra], **BOUND)
+        row["slower"] = 1 / row["of_openmp_best"] - 1
+        row["median_slower"] = 1 / row["of_openmp"] - 1
+        row["wanted_slower"] = MOST_SLOWER
+        rows.append(row)
+        print(f"balanced, {tasks} of {us} µs: {row['with_s']:.4f} s, {row['openmp_s']:.4f} s by OpenMP: "
+              f"{100 * row['slower']:.2f} % slower, median {100 * row['median_slower']:.2f} %; "
+              f"wanted: {100 * MOST_SLOWER:.0f} % at most", flush=True)
+    return rows
+
+
+def helper(extra):
+    row = measure(2, [*HELPER, *extra])
     row["helper_cores"] = row["cores_with"] - row["cores_without"]
     row["wanted_cores"] = HELPER_CORES
-    rows.append(row)
     print(f"helper: {100 * row['helper_cores']:.2f} % of a core; wanted: {100 * HELPER_CORES:.0f} % at most")
+    return [row]
 
 
-def starts(rows):
+def starts(extra):
+    rows = []
     for num_bytes, wanted in STARTS_US.items():
-        row = measure(2, ["--start", "--tasks", "300", "--in", str(num_bytes)])
+        row = measure(2, ["--start", "--tasks", "300", "--in", str(num_bytes), *extra])
         row["wanted_start_us"] = wanted
         rows.append(row)
         print(f"from the decision to lend {num_bytes} bytes to the start: {row['start_us']:.1f} µs; "
               f"wanted: {wanted} µs at most")
+    return rows
+
+
+PARTS = {part.__name__: part for part in (gains, balanced, helper, starts)}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench tasks", description=__doc__,
                                      epilog="Other options go to build/bin/tasks_lending.")
-    extra = parser.parse_known_args()[1]
-    rows = []
-    gains(rows, extra)
-    helper(rows)
-    starts(rows)
+    parser.add_argument("--only", choices=PARTS, action="append",
+                        help="this one alone; of the others what was kept stays")
+    options, extra = parser.parse_known_args()
+    wanted = options.only or PARTS
+    path = RESULTS / "tasks.json"
+    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
+    rows = [row for row in kept if row["part"] not in wanted]
+    rows += [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
     keep("tasks", rows)
+    tasks_tables.write()
 
 
 if __name__ == "__main__":

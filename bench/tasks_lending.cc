@@ -121,7 +121,7 @@ void run(tasks::Context& context, const Case& what, std::span<Item> data) {
   context.wait();
 }
 
-void run_by_openmp(const Case& what, std::span<Item> data, unsigned threads) {
+void run_by_openmp(const Case& what, std::span<Item> data, [[maybe_unused]] unsigned threads) {
   if (data.empty()) return;
   const auto task = what.sleep ? sleep_for : compute_for;
 #pragma omp parallel num_threads(threads)
