@@ -27,7 +27,7 @@ CASES = [  # ranks, arguments, the gain that is wanted
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-BALANCED = [(50, 4000), (400, 500), (10000, 20)]  # tasks of each rank, their µs
+BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks of each rank, their µs
 MOST_SLOWER = 0.01  # than by OpenMP
 # The longest tasks between which the helper naps as briefly as it ever does.
 HELPER = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
@@ -61,7 +61,7 @@ def balanced(extra):
     """Both of two ranks have as much; each on a core of its own, where OpenMP's tasks run too."""
     rows = []
     for tasks, us in BALANCED:
-        row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", *OFTEN, *extra], **BOUND)
+        row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "40", *extra], **BOUND)
         row["slower"] = 1 / row["of_openmp_best"] - 1
         row["median_slower"] = 1 / row["of_openmp"] - 1
         row["wanted_slower"] = MOST_SLOWER
