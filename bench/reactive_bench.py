@@ -2,10 +2,9 @@
 """The experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and programs whose
 load moves under prediction, reaction, and both.
 
-Everything is timed without lending and with it in turns, best of several unless told (loads that move, a
-slow core: medians); `one process` is the same work as tasks of OpenMP in a single process with as many
-threads, the ideal. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under
-bench/results."""
+Everything is timed without lending and with it in turns, best of several unless told (loads that move:
+medians); `one process` is the same work as tasks of OpenMP in a single process with as many threads, the
+ideal. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under bench/results."""
 
 import argparse
 import contextlib
@@ -27,10 +26,10 @@ CORES = sorted(os.sched_getaffinity(0))
 LEND = "policy=cost"
 
 
-def matmul(ranks, arguments, of_steps=min, **variables):
-    """Of its steps the quickest or what else is wanted, but for the first, which learns what tasks cost."""
+def matmul(ranks, arguments, **variables):
+    """The quickest step, but for the first, which learns what tasks cost."""
     out = mpiexec(ranks, [BIN / "matmul", *arguments.split()], **variables)
-    return of_steps([float(s) for s in re.findall(r"step \d+: ([\d.e-]+) s", out)][1:])
+    return min([float(s) for s in re.findall(r"step \d+: ([\d.e-]+) s", out)][1:])
 
 
 def in_turns(repeats, **ways):
@@ -92,23 +91,22 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """1 and 2: power caps and clocks. A competitor on the core of the second of two equal ranks. Medians:
-    the quickest step is one in which it slept. A step is much longer than a turn of the system's scheduler."""
+    """1 and 2: power caps and clocks. A competitor on the core of the second of two equal ranks.
+    A step is much longer than it is awake at a time, and than a turn of the system's scheduler."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"
     half = "--size 300 --steps 5 --tasks 60"
-    median = {"of_steps": statistics.median}
     for share in 0.0, 0.25, 0.5, 1.0:
         with competitor(CORES[-1], share):
-            wall_s = medians_in_turns(
+            best = best_in_turns(
                 repeats,
-                without=lambda: matmul(2, f"{half} --openmp", **median, **BOUND),
-                lending=lambda: matmul(2, f"{half} --settings {LEND}", **median, **BOUND),
-                ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2", **median))
+                without=lambda: matmul(2, f"{half} --openmp", **BOUND),
+                lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
+                ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
         left = 1 - min(share, 0.5)  # of that core: the system shares it fairly
-        table.add(share, wall_s["without"], wall_s["lending"], wall_s["without"] / wall_s["lending"],
-                  (1 + left) / (2 * left), wall_s["ideal"])
+        table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
+                  (1 + left) / (2 * left), best["ideal"])
     return table.rows
 
 
