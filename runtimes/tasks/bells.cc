@@ -10,7 +10,7 @@ namespace poise::tasks {
 
 namespace {
 constexpr std::size_t kBytes =
-    2 * kAlignment;  // alone in its cache line, and in the next one's way
+    2 * kAlignment;  // its own cache line, and the next, which processors fetch with it
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 }  // namespace
 

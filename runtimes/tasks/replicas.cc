@@ -2,7 +2,9 @@
 // nothing without the task's token: whoever takes that first, a rank with a copy or the home that
 // is about to start the task or to lend it, runs it; everybody else drops it.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
@@ -137,7 +139,14 @@ void Exchange::claimed(Reader& reader, std::uint32_t home, bool granted) {
 }
 
 void Exchange::tell_cancelled(const Task& task) {
-  if (program_.cancelled) program_.cancelled(task.items, self_of(task));
+  if (!program_.cancelled) return;
+  try {
+    program_.cancelled(task.items, self_of(task));
+  } catch (const std::exception& exception) {
+    if (!std::exchange(said_policy_failed_, true))
+      std::fprintf(stderr, "poise: rank %u goes on where its policy fails: %s\n", rank_,
+                   exception.what());
+  }
 }
 
 // Once a wait has ended nobody wants them any more.
