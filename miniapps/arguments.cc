@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fmt/core.h>
+#include <limits>
 
 namespace poise::miniapps {
 
@@ -32,11 +33,14 @@ void Arguments::add(const char* name, std::string& value, const char* help) {
 }
 
 void Arguments::add(const char* name, std::vector<int>& values, const char* help) {
-  app_->add_option(name, values, help)->delimiter(',');
+  app_->add_option(name, values, help)
+      ->delimiter(',')
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
 }
 
-void Arguments::add_flag(const char* name, bool& value, const char* help) {
-  app_->add_flag(name, value, help);
+void Arguments::add_flag(const char* name, bool& value, const char* help, const char* needed) {
+  CLI::Option* const flag = app_->add_flag(name, value, help);
+  if (needed) flag->needs(app_->get_option(needed));
 }
 
 void Arguments::set_footer(const char* text) { app_->footer(text); }

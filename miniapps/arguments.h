@@ -32,9 +32,10 @@ class Arguments {
   void add(const char* name, Value& value, const char* help, std::type_identity_t<Value> least,
            std::type_identity_t<Value> most);
   void add(const char* name, std::string& value, const char* help);
-  /// Numbers between commas.
+  /// Numbers from 0 between commas.
   void add(const char* name, std::vector<int>& values, const char* help);
-  void add_flag(const char* name, bool& value, const char* help);
+  /// `needed`: another flag without which this one says nothing.
+  void add_flag(const char* name, bool& value, const char* help, const char* needed = nullptr);
   /// The last line of the help.
   void set_footer(const char* text);
 

@@ -26,7 +26,7 @@ struct ByOpenMP {
     arguments.add_flag("--openmp", wanted,
                        "in one process, an object's step as a task of OpenMP, to compare");
     arguments.add_flag("--each-step", each_step,
-                       "with --openmp: how long each thread was busy in each");
+                       "with --openmp: how long each thread was busy in each", "--openmp");
   }
 };
 
