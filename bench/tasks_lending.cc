@@ -232,7 +232,7 @@ void measure_start(const Case& what) {
     std::vector<double> began_s(1);
     int ran_on = 0;
     tasks::With with;
-    with.on_lend = [&](std::vector<tasks::Item>&) { ran_on = 1; };
+    with.on_lend = [&](std::span<tasks::Item>) { ran_on = 1; };
     decided_s = 0;
     if (context.rank() == 0) {  // busy at first, so that the other has come and asked by then
       const double us = 500;

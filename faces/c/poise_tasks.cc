@@ -170,7 +170,7 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(number_of(items[i].mode))});
     context_of(context).submit(with ? with_of(*with) : tasks::With{},
-                               static_cast<tasks::FunctionId>(function), std::move(copies));
+                               static_cast<tasks::FunctionId>(function), copies);
   });
 }
 

@@ -192,7 +192,7 @@ void add(cham_migratable_task_t* task) {
   tasks::With with;
   if (tool_items > 0) {
     items.push_back({nullptr, 0, tasks::Mode::literal});
-    with.on_lend = [task](std::vector<tasks::Item>& leaving) {
+    with.on_lend = [task](std::span<tasks::Item> leaving) {
       auto& data = task->travelling_tool_data = face::encode_tool_data(task);
       leaving.back().data = data.data();
       leaving.back().bytes = data.size();
@@ -209,7 +209,7 @@ void add(cham_migratable_task_t* task) {
     const std::lock_guard lock(mutex);
     task->finished = true;
   };
-  here.submit(std::move(with), kRun, std::move(items));
+  here.submit(std::move(with), kRun, items);
 }
 
 // All threads of the team leave together, as from OpenMP's barrier; the last one forgets the tasks.

@@ -147,7 +147,7 @@ void Engine::Lender::submit(std::uint32_t s) {
   engine_.guard(slot.id, [&] { loan.bytes = slot.object->bytes(); });
   for (const Mail& mail : slot.inbox) loan.bytes += mail.bytes().size();
   loan.back = Buffer();
-  const auto pack = [this, s](std::vector<tasks::Item>& items) {
+  const auto pack = [this, s](std::span<tasks::Item> items) {
     Buffer& out = loans_[s].out;
     out.resize(0);
     out.reserve(loans_[s].bytes + loans_[s].bytes / 8 + 1024);  // with heads; to grow is to copy
@@ -156,12 +156,11 @@ void Engine::Lender::submit(std::uint32_t s) {
     items[1].bytes = loans_[s].bytes = out.size();
   };
   const bool is_known = unit_s_ > 0 && step_s(slot) > 0;
+  const tasks::Item items[] = {{&head, sizeof head, tasks::Mode::literal},
+                               {&loan, loan.bytes, tasks::Mode::in},
+                               {&loan.back, 0, tasks::Mode::result}};
   context_.submit({.cost = is_known ? step_s(slot) / unit_s_ : 1, .on_lend = pack},
-                  is_known ? kStep : kFirstStep,
-                  {{&head, sizeof head, tasks::Mode::literal},
-                   {&loan, loan.bytes, tasks::Mode::in},
-                   {&loan.back, 0, tasks::Mode::result}},
-                  [this, s] { take_home(s); });
+                  is_known ? kStep : kFirstStep, items, [this, s] { take_home(s); });
 }
 
 void Engine::Lender::run_here(std::uint32_t s) {

@@ -53,7 +53,7 @@ void check_what_tasks_see(Policy policy, const std::string& settings,
   has_left = context.num_ranks() == 1;
   if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
   for (int t = 0; t < 60 && context.rank() == 0; ++t) {
-    With with{.replicas = replicas, .on_lend = [](std::vector<Item>&) { has_left = true; }};
+    With with{.replicas = replicas, .on_lend = [](std::span<Item>) { has_left = true; }};
     if (t % 2) with.annotations = with_index(t);
     seen.push_back(context.submit(std::move(with), kLook, 200));
   }
@@ -96,7 +96,7 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
   has_left = context.num_ranks() == 1;
   if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
   for (int t = 1; t < 60 && context.rank() == 0; ++t) {
-    With with{.on_lend = [](std::vector<Item>&) { has_left = true; }};
+    With with{.on_lend = [](std::span<Item>) { has_left = true; }};
     if (t % 3 == 0) with.annotations = {{"index", t}};
     with.name = t % 3 == 0 ? static_cast<std::uint64_t>(t) : 0;
     context.submit(std::move(with), kLook, 200);

@@ -13,7 +13,8 @@ TaskFailed::TaskFailed(const Failure& first, std::size_t num_failures)
 
 Self self_of(const Task& task) {
   static const Annotations none;
-  return {task.home, task.replicated, task.annotations ? *task.annotations : none};
+  const auto& annotations = task.extras->annotations;
+  return {task.home, task.replicated, annotations ? *annotations : none};
 }
 
 Context::Context(MPI_Comm communicator, Options options)
@@ -21,9 +22,9 @@ Context::Context(MPI_Comm communicator, Options options)
 
 Context::~Context() = default;
 
-void Context::submit(With with, FunctionId function, std::vector<Item> items,
+void Context::submit(With with, FunctionId function, std::span<const Item> items,
                      std::function<void()> deliver) {
-  runtime_->submit(std::move(with), function, std::move(items), std::move(deliver));
+  runtime_->submit(std::move(with), function, items, std::move(deliver));
 }
 
 void Context::wait(unsigned team) { runtime_->wait(team); }

@@ -8,11 +8,13 @@
 //     context.wait();
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <memory_resource>
 #include <mpi.h>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -77,7 +79,7 @@ struct With {
   std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
   // On this rank, once, before the task leaves it: may give the items their data, for those whose
   // data would be made in vain if the task stays. Must not call the context.
-  std::function<void(std::vector<Item>&)> on_lend = {};
+  std::function<void(std::span<Item>)> on_lend = {};
 };
 
 /// The result of a task, there after the wait.
@@ -126,7 +128,7 @@ class Context {
 
   /// The same without the compiler's checks: `items` in the order of the function's parameters.
   /// `deliver` is called before `on_finish`, unless the task failed.
-  void submit(With with, FunctionId function, std::vector<Item> items,
+  void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {});
 
   /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
@@ -202,21 +204,20 @@ auto Context::submit(With with, const Function<Result, Parameters...>& function,
                      const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
-  std::vector<Item> items;
-  items.reserve(sizeof...(Parameters) + 1);
+  std::array<Item, sizeof...(Parameters) + 1> items;
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (items.push_back(detail::Argument<Parameters>::item(arguments, std::get<i>(copies))), ...);
+    ((items[i] = detail::Argument<Parameters>::item(arguments, std::get<i>(copies))), ...);
   }(std::index_sequence_for<Parameters...>());
   if constexpr (std::is_void_v<Result>) {
-    submit(std::move(with), function.id, std::move(items));
+    submit(std::move(with), function.id, std::span(items).first(sizeof...(Parameters)));
   } else {
     Future<Result> future;
     auto& state = *future.state_;
     if constexpr (RawBytes<Result>)
-      items.push_back({&state.value, sizeof(Result), Mode::out});
+      items.back() = {&state.value, sizeof(Result), Mode::out};
     else
-      items.push_back({&state.bytes, 0, Mode::result});
-    submit(std::move(with), function.id, std::move(items), [state = future.state_] {
+      items.back() = {&state.bytes, 0, Mode::result};
+    submit(std::move(with), function.id, items, [state = future.state_] {
       if constexpr (!RawBytes<Result>) {
         poise::Reader(state->bytes.bytes())(state->value);
         state->bytes = Buffer();

@@ -303,7 +303,7 @@ TEST(Context, copies_no_more_data_ahead_than_keeps_others_busy) {
   std::vector<char> lent(400);
   for (std::size_t t = 0; t < lent.size() && my_rank == 0; ++t) {
     With with;
-    with.on_lend = [&, t](std::vector<Item>&) {
+    with.on_lend = [&, t](std::span<Item>) {
       lent[t] = 1;
       most_away = std::max(most_away.load(), ++away);
     };

@@ -1,8 +1,11 @@
 // Data of a task: where it is, how long it is, and which way it goes.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -21,6 +24,30 @@ struct Item {
 
   bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
   bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }
+};
+
+/// The items of one task. A few, as most tasks have, lie in the task itself.
+class Items {
+ public:
+  void assign(std::span<const Item> items) { std::ranges::copy(items, resize(items.size())); }
+  /// Those there are lost. Returns the first.
+  Item* resize(std::size_t size) {
+    many_ = size > few_.size() ? std::make_unique<Item[]>(size) : nullptr;
+    size_ = size;
+    return begin();
+  }
+  std::size_t size() const { return size_; }
+  Item* begin() { return many_ ? many_.get() : few_.data(); }
+  Item* end() { return begin() + size_; }
+  const Item* begin() const { return many_ ? many_.get() : few_.data(); }
+  const Item* end() const { return begin() + size_; }
+  Item& operator[](std::size_t i) { return begin()[i]; }
+  const Item& operator[](std::size_t i) const { return begin()[i]; }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<Item[]> many_;
+  std::array<Item, 4> few_;
 };
 
 /// An argument that refers to data of the caller, which must stay until the task is done.

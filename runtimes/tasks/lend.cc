@@ -285,7 +285,7 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     const double task_s = workplace_.times().per_unit(task->function) * task->cost;
     peer.on_the_way_s.push_back(task_s);
     peer.all_on_the_way_s += task_s;
-    if (task->on_lend) std::exchange(task->on_lend, nullptr)(task->items);
+    if (task->extras->on_lend) std::exchange(task->extras.make().on_lend, nullptr)(task->items);
     if (task->home == rank_) give_slot(*task);
     if (events)
       events->lent({now_s_, loan.rank, task->home, task->slot, task->function,
@@ -318,8 +318,9 @@ std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uin
     return spot;
   }
   if (item.bytes < large_bytes_ || task.home != rank_) return std::nullopt;
-  task.copies.resize(task.items.size());
-  auto& copy = task.copies[i];
+  auto& copies = task.extras.make().copies;
+  copies.resize(task.items.size());
+  auto& copy = copies[i];
   if (!copy) {
     void* const data = arena_.try_allocate(item.bytes);
     if (!data) return std::nullopt;
@@ -336,12 +337,13 @@ std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uin
 void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) {
   const bool going_home = task.home == to;
   const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
-  const bool annotated = task.annotations && !going_home;
+  const auto& annotations = task.extras->annotations;
+  const bool annotated = annotations && !going_home;
   head.put(
       TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
                num_items | (annotated ? kAnnotated : 0u) | (task.replicated ? kReplicated : 0u)});
   if (going_home) return;
-  if (annotated) put_annotations(head, *task.annotations);
+  if (annotated) put_annotations(head, *annotations);
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
     const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
@@ -379,7 +381,7 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   if (head.home == rank_) {
     ++peers_[from].borrowed;
     auto task = take_away(head.slot);
-    task->copies.clear();
+    task->forget_copies();
     workplace_.take_back(std::move(task));
     return;
   }
@@ -389,7 +391,7 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   task->function = head.function;
   task->home = head.home;
   task->priority = head.priority;
-  if (head.num_items & kAnnotated) task->annotations = read_annotations(reader);
+  if (head.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
   task->replicated = head.num_items & kReplicated;
   read_items(arrival, reader, from, std::move(task), head.num_items & ~(kAnnotated | kReplicated),
              std::move(then));
@@ -398,7 +400,9 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
 void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
                           std::unique_ptr<Task> task, std::uint32_t num_items,
                           std::function<void(std::unique_ptr<Task>)> then) {
-  task->message = arrival.head;
+  Extras& extras = task->extras.make();
+  extras.message = arrival.head;
+  Item* const items = task->items.resize(num_items);
   std::size_t storage = 0;  // of items that are not in the head; offsets first, pointers later
   std::vector<std::size_t> stored;
   std::vector<bool> larges;
@@ -407,25 +411,25 @@ void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uin
     Item item{nullptr, item_head.bytes, static_cast<Mode>(item_head.flags & kModeBits)};
     const bool null = item_head.flags & kNull, large = item_head.flags & kLarge;
     if (item.mode == Mode::result) {
-      if (arena_.shared_with(task->home)) task->result = Buffer(&arena_);
-      item.data = &task->result;
+      if (arena_.shared_with(task->home)) extras.result = Buffer(&arena_);
+      item.data = &extras.result;
     } else if (item_head.flags & kInPlace)
       item.data = arena_.at(reader.get<Arena::Spot>());
     else if (!null && !large && item.goes_out())
       item.data = reader.get(item.bytes, item_head.alignment);
     else if (!null) {
-      stored.push_back(task->items.size());
+      stored.push_back(i);
       larges.push_back(large);
       storage += aligned(item.bytes);
     }
-    task->items.push_back(item);
+    items[i] = item;
   }
   std::vector<Large> fetched;
   if (!stored.empty()) {
-    task->storage = new_bytes(storage);
-    std::byte* next = task->storage.get();
+    extras.storage = new_bytes(storage);
+    std::byte* next = extras.storage.get();
     for (std::size_t k = 0; k < stored.size(); ++k) {
-      Item& item = task->items[stored[k]];
+      Item& item = items[stored[k]];
       item.data = next;
       next += aligned(item.bytes);
       if (larges[k]) fetched.push_back({item.data, item.bytes});

@@ -50,7 +50,7 @@ void Order::touch(Address begin, Address end, bool writes, const std::shared_ptr
 
 std::unique_ptr<Task> Order::add(std::unique_ptr<Task> task) {
   const auto who = std::make_shared<Ordered>();
-  task->ordered = who;
+  task->extras.make().ordered = who;
   ++unfinished_;
   for (const bool writes : {false, true})
     for (const Item& item : task->items) {

@@ -17,13 +17,15 @@ class World {
   void add() {
     auto task = std::make_unique<Task>();
     task->slot = items_.size();
-    for (std::uint64_t i = random_.below(3) + 1; i > 0; --i) {
+    std::vector<Item> items;
+    for (std::uint64_t i = random_.below(6) + 1; i > 0; --i) {
       const std::size_t begin = random_.below(sizeof data_),
                         bytes = random_.below(sizeof data_ - begin) % 5;
       const Mode modes[] = {Mode::in, Mode::in, Mode::out, Mode::inout};
-      task->items.push_back({data_ + begin, bytes, modes[random_.below(4)]});
+      items.push_back({data_ + begin, bytes, modes[random_.below(4)]});
     }
-    items_.push_back(task->items);
+    task->items.assign(items);
+    items_.push_back(std::move(items));
     finished_.push_back(false);
     ready_.push_back(false);
     take(order_.add(std::move(task)));
@@ -34,7 +36,7 @@ class World {
     std::unique_ptr<Task> task = std::move(may_run_[which]);
     may_run_.erase(may_run_.begin() + static_cast<std::ptrdiff_t>(which));
     finished_[task->slot] = true;
-    for (auto& next : order_.finish(*task->ordered)) take(std::move(next));
+    for (auto& next : order_.finish(*task->extras->ordered)) take(std::move(next));
   }
   void check() const {
     for (std::size_t later = 0; later < items_.size(); ++later) {

@@ -67,8 +67,9 @@ TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
   made->function = 1;
   made->cost = 2.5;
   char data[8] = {};
-  made->items = {
+  const Item items[] = {
       {data, 8, Mode::in}, {data, 4, Mode::inout}, {data, 2, Mode::out}, {nullptr, 9, Mode::in}};
+  made->items.assign(items);
   queue.push(std::move(made), false);
   EXPECT_EQ(queue.cost()[1], 2.5);
   EXPECT_EQ(queue.bytes_out(), 12);

@@ -58,19 +58,21 @@ void Exchange::send_replicas() {
   next_replicas_s_ = now_s_ + kCopyEvery_s;
   const auto reached = [&](std::uint32_t rank) { return loads_.of(rank).wait == wave_.wait(); };
   for (auto& task : workplace_.take_to_replicate(reached)) {
-    for (const std::uint32_t rank : task->replicas)
+    std::vector<std::uint32_t>& replicas = task->extras.make().replicas;
+    for (const std::uint32_t rank : replicas)
       if (reached(rank)) send_replica(*task, rank);
-    std::erase_if(task->replicas, reached);
+    std::erase_if(replicas, reached);
     workplace_.take_back(std::move(task));
   }
 }
 
 void Exchange::send_replica(Task& task, std::uint32_t to) {
-  if (task.on_lend) std::exchange(task.on_lend, nullptr)(task.items);
-  if (!task.token) task.token = tokens_.make(task.ticket);
+  Extras& extras = task.extras.make();
+  if (extras.on_lend) std::exchange(extras.on_lend, nullptr)(task.items);
+  if (!extras.token) extras.token = tokens_.make(task.ticket);
   Writer head = begin(Kind::replica, to);
-  const auto spot =
-      arena_.shared_with(to) ? arena_.find(task.token.get(), sizeof(std::uint64_t)) : std::nullopt;
+  const auto spot = arena_.shared_with(to) ? arena_.find(extras.token.get(), sizeof(std::uint64_t))
+                                           : std::nullopt;
   head.put(spot.has_value());
   head.put(spot.value_or(Arena::Spot{}));
   std::vector<Large> larges;

@@ -118,7 +118,7 @@ TEST(Replication, starts_copies_while_their_home_is_busy) {
     context.submit(With{.priority = 1, .pinned = true}, kUntilRun, in(number));
     With with;
     with.replicas = {1};
-    with.on_lend = [](std::vector<Item>&) { has_left = true; };
+    with.on_lend = [](std::span<Item>) { has_left = true; };
     ran_on = context.submit(std::move(with), kAddOne, inout(number), 0);
   }
   context.wait();
@@ -155,7 +155,7 @@ TEST(Replication, are_chosen_by_a_policy) {
   has_left = count_ranks() == 1;
   if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
   for (int t = 0; t < 150 && context.rank() == 0; ++t)
-    context.submit(With{.on_lend = [](std::vector<Item>&) { has_left = true; }}, kBusy, 0);
+    context.submit(With{.on_lend = [](std::span<Item>) { has_left = true; }}, kBusy, 0);
   context.wait();
   const std::uint64_t sent = sum_over_ranks(context.counters().replicas_sent);
   EXPECT_LE(sent, 75u);

@@ -34,7 +34,7 @@ void Exchange::send_results(const Workplace::State& state) {
   const std::size_t sent = results_.size();
   for (auto& task : results_) {
     const std::uint32_t home = task->home;
-    const bool is_long = task->result.size() >= large_bytes_;
+    const bool is_long = task->extras->result.size() >= large_bytes_;
     auto& tasks = by_home[home];
     tasks.push_back(std::move(task));
     if (is_long) send_results_home(home, std::exchange(tasks, {}));
@@ -50,14 +50,16 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
   head.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Large> larges;
   for (const auto& task : tasks) {
+    const std::string& error = task->extras->error;
     head.put(ResultHead{task->slot, static_cast<float>(task->seconds),
-                        static_cast<std::uint32_t>(task->error.size()), task->failed});
-    head.put(task->error.data(), task->error.size(), 1);
+                        static_cast<std::uint32_t>(error.size()), task->failed});
+    head.put(error.data(), error.size(), 1);
     if (task->failed) continue;
     for (const Item& item : task->items) {
       if (item.mode == Mode::result) {
-        counters_.bytes_back += task->result.size();
-        write_result(head, task->result);
+        Buffer& result = task->extras.make().result;
+        counters_.bytes_back += result.size();
+        write_result(head, result);
       }
       if (!item.comes_back() || !item.data) continue;
       counters_.bytes_back += item.bytes;
@@ -127,7 +129,8 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
     if (item.mode == Mode::result) *static_cast<Buffer*>(item.data) = read_result_bytes(reader);
     if (!item.comes_back() || !item.data) continue;
     if (reader.get<bool>()) {
-      const void* const copy = i < task.copies.size() ? task.copies[i].get() : nullptr;
+      const auto& copies = task.extras->copies;
+      const void* const copy = i < copies.size() ? copies[i].get() : nullptr;
       if (copy) std::memcpy(item.data, copy, item.bytes);
       (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
     } else if (item.bytes >= large_bytes_) {
@@ -146,7 +149,7 @@ double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::
   const double bytes = static_cast<double>(task->bytes_out());
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
-  task->error.assign(text, head.error_bytes);
+  if (task->failed) task->extras.make().error.assign(text, head.error_bytes);
   task->ran_on = from;
   std::vector<Large> larges;
   if (!task->failed) {
@@ -157,7 +160,7 @@ double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::
       slowness =
           std::clamp(moved_average(slowness, head.seconds / expected_s, 1.0 / 16), 0.05, 20.0);
   }
-  task->copies.clear();
+  task->forget_copies();
   if (larges.empty()) {
     finished_.push_back(std::move(task));
     return bytes;

@@ -100,7 +100,7 @@ void keep_literals(Task& task) {
     if (item.mode == Mode::literal) bytes = aligned(bytes, 16) + item.bytes;
   if (bytes == 0) return;
   std::byte* memory = task.few_literals.data();
-  if (bytes > Task::kFewBytes) memory = (task.storage = new_bytes(bytes)).get();
+  if (bytes > Task::kFewBytes) memory = (task.extras.make().storage = new_bytes(bytes)).get();
   std::size_t begin = 0;
   for (Item& item : task.items) {
     if (item.mode != Mode::literal || !item.data) continue;
@@ -184,30 +184,31 @@ Self Runtime::self() const {
   return self_of(*task);
 }
 
-void Runtime::submit(With with, FunctionId function, std::vector<Item> items,
+void Runtime::submit(With with, FunctionId function, std::span<const Item> items,
                      std::function<void()> deliver) {
   if (function >= wire_.size())
     fail("function \"{}\" was registered after the context was created; register it before",
          registered_functions().at(function)->name);
   if (!(with.cost >= 0) || std::isinf(with.cost))
     fail("a task's cost is {}; it can be any number from 0", with.cost);
-  auto task = std::make_unique<Task>();
+  auto task = Workplace::blank();
   task->function = wire_[function];
   task->cost = with.cost;
   task->priority = with.priority;
   task->pinned = with.pinned;
   task->name = with.name;
   if (!with.annotations.empty())
-    task->annotations = std::make_shared<const Annotations>(std::move(with.annotations));
+    task->extras.make().annotations =
+        std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= exchange_->num_ranks())
       fail("a task cannot be replicated on rank {}; there are {}", rank, exchange_->num_ranks());
-    if (rank != exchange_->rank() && !with.pinned) task->replicas.push_back(rank);
+    if (rank != exchange_->rank() && !with.pinned) task->extras.make().replicas.push_back(rank);
   }
-  task->deliver = std::move(deliver);
-  task->on_finish = std::move(with.on_finish);
-  task->on_lend = std::move(with.on_lend);
-  task->items = std::move(items);
+  if (deliver) task->extras.make().deliver = std::move(deliver);
+  if (with.on_finish) task->extras.make().on_finish = std::move(with.on_finish);
+  if (with.on_lend) task->extras.make().on_lend = std::move(with.on_lend);
+  task->items.assign(items);
   keep_literals(*task);
   workplace_->submit(std::move(task), with.ordered);
 }
@@ -270,19 +271,20 @@ template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
+  double now_s = 0;
+  const auto enough = [&](double end_s) {
+    const double task_s = end_s - std::exchange(now_s, end_s);
+    return until() || look_is_due(end_s, task_s);
+  };
   look();
-  double now_s = clock_s();
   while (!until()) {
-    if (const auto end_s = workplace_->run_one(now_s)) {
-      backoff.reset();
-      const double task_s = *end_s - std::exchange(now_s, *end_s);
-      if (!look_is_due(now_s, task_s)) continue;
-      look();
-    } else {
-      look();
-      if (workplace_->queued() == 0) backoff.pause();
-    }
     now_s = clock_s();
+    const bool ran = workplace_->run(now_s, std::ref(enough));
+    if (!until()) look();
+    if (ran)
+      backoff.reset();
+    else if (workplace_->queued() == 0)
+      backoff.pause();
   }
   context_here = before;
 }
@@ -290,7 +292,7 @@ void Runtime::work(Until until, Look look) {
 bool Runtime::yield() {
   Context* const before = std::exchange(context_here, &owner_);
   progress();
-  const bool ran = workplace_->run_one(clock_s()).has_value();
+  const bool ran = workplace_->run(clock_s(), [](double) { return true; });
   context_here = before;
   return ran;
 }

@@ -23,7 +23,7 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  void submit(With with, FunctionId function, std::vector<Item> items,
+  void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver);
   void wait(unsigned team);
   bool yield();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,27 +26,28 @@ struct Children {
 
 struct Ordered;
 
-struct Task {
-  static constexpr std::size_t kFewBytes = 32;
+/// What few have: made when it is first written to, empty until then.
+template <typename T>
+class IfAny {
+ public:
+  explicit operator bool() const { return made_ != nullptr; }
+  const T* operator->() const {
+    static const T none;
+    return made_ ? made_.get() : &none;
+  }
+  T& make() {
+    if (!made_) made_ = std::make_unique<T>();
+    return *made_;
+  }
 
-  // First what a queue and a loan look at: of tasks that wait in great numbers each costs memory's
-  // latency.
-  std::uint32_t function = 0;  // position in the order all ranks agree on
-  std::uint32_t home = 0;      // the rank that submitted it
-  std::uint64_t slot = 0;      // of its record at home, once it was lent
-  double cost = 1;
-  std::int32_t priority = 0;
-  bool pinned = false;
-  bool failed = false;
-  bool replicated = false;  // others have, or are to have, copies of it; or did
-  Ticket ticket =
-      0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
-  std::vector<Item> items;
-  alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
-  std::uint64_t name = 0;                                     // for the program's own policy
-  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
-  std::shared_ptr<const Annotations> annotations;   // null: none
-  std::function<void(std::vector<Item>&)> on_lend;  // at home only, before it first leaves
+ private:
+  std::unique_ptr<T> made_;
+};
+
+/// Of a task, what few have.
+struct Extras {
+  std::shared_ptr<const Annotations> annotations;  // null: none
+  std::function<void(std::span<Item>)> on_lend;    // at home only, before it first leaves
   std::function<void()> deliver;       // at home only: takes the result, unless the task failed
   std::function<void()> on_finish;     // at home only
   std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
@@ -56,13 +58,39 @@ struct Task {
   // At home, of a task that is to be copied to other ranks ahead of time, or was.
   std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
   std::shared_ptr<std::uint64_t> token;
-  std::shared_ptr<Children> siblings;  // those this task is one of
-  std::shared_ptr<Children> children;
   std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
-  double seconds = 0;                // that it ran
-  std::uint32_t ran_on = 0;          // the rank
   std::string error;                 // of a failed task
+};
 
+/// Short, and what a queue and a loan look at comes first: of tasks that wait in great numbers each
+/// line of memory costs its latency.
+struct Task {
+  static constexpr std::size_t kFewBytes = 32;
+
+  std::uint32_t function = 0;  // position in the order all ranks agree on
+  std::uint32_t home = 0;      // the rank that submitted it
+  double cost = 1;
+  std::int32_t priority = 0;
+  bool pinned = false;
+  bool failed = false;
+  bool replicated = false;  // others have, or are to have, copies of it; or did
+  Ticket ticket =
+      0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
+  std::uint64_t slot = 0;    // of its record at home, once it was lent
+  std::uint64_t name = 0;    // for the program's own policy
+  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
+
+  IfAny<Extras> extras;
+  Items items;
+  alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
+  std::shared_ptr<Children> siblings;                         // those this task is one of
+  std::shared_ptr<Children> children;
+  double seconds = 0;        // that it ran
+  std::uint32_t ran_on = 0;  // the rank
+
+  void forget_copies() {
+    if (extras) extras.make().copies.clear();
+  }
   std::size_t bytes_out() const;   // to another rank
   std::size_t bytes_back() const;  // and home
 };

@@ -19,6 +19,10 @@ struct Running {
 };
 thread_local Running running_here;
 
+// Memory that is used again costs less than what malloc finds.
+thread_local std::unique_ptr<Task> blank_here;
+constexpr std::size_t kMostUsed = 1 << 14;  // that a workplace keeps
+
 }  // namespace
 
 Workplace::Workplace(std::uint32_t rank, std::vector<const Registered*> functions)
@@ -29,6 +33,10 @@ Workplace::Workplace(std::uint32_t rank, std::vector<const Registered*> function
 
 Task* Workplace::current() const {
   return running_here.workplace == this ? running_here.task : nullptr;
+}
+
+std::unique_ptr<Task> Workplace::blank() {
+  return blank_here ? std::move(blank_here) : std::make_unique<Task>();
 }
 
 void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
@@ -42,13 +50,17 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   const std::lock_guard lock(mutex_);
   task->number = ++created_;
   ++counters_.submitted;
+  if (!used_.empty()) {
+    blank_here = std::move(used_.back());
+    used_.pop_back();
+  }
   if (in_order) task = order_.add(std::move(task));
   if (!task) return;  // it has to wait
   enqueue(std::move(task), parent != nullptr);
 }
 
 void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
-  if (!task->replicas.empty()) {
+  if (!task->extras->replicas.empty()) {
     task->ticket = ++last_ticket_;
     task->replicated = true;
     ++wanted_;
@@ -61,31 +73,32 @@ void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
 // copy of it has started, the result is waited for.
 bool Workplace::is_ours(std::unique_ptr<Task>& task) {
   if (task->ticket == 0) return true;
-  if (!task->replicas.empty()) --wanted_;
-  task->replicas.clear();
+  Extras& extras = task->extras.make();
+  if (!extras.replicas.empty()) --wanted_;
+  extras.replicas.clear();
   const Ticket ticket = std::exchange(task->ticket, 0);
-  const auto token = std::exchange(task->token, nullptr);
+  const auto token = std::exchange(extras.token, nullptr);
   if (!token || take_token(token.get(), ticket)) return true;
   elsewhere_.emplace(ticket, std::move(task));
   return false;
 }
 
-void Workplace::run(Task& task) {
+void Workplace::call(Task& task) {
   const Running before = std::exchange(running_here, {this, &task});
   try {
     functions_[task.function]->body(task.items);
   } catch (const std::exception& exception) {
     task.failed = true;
-    task.error = exception.what();
+    task.extras.make().error = exception.what();
   } catch (...) {
     task.failed = true;
-    task.error = "something that is no std::exception";
+    task.extras.make().error = "something that is no std::exception";
   }
   running_here = before;
 }
 
+// Under the lock.
 std::unique_ptr<Task> Workplace::next() {
-  const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
   do task = queue_.pop();
   while (task && !is_ours(task));
@@ -94,37 +107,61 @@ std::unique_ptr<Task> Workplace::next() {
   return task;
 }
 
-std::optional<double> Workplace::run_one(double now_s) {
-  std::unique_ptr<Task> task = next();
-  if (!task) return std::nullopt;
-  run(*task);
+bool Workplace::run(double now_s, const std::function<bool(double end_s)>& enough) {
+  bool any = false;
+  std::unique_lock lock(mutex_);
+  while (std::unique_ptr<Task> task = next()) {
+    lock.unlock();
+    now_s = run(*task, now_s);
+    any = true;
+    lock.lock();
+    ran(task);
+    if (task) {
+      lock.unlock();
+      task.reset();
+      lock.lock();
+    }
+    if (enough(now_s)) break;
+  }
+  return any;
+}
+
+// Returns when it ended.
+double Workplace::run(Task& task, double now_s) {
+  call(task);
   // With what it takes to start a task: of very short ones that is the larger part.
-  double end_s = clock_s();
-  const double seconds = task->seconds = end_s - now_s;
-  if (!task->failed) times_.learn(task->function, seconds, task->cost);
-  if (events_) events_->ran(now_s, end_s, task->function, task->home, task->slot);
-  const bool own = task->home == rank_;
-  if (own && deliver(*task)) end_s = clock_s();
-  const std::lock_guard lock(mutex_);
+  const double end_s = clock_s();
+  task.seconds = end_s - now_s;
+  if (!task.failed) times_.learn(task.function, task.seconds, task.cost);
+  if (events_) events_->ran(now_s, end_s, task.function, task.home, task.slot);
+  return task.home == rank_ && deliver(task) ? clock_s() : end_s;
+}
+
+// Under the lock. Leaves what may hold something of the program's: to be deleted without it.
+void Workplace::ran(std::unique_ptr<Task>& task) {
   --running_;
-  ++(own ? counters_.ran_own : counters_.ran_borrowed);
-  counters_.working_s += seconds;
-  if (own)
-    count_finished(*task, rank_);
-  else
+  counters_.working_s += task->seconds;
+  if (task->home != rank_) {
+    ++counters_.ran_borrowed;
     done_borrowed_.push_back(std::move(task));
-  return end_s;
+    return;
+  }
+  ++counters_.ran_own;
+  count_finished(*task, rank_);
+  if (task->extras || used_.size() >= kMostUsed) return;
+  *task = Task{};
+  used_.push_back(std::move(task));
 }
 
 /// Returns whether that could take time.
 bool Workplace::deliver(Task& task) {
-  if (!task.deliver && !task.on_finish) return false;
+  if (!task.extras) return false;
   try {
-    if (task.deliver && !task.failed) task.deliver();
-    if (task.on_finish) task.on_finish();
+    if (task.extras->deliver && !task.failed) task.extras->deliver();
+    if (task.extras->on_finish) task.extras->on_finish();
   } catch (const std::exception& exception) {
     task.failed = true;
-    task.error = std::string("when it was done: ") + exception.what();
+    task.extras.make().error = std::string("when it was done: ") + exception.what();
   }
   return true;
 }
@@ -133,12 +170,12 @@ bool Workplace::deliver(Task& task) {
 void Workplace::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
-    failures_.push_back({functions_[task.function]->name, std::move(task.error), ran_on});
+    failures_.push_back(
+        {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
   }
   if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
-  if (task.ordered) {
-    for (auto& next : order_.finish(*task.ordered)) enqueue(std::move(next), false);
-  }
+  if (task.extras->ordered)
+    for (auto& next : order_.finish(*task.extras->ordered)) enqueue(std::move(next), false);
   ++finished_;
 }
 
@@ -161,7 +198,7 @@ void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
 
 void Workplace::take_back(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
-  wanted_ += !task->replicas.empty();
+  wanted_ += !task->extras->replicas.empty();
   queue_.push(std::move(task), false);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
@@ -206,7 +243,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_to_replicate(
   if (wanted_ == 0) return {};
   const std::lock_guard lock(mutex_);
   auto tasks = queue_.take([&](const Task& task) {
-    return std::any_of(task.replicas.begin(), task.replicas.end(), reached);
+    return std::any_of(task.extras->replicas.begin(), task.extras->replicas.end(), reached);
   });
   wanted_ -= tasks.size();
   return tasks;
@@ -218,7 +255,7 @@ void Workplace::want_replicas(const Replication& what) {
   queue_.for_each_lendable([&](Task& task) {
     if (left == 0 || task.home != rank_ || task.ticket != 0 || what.ranks.empty()) return;
     --left;
-    task.replicas = what.ranks;
+    task.extras.make().replicas = what.ranks;
     task.ticket = ++last_ticket_;
     task.replicated = true;
     ++wanted_;
@@ -257,7 +294,7 @@ std::vector<QueuedTask> Workplace::queue(bool by_number) const {
                      .bytes = bytes,
                      .borrowed = task.home != rank_,
                      .replicated = task.ticket != 0,
-                     .annotations = by_number ? nullptr : task.annotations});
+                     .annotations = by_number ? nullptr : task.extras->annotations});
   });
   return tasks;
 }

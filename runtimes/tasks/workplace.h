@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,11 +56,14 @@ class Workplace {
   void tell(Events* events) { events_ = events; }
   Events* events() const { return events_; }
 
+  /// A new task, for submit.
+  static std::unique_ptr<Task> blank();
   /// `in_order`: after earlier such tasks that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs the next task, from `now_s` on. Returns when that ended, nothing if there was none.
-  std::optional<double> run_one(double now_s);
+  /// Runs one task after the other, the first from `now_s` on, until there is none or `enough`,
+  /// which is told when the last one ended, says so. Returns whether any ran.
+  bool run(double now_s, const std::function<bool(double end_s)>& enough);
 
   /// The task that the calling thread runs, of this workplace; else null.
   Task* current() const;
@@ -116,7 +118,9 @@ class Workplace {
 
  private:
   std::unique_ptr<Task> next();
-  void run(Task& task);
+  void call(Task& task);
+  double run(Task& task, double now_s);
+  void ran(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
@@ -132,6 +136,7 @@ class Workplace {
   Queue queue_;
   Order order_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
+  std::vector<std::unique_ptr<Task>> used_;  // own ones that are done, as new
   std::vector<Failure> failures_;
   std::map<Ticket, std::unique_ptr<Task>> elsewhere_;  // own tasks of which a copy was started
   Ticket last_ticket_ = 0;
