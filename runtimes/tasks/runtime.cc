@@ -27,7 +27,8 @@ namespace {
 // between two.
 constexpr double kLookingShare = 0.001, kLookShare = 0.1;
 constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
-constexpr double kLongestNap_s = 10e-3;  // of the helper
+// Of the helper; and when the last time all threads had looked themselves.
+constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
 constexpr unsigned kMaxThreads = 4096;
 
 thread_local Context* context_here = nullptr;
@@ -184,7 +185,7 @@ Self Runtime::self() const {
   return self_of(*task);
 }
 
-void Runtime::submit(With with, FunctionId function, std::span<const Item> items,
+void Runtime::submit(With&& with, FunctionId function, std::span<const Item> items,
                      std::function<void()> deliver) {
   if (function >= wire_.size())
     fail("function \"{}\" was registered after the context was created; register it before",
@@ -353,23 +354,28 @@ void Runtime::work_in_background() {
   }
 }
 
-// To wake up takes a core from a task, and whoever waits for an answer loses little while there is
-// much left to do.
-double Runtime::helper_nap_s() const {
+// To wake up takes a core from a task. Whoever waits for an answer loses little while there is much
+// left to do, and between short tasks their threads look themselves.
+double Runtime::helper_nap_s(double longest_s) const {
   const Workplace::State state = workplace_->state();
-  if (state.lendable == 0) return kLongestNap_s;
-  return std::min(kLongestNap_s, kHelperShare * state.queued_s / (own_threads_ + team_.load()));
+  if (state.lendable == 0) return std::min(longest_s, kLongestNap_s);
+  const double nap_s = kHelperShare * state.queued_s / (own_threads_ + team_.load());
+  const double task_s = state.queued_s / static_cast<double>(state.lendable);
+  return task_s < nap_s ? longest_s : std::min(longest_s, nap_s);
 }
 
 void Runtime::help_in_background() {
   const double shortest_s = settings_["helper_us"] * 1e-6;
+  double longest_s = kLongestNap_s;
   std::unique_lock lock(wait_mutex_);
   for (;;) {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
     if (closing_) return;
     lock.unlock();
-    const double nap_s = std::max(shortest_s, helper_nap_s());
-    if (clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s) progress_in_wait();
+    const double nap_s = std::max(shortest_s, helper_nap_s(longest_s));
+    const bool needed = clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s;
+    if (needed) progress_in_wait();
+    longest_s = needed ? kLongestNap_s : std::min(2 * longest_s, kLongestUnneededNap_s);
     lock.lock();
     closes_.wait_for(lock, std::chrono::duration<double>(nap_s), [&] { return closing_; });
   }

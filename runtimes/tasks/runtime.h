@@ -23,7 +23,7 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  void submit(With with, FunctionId function, std::span<const Item> items,
+  void submit(With&& with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver);
   void wait(unsigned team);
   bool yield();
@@ -48,7 +48,7 @@ class Runtime {
   void work_in_background();
   void help_in_background();
   bool look_is_due(double now_s, double task_s) const;
-  double helper_nap_s() const;
+  double helper_nap_s(double longest_s) const;
   void report_missing(double waited_s);
   void write_trace();
 

@@ -76,15 +76,15 @@ struct Task {
   bool replicated = false;  // others have, or are to have, copies of it; or did
   Ticket ticket =
       0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
-  std::uint64_t slot = 0;    // of its record at home, once it was lent
-  std::uint64_t name = 0;    // for the program's own policy
-  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
-
+  std::uint64_t slot = 0;                         // of its record at home, once it was lent
+  std::uint64_t queued_out = 0, queued_back = 0;  // bytes that the queue has counted
   IfAny<Extras> extras;
   Items items;
   alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
   std::shared_ptr<Children> siblings;                         // those this task is one of
   std::shared_ptr<Children> children;
+  std::uint64_t name = 0;    // for the program's own policy
+  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
   double seconds = 0;        // that it ran
   std::uint32_t ran_on = 0;  // the rank
 

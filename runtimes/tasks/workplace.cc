@@ -149,7 +149,8 @@ void Workplace::ran(std::unique_ptr<Task>& task) {
   ++counters_.ran_own;
   count_finished(*task, rank_);
   if (task->extras || used_.size() >= kMostUsed) return;
-  *task = Task{};
+  std::destroy_at(task.get());
+  std::construct_at(task.get());
   used_.push_back(std::move(task));
 }
 
