@@ -56,7 +56,7 @@ Parameter parameter_of(void* base, void* pointer, std::int64_t bytes, std::int64
   if (type & face::kLiteral) return literal_of(base, bytes);
   int mode = static_cast<int>(type & (face::kTo | face::kFrom));
   face::Range range{static_cast<char*>(pointer), static_cast<std::size_t>(bytes)};
-  const auto held = face::held_around(pointer);
+  const auto held = type & face::kPrivate ? std::nullopt : face::held_around(pointer);
   // Of what is held, regions keep what they do not write, and see what earlier ones wrote. With
   // eight bytes of it "to" its region clang 16 may mean all of it, by has_device_addr.
   const bool may_mean_all = mode == face::kTo && range.bytes == sizeof pointer;
