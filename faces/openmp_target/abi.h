@@ -1,4 +1,4 @@
-// What clang's code for `#pragma omp target` passes to libomptarget (LLVM 16 to 19).
+// What clang's code for `#pragma omp target` passes to libomptarget (LLVM 14 to 19).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@ namespace poise::openmp_target {
 enum MapType : std::int64_t {
   kTo = 0x001,
   kFrom = 0x002,
+  kDelete = 0x008,
   kPointerAndObject = 0x010,
   kTargetParameter = 0x020,
   kPrivate = 0x080,
@@ -15,12 +16,21 @@ enum MapType : std::int64_t {
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
 
-/// A target region, of which `address` is only a mark, or a variable of `size` bytes.
+/// A target region, of which `address` is only a mark, or a variable of `size` bytes, or from LLVM
+/// 18 on what the program requires, in `data`.
 struct Entry {
+  static constexpr std::int32_t kRequires = 0x10;
   void* address;
   const char* name;
   std::size_t size;
-  std::int32_t flags, reserved;
+  std::int32_t flags, data;
+};
+
+/// What `#pragma omp requires` asks for, as bits.
+enum Requirement : std::int64_t {
+  kReverseOffload = 2,
+  kUnifiedAddress = 4,
+  kUnifiedSharedMemory = 8
 };
 
 struct DeviceImage {
@@ -34,7 +44,8 @@ struct Binary {
   const Entry *host_begin, *host_end;
 };
 
-/// Version 2: LLVM 16; 3: LLVM 17 to 19, whose regions take one parameter more, before the others.
+/// Version 2: LLVM 16, and what we make of the calls of LLVM 14; 3: LLVM 17 to 19, whose regions
+/// take one parameter more, before the others.
 struct KernelArguments {
   std::uint32_t version, num_arguments;
   void **bases, **pointers;

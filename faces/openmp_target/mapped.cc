@@ -1,5 +1,6 @@
 #include "faces/openmp_target/mapped.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -12,31 +13,55 @@ struct Held {
 };
 
 std::mutex mutex;
-std::map<char*, Held> ranges;  // by begin; OpenMP forbids that they overlap otherwise
+std::map<char*, Held> ranges;  // by begin; OpenMP forbids that they overlap
+std::map<char*, std::size_t> pointers;
+
+std::map<char*, Held>::iterator around(char* at) {
+  auto next = ranges.upper_bound(at);
+  if (next == ranges.begin()) return ranges.end();
+  --next;
+  return at < next->first + next->second.bytes ? next : ranges.end();
+}
 
 }  // namespace
 
 void hold(Range range) {
   const std::lock_guard lock(mutex);
-  Held& held = ranges[range.begin];
-  if (held.bytes < range.bytes) held.bytes = range.bytes;
+  const auto found = around(range.begin);
+  char* const begin = found == ranges.end() ? range.begin : found->first;
+  Held& held = ranges[begin];
+  held.bytes = std::max(held.bytes, static_cast<std::size_t>(range.begin - begin) + range.bytes);
   ++held.times;
 }
 
-void release(Range range) {
+void release(Range range, bool for_good) {
   const std::lock_guard lock(mutex);
-  const auto found = ranges.find(range.begin);
-  if (found != ranges.end() && --found->second.times == 0) ranges.erase(found);
+  const auto found = around(range.begin);
+  if (found != ranges.end() && (--found->second.times == 0 || for_good)) ranges.erase(found);
 }
 
 std::optional<Range> held_around(void* address) {
-  auto* const at = static_cast<char*>(address);
   const std::lock_guard lock(mutex);
-  auto next = ranges.upper_bound(at);
-  if (next == ranges.begin()) return std::nullopt;
-  const auto& [begin, held] = *--next;
-  if (at >= begin + held.bytes) return std::nullopt;
-  return Range{begin, held.bytes};
+  const auto found = around(static_cast<char*>(address));
+  if (found == ranges.end()) return std::nullopt;
+  return Range{found->first, found->second.bytes};
+}
+
+void attach(void* pointer) {
+  const std::lock_guard lock(mutex);
+  ++pointers[static_cast<char*>(pointer)];
+}
+
+void detach(void* pointer, bool for_good) {
+  const std::lock_guard lock(mutex);
+  const auto found = pointers.find(static_cast<char*>(pointer));
+  if (found != pointers.end() && (--found->second == 0 || for_good)) pointers.erase(found);
+}
+
+bool attached_within(Range range) {
+  const std::lock_guard lock(mutex);
+  const auto found = pointers.lower_bound(range.begin);
+  return found != pointers.end() && found->first < range.begin + range.bytes;
 }
 
 }  // namespace poise::openmp_target

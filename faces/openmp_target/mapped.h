@@ -11,10 +11,15 @@ struct Range {
   std::size_t bytes;
 };
 
-/// Counted: what was added twice is held until removed twice.
+/// Counted: what was added twice, or a part of it, is held until removed as often, or for good.
 void hold(Range range);
-void release(Range range);
+void release(Range range, bool for_good);
 /// The memory held around an address.
 std::optional<Range> held_around(void* address);
+
+/// Pointers that were mapped with what they point to; counted likewise.
+void attach(void* pointer);
+void detach(void* pointer, bool for_good);
+bool attached_within(Range range);
 
 }  // namespace poise::openmp_target

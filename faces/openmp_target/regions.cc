@@ -1,6 +1,5 @@
 #include "faces/openmp_target/regions.h"
 
-#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
@@ -10,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "faces/openmp_target/trouble.h"
+
 namespace poise::openmp_target {
 
 namespace {
@@ -17,9 +18,9 @@ namespace {
 std::mutex mutex;
 std::map<const void*, void*> code;  // by mark
 
-void complain(const std::string& why) {
-  std::fprintf(stderr, "omp target: %s; regions run where they are met\n", why.c_str());
-}
+bool requires_too_much = false;
+
+void complain(const std::string& why) { say(why, "run where they are met"); }
 
 /// The ELF file inside, wrapped or not; empty if there is none.
 std::string_view elf_of(const DeviceImage& image) {
@@ -70,7 +71,16 @@ void load(const DeviceImage& image) {
 
 }  // namespace
 
+void require(std::int64_t what) {
+  const std::lock_guard lock(mutex);
+  if (!(what & (kReverseOffload | kUnifiedAddress | kUnifiedSharedMemory))) return;
+  requires_too_much = true;
+  complain("the program requires the memory or the calls of its own rank");
+}
+
 void load(const Binary& binary) {
+  for (const Entry* entry = binary.host_begin; entry != binary.host_end; ++entry)
+    if (entry->flags & Entry::kRequires && !entry->address) require(entry->data);
   const std::lock_guard lock(mutex);
   for (std::int32_t i = 0; i < binary.num_images; ++i) load(binary.images[i]);
 }
@@ -78,7 +88,7 @@ void load(const Binary& binary) {
 void* code_of(const void* mark) {
   const std::lock_guard lock(mutex);
   const auto found = code.find(mark);
-  return found == code.end() ? nullptr : found->second;
+  return found == code.end() || requires_too_much ? nullptr : found->second;
 }
 
 }  // namespace poise::openmp_target

@@ -9,6 +9,10 @@ namespace poise::openmp_target {
 /// what they are without offloading: code of the program, run where it is met.
 void load(const Binary& binary);
 
+/// What `#pragma omp requires` asks for; where that is more than ranks can give, no region has
+/// code.
+void require(std::int64_t what);
+
 /// The code of the region that `mark` stands for; null where there is none to use.
 void* code_of(const void* mark);
 

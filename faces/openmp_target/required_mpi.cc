@@ -1,0 +1,21 @@
+// A program that requires of its regions what no other rank can give: they run where they are met,
+// and the program is told.
+#include <chameleon.h>
+#include <cstdio>
+#include <mpi.h>
+
+#pragma omp requires unified_shared_memory
+
+int main(int argc, char** argv) {
+  int level = 0, x = 1;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  if (chameleon_init() != CHAM_SUCCESS) return 1;
+#pragma omp target map(tofrom : x) device(1002)
+  x += 1;
+  const bool at_once = x == 2;
+  chameleon_distributed_taskwait(0);
+  chameleon_finalize();
+  MPI_Finalize();
+  if (!at_once) std::printf("the region was put off\n");
+  return at_once ? 0 : 1;
+}
