@@ -17,8 +17,9 @@ namespace poise::tasks {
 
 inline constexpr std::size_t kAlignment = 64;  // of memory that items live in
 
+/// Rounded up; `alignment` is a power of two.
 inline std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
+  return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
 /// Uninitialised memory for items of any type.

@@ -2,37 +2,15 @@
 // they wait: MPI libraries spin in their collective operations, and ranks may outnumber cores.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <mpi.h>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
-#include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/backoff.h"
 
 namespace poise::tasks {
-
-/// How somebody who finds nothing to do waits: spinning first, then making room for longer.
-class Backoff {
- public:
-  void reset() { since_s_ = -1; }
-  void pause() {
-    const double now_s = clock_s();
-    if (since_s_ < 0) since_s_ = now_s;
-    if (now_s - since_s_ < kSpin_s) return;
-    if (now_s - since_s_ < kYield_s)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(kNap);
-  }
-
- private:
-  static constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
-  static constexpr std::chrono::microseconds kNap{50};
-  double since_s_ = -1;
-};
 
 /// Starts an operation that gives a request, and waits for its end.
 template <typename Start>

@@ -22,8 +22,8 @@ Context::Context(MPI_Comm communicator, Options options)
 
 Context::~Context() = default;
 
-void Context::submit(With with, FunctionId function, std::span<const Item> items,
-                     std::function<void()> deliver) {
+void Context::add(With&& with, FunctionId function, std::span<const Item> items,
+                  std::function<void()>&& deliver) {
   runtime_->submit(std::move(with), function, items, std::move(deliver));
 }
 

@@ -120,16 +120,20 @@ class Context {
   /// until the task is done. Nothing runs before a wait. Returns a Future if the function returns.
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(const Function<Result, Parameters...>& function, const Arguments&... arguments) {
-    return submit(With{}, function, arguments...);
+    return add(With{}, function, arguments...);
   }
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(With with, const Function<Result, Parameters...>& function,
-              const Arguments&... arguments);
+              const Arguments&... arguments) {
+    return add(std::move(with), function, arguments...);
+  }
 
   /// The same without the compiler's checks: `items` in the order of the function's parameters.
   /// `deliver` is called before `on_finish`, unless the task failed.
   void submit(With with, FunctionId function, std::span<const Item> items,
-              std::function<void()> deliver = {});
+              std::function<void()> deliver = {}) {
+    add(std::move(with), function, items, std::move(deliver));
+  }
 
   /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
   /// Throws TaskFailed if own tasks failed, all others being done nevertheless. Inside a task:
@@ -162,6 +166,12 @@ class Context {
   static Context& current();
 
  private:
+  template <typename Result, typename... Parameters, typename... Arguments>
+  auto add(With&& with, const Function<Result, Parameters...>& function,
+           const Arguments&... arguments);
+  void add(With&& with, FunctionId function, std::span<const Item> items,
+           std::function<void()>&& deliver);
+
   std::unique_ptr<Runtime> runtime_;
 };
 
@@ -200,8 +210,8 @@ struct Argument<std::span<T>> {
 }  // namespace detail
 
 template <typename Result, typename... Parameters, typename... Arguments>
-auto Context::submit(With with, const Function<Result, Parameters...>& function,
-                     const Arguments&... arguments) {
+auto Context::add(With&& with, const Function<Result, Parameters...>& function,
+                  const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
   std::array<Item, sizeof...(Parameters) + 1> items;
@@ -209,7 +219,7 @@ auto Context::submit(With with, const Function<Result, Parameters...>& function,
     ((items[i] = detail::Argument<Parameters>::item(arguments, std::get<i>(copies))), ...);
   }(std::index_sequence_for<Parameters...>());
   if constexpr (std::is_void_v<Result>) {
-    submit(std::move(with), function.id, std::span(items).first(sizeof...(Parameters)));
+    add(std::move(with), function.id, std::span(items).first(sizeof...(Parameters)), {});
   } else {
     Future<Result> future;
     auto& state = *future.state_;
@@ -217,7 +227,7 @@ auto Context::submit(With with, const Function<Result, Parameters...>& function,
       items.back() = {&state.value, sizeof(Result), Mode::out};
     else
       items.back() = {&state.bytes, 0, Mode::result};
-    submit(std::move(with), function.id, items, [state = future.state_] {
+    add(std::move(with), function.id, items, [state = future.state_] {
       if constexpr (!RawBytes<Result>) {
         poise::Reader(state->bytes.bytes())(state->value);
         state->bytes = Buffer();

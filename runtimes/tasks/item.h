@@ -19,8 +19,8 @@ enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {
   void* data = nullptr;  // may be null: then the task gets null, wherever it runs
-  std::size_t bytes = 0;
-  Mode mode = Mode::in;
+  std::size_t bytes : 56 = 0;
+  Mode mode : 8 = Mode::in;
 
   bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
   bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }

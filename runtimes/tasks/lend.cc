@@ -69,7 +69,7 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const Load& load = loads_.of(rank);
   const Peer& peer = peers_[rank];
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
-  const double bytes = (state.bytes_out + state.bytes_back) / lendable;
+  const double bytes = state.bytes.both() / lendable;
   const double byte_s = ways_.seconds_per_byte(peer.at), data_s = bytes * byte_s;
   return {.rank = rank,
           .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
@@ -127,8 +127,7 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) {
       .busy_s = 0.5 * task_s * static_cast<double>(std::min<std::size_t>(state.running, threads_)) /
                 threads_,
       .threads = static_cast<double>(threads_),
-      .lend_s = handling_s(
-          state, (state.bytes_out + state.bytes_back) / static_cast<double>(state.lendable)),
+      .lend_s = handling_s(state, state.bytes.both() / static_cast<double>(state.lendable)),
       .others = others,
       .rank = rank_,
       .load_of_rank = loads};
@@ -193,8 +192,8 @@ void Exchange::lend_if_it_pays(const Workplace::State& state) {
   state_load(state);
   const std::vector<Loan> decided = state.lendable > 0 ? loans(state) : std::vector<Loan>{};
   next_decision_s_ = now_s_ + std::max(kDecisionEvery_s, kPerDecision * (clock_s() - now_s_));
-  const double task_bytes =
-      state.bytes_out / static_cast<double>(std::max<std::size_t>(state.lendable, 1));
+  const double task_bytes = static_cast<double>(state.bytes.out) /
+                            static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   for (const Loan& loan : decided) lend(loan, task_bytes);
   if (!asked) return;
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank)
@@ -223,7 +222,7 @@ std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double t
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
   const auto is_named = [&](const Task& task) {
     if (program_.decide && task.home != rank_) return false;
-    const std::uint64_t name = program_.decide ? task.name : task.number;
+    const std::uint64_t name = program_.decide ? task.extras->name : task.number;
     return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
   };
   if (!loan.names.empty()) return workplace_.take_for_lending(is_named);
@@ -244,7 +243,7 @@ Reason Exchange::reason_to_lend(std::uint32_t rank,
     const double each_s = workplace_.times().per_unit(task->function);
     reason.times_known &= each_s > 0;
     lent_s += each_s * task->cost;
-    bytes += static_cast<double>(task->bytes_out() + task->bytes_back());
+    bytes += task->bytes().both();
   }
   const double task_s = (left.queued_s + lent_s) / (static_cast<double>(left.lendable) + num_tasks);
   const double kept_s = left.queued_s + 0.5 * task_s * static_cast<double>(left.running);
@@ -287,11 +286,12 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     peer.all_on_the_way_s += task_s;
     if (task->extras->on_lend) std::exchange(task->extras.make().on_lend, nullptr)(task->items);
     if (task->home == rank_) give_slot(*task);
+    const Bytes of_task = task->bytes();
     if (events)
       events->lent({now_s_, loan.rank, task->home, task->slot, task->function,
-                    task->bytes_out() + task->bytes_back(), reason});
+                    of_task.out + of_task.back, reason});
     write_task(head, *task, loan.rank, larges);
-    bytes += static_cast<double>(task->bytes_out());
+    bytes += static_cast<double>(of_task.out);
     if (task->home == rank_)
       slots_[task->slot] = std::move(task);
     else

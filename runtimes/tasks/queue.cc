@@ -6,30 +6,19 @@
 
 namespace poise::tasks {
 
-namespace {
-
-// What the next one needs comes while this one runs.
-void fetch_ahead(const Task& next) {
-  const auto* const begin = reinterpret_cast<const char*>(&next);
-  for (std::size_t at = 0; at < sizeof(Task); at += 64) __builtin_prefetch(begin + at, 1);
-}
-
-}  // namespace
-
 void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
   if (task.pinned) return;
   lendable_ += static_cast<std::size_t>(sign);
   if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
   cost_[task.function] += sign * task.cost;
-  bytes_out_ += static_cast<std::uint64_t>(sign) * task.queued_out;
-  bytes_back_ += static_cast<std::uint64_t>(sign) * task.queued_back;
+  bytes_.out += static_cast<std::size_t>(sign) * task.queued.out;
+  bytes_.back += static_cast<std::size_t>(sign) * task.queued.back;
   if (lendable_ == 0) std::ranges::fill(cost_, 0);  // no rounding errors remain
 }
 
 void Queue::enter(Task& task) {
-  task.queued_out = task.bytes_out();
-  task.queued_back = task.bytes_back();
+  task.queued = task.bytes();
   count(task, +1);
 }
 
@@ -57,7 +46,7 @@ std::unique_ptr<Task> Queue::pop() {
   const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
     std::unique_ptr<Task> task = std::move(tasks.front());
     tasks.pop_front();
-    if (!tasks.empty()) fetch_ahead(*tasks.front());
+    if (!tasks.empty()) tasks.front()->fetch_ahead();
     return leave(std::move(task));
   };
   if (!borrowed_.empty()) return take(borrowed_);

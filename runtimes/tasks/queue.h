@@ -39,8 +39,7 @@ class Queue {
   std::size_t num_lendable() const { return lendable_; }
   /// Units of cost queued of each function, and data in and out of all tasks.
   const std::vector<double>& cost() const { return cost_; }
-  double bytes_out() const { return static_cast<double>(bytes_out_); }
-  double bytes_back() const { return static_cast<double>(bytes_back_); }
+  const Bytes& bytes() const { return bytes_; }
   /// Whether some that may leave are said to cost more or less than others of their function.
   bool differ() const { return num_costly_ > 0; }
 
@@ -57,7 +56,7 @@ class Queue {
   std::map<std::int32_t, Level, std::greater<>> levels_;
   std::size_t size_ = 0, lendable_ = 0, num_costly_ = 0;
   std::vector<double> cost_;
-  std::uint64_t bytes_out_ = 0, bytes_back_ = 0;
+  Bytes bytes_;
 };
 
 }  // namespace poise::tasks

@@ -72,11 +72,11 @@ TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
   made->items.assign(items);
   queue.push(std::move(made), false);
   EXPECT_EQ(queue.cost()[1], 2.5);
-  EXPECT_EQ(queue.bytes_out(), 12);
-  EXPECT_EQ(queue.bytes_back(), 6);
+  EXPECT_EQ(queue.bytes().out, 12);
+  EXPECT_EQ(queue.bytes().back, 6);
   queue.pop();
   EXPECT_EQ(queue.cost()[1], 0);
-  EXPECT_EQ(queue.bytes_back(), 0);
+  EXPECT_EQ(queue.bytes().back, 0);
 }
 
 }  // namespace

@@ -69,14 +69,14 @@ void Exchange::send_replicas() {
 void Exchange::send_replica(Task& task, std::uint32_t to) {
   Extras& extras = task.extras.make();
   if (extras.on_lend) std::exchange(extras.on_lend, nullptr)(task.items);
-  if (!extras.token) extras.token = tokens_.make(task.ticket);
+  if (!extras.token) extras.token = tokens_.make(extras.ticket);
   Writer head = begin(Kind::replica, to);
   const auto spot = arena_.shared_with(to) ? arena_.find(extras.token.get(), sizeof(std::uint64_t))
                                            : std::nullopt;
   head.put(spot.has_value());
   head.put(spot.value_or(Arena::Spot{}));
   std::vector<Large> larges;
-  const std::uint64_t slot = std::exchange(task.slot, task.ticket | kOfReplica);
+  const std::uint64_t slot = std::exchange(task.slot, extras.ticket | kOfReplica);
   write_task(head, task, to, larges);
   task.slot = slot;
   ++counters_.replicas_sent;

@@ -146,7 +146,7 @@ double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::
   const auto head = reader.get<ResultHead>();
   auto task = take_away(head.slot);
   if (head.slot & kOfReplica) tell_cancelled(*task);  // here
-  const double bytes = static_cast<double>(task->bytes_out());
+  const double bytes = static_cast<double>(task->bytes().out);
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
   if (task->failed) task->extras.make().error.assign(text, head.error_bytes);

@@ -1,6 +1,7 @@
 #include "runtimes/tasks/runtime.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "runtimes/tasks/agreement.h"
+#include "runtimes/tasks/backoff.h"
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/collective.h"
@@ -26,7 +28,7 @@ namespace {
 // Of a busy rank's time, for looks that may be in vain; of the time for which there are tasks,
 // between two.
 constexpr double kLookingShare = 0.001, kLookShare = 0.1;
-constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
+constexpr double kHelperShare = 0.2;  // of the time for which there are tasks, between two looks
 // Of the helper; and when the last time all threads had looked themselves.
 constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
 constexpr unsigned kMaxThreads = 4096;
@@ -94,20 +96,25 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   return settings;
 }
 
+// Where a literal may begin after others: no type is aligned to more than its size.
+std::size_t after_others(std::size_t end, const Item& literal) {
+  return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
+}
+
 // The submitter's values are its own again when it goes on.
 void keep_literals(Task& task) {
   std::size_t bytes = 0;
   for (const Item& item : task.items)
-    if (item.mode == Mode::literal) bytes = aligned(bytes, 16) + item.bytes;
+    if (item.mode == Mode::literal) bytes = after_others(bytes, item) + item.bytes;
   if (bytes == 0) return;
-  std::byte* memory = task.few_literals.data();
-  if (bytes > Task::kFewBytes) memory = (task.extras.make().storage = new_bytes(bytes)).get();
+  std::byte* const memory = bytes <= task.few_literals.size()
+                                ? task.few_literals.data()
+                                : (task.extras.make().storage = new_bytes(bytes)).get();
   std::size_t begin = 0;
   for (Item& item : task.items) {
     if (item.mode != Mode::literal || !item.data) continue;
-    begin = aligned(begin, 16);
-    std::memcpy(memory + begin, item.data, item.bytes);
-    item.data = memory + begin;
+    begin = after_others(begin, item);
+    item.data = std::memcpy(memory + begin, item.data, item.bytes);
     begin += item.bytes;
   }
 }
@@ -186,7 +193,7 @@ Self Runtime::self() const {
 }
 
 void Runtime::submit(With&& with, FunctionId function, std::span<const Item> items,
-                     std::function<void()> deliver) {
+                     std::function<void()>&& deliver) {
   if (function >= wire_.size())
     fail("function \"{}\" was registered after the context was created; register it before",
          registered_functions().at(function)->name);
@@ -197,7 +204,7 @@ void Runtime::submit(With&& with, FunctionId function, std::span<const Item> ite
   task->cost = with.cost;
   task->priority = with.priority;
   task->pinned = with.pinned;
-  task->name = with.name;
+  if (with.name != 0) task->extras.make().name = with.name;
   if (!with.annotations.empty())
     task->extras.make().annotations =
         std::make_shared<const Annotations>(std::move(with.annotations));
@@ -326,8 +333,8 @@ void Runtime::leave() {
 }
 
 void Runtime::wait(unsigned team) {
-  if (Task* task = workplace_->current()) {
-    if (task->children) wait_for_children(*task->children);
+  if (workplace_->current()) {
+    if (Children* children = workplace_->children()) wait_for_children(*children);
     return;
   }
   if (team == 1 && !any_thread_ && !is_main_thread())

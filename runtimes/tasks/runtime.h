@@ -24,7 +24,7 @@ class Runtime {
   ~Runtime();
 
   void submit(With&& with, FunctionId function, std::span<const Item> items,
-              std::function<void()> deliver);
+              std::function<void()>&& deliver);
   void wait(unsigned team);
   bool yield();
   /// Looks at messages, from wherever the program calls it.

@@ -58,15 +58,20 @@ struct Extras {
   // At home, of a task that is to be copied to other ranks ahead of time, or was.
   std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
   std::shared_ptr<std::uint64_t> token;
+  Ticket ticket = 0;                 // 0: nobody else may start it
+  std::uint64_t name = 0;            // for the program's own policy
   std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
   std::string error;                 // of a failed task
 };
 
-/// Short, and what a queue and a loan look at comes first: of tasks that wait in great numbers each
-/// line of memory costs its latency.
-struct Task {
-  static constexpr std::size_t kFewBytes = 32;
+/// Of data that goes to another rank with a task, and of what comes home.
+struct Bytes {
+  std::size_t out = 0, back = 0;
+  double both() const { return static_cast<double>(out + back); }
+};
 
+/// Three lines of memory: of tasks that wait in great numbers each costs its latency.
+struct Task {
   std::uint32_t function = 0;  // position in the order all ranks agree on
   std::uint32_t home = 0;      // the rank that submitted it
   double cost = 1;
@@ -74,37 +79,34 @@ struct Task {
   bool pinned = false;
   bool failed = false;
   bool replicated = false;  // others have, or are to have, copies of it; or did
-  Ticket ticket =
-      0;  // of a task that others have, or are to have, copies of; 0: nobody else may start it
-  std::uint64_t slot = 0;                         // of its record at home, once it was lent
-  std::uint64_t queued_out = 0, queued_back = 0;  // bytes that the queue has counted
   IfAny<Extras> extras;
   Items items;
-  alignas(16) std::array<std::byte, kFewBytes> few_literals;  // if they fit; else in `storage`
-  std::shared_ptr<Children> siblings;                         // those this task is one of
-  std::shared_ptr<Children> children;
-  std::uint64_t name = 0;    // for the program's own policy
+  alignas(16) std::array<std::byte, 16> few_literals;  // if they fit; else in `storage`
+  std::shared_ptr<Children> siblings;                  // those this task is one of
+  Bytes queued;                                        // as its queue has counted them
   std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
-  double seconds = 0;        // that it ran
+  std::uint64_t slot = 0;    // of its record at home, once it was lent
+  float seconds = 0;         // that it ran
   std::uint32_t ran_on = 0;  // the rank
 
   void forget_copies() {
     if (extras) extras.make().copies.clear();
   }
-  std::size_t bytes_out() const;   // to another rank
-  std::size_t bytes_back() const;  // and home
+  /// Has what is in memory come to the caches, while something else is done.
+  void fetch_ahead() const {
+    const auto* const begin = reinterpret_cast<const char*>(this);
+    for (std::size_t at = 0; at < sizeof *this; at += 64) __builtin_prefetch(begin + at, 1);
+  }
+  Bytes bytes() const {
+    Bytes bytes;
+    for (const Item& item : items) {
+      const std::size_t there = item.data ? item.bytes : 0;
+      bytes.out += item.goes_out() ? there : 0;
+      bytes.back += item.comes_back() ? there : 0;
+    }
+    return bytes;
+  }
 };
-
-inline std::size_t Task::bytes_out() const {
-  std::size_t bytes = 0;
-  for (const Item& item : items) bytes += item.goes_out() && item.data ? item.bytes : 0;
-  return bytes;
-}
-
-inline std::size_t Task::bytes_back() const {
-  std::size_t bytes = 0;
-  for (const Item& item : items) bytes += item.comes_back() && item.data ? item.bytes : 0;
-  return bytes;
-}
+static_assert(sizeof(Task) <= 192);
 
 }  // namespace poise::tasks

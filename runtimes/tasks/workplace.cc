@@ -16,6 +16,7 @@ namespace {
 struct Running {
   const Workplace* workplace = nullptr;
   Task* task = nullptr;
+  std::shared_ptr<Children>* children = nullptr;  // the task's own
 };
 thread_local Running running_here;
 
@@ -35,15 +36,18 @@ Task* Workplace::current() const {
   return running_here.workplace == this ? running_here.task : nullptr;
 }
 
+Children* Workplace::children() const { return current() ? running_here.children->get() : nullptr; }
+
 std::unique_ptr<Task> Workplace::blank() {
   return blank_here ? std::move(blank_here) : std::make_unique<Task>();
 }
 
 void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
-  Task* const parent = current();
+  const bool parent = current() != nullptr;
   if (parent) {
-    if (!parent->children) parent->children = std::make_shared<Children>();
-    task->siblings = parent->children;
+    std::shared_ptr<Children>& children = *running_here.children;
+    if (!children) children = std::make_shared<Children>();
+    task->siblings = children;
     task->siblings->open.fetch_add(1, std::memory_order_relaxed);
   }
   task->home = rank_;
@@ -53,15 +57,16 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   if (!used_.empty()) {
     blank_here = std::move(used_.back());
     used_.pop_back();
+    blank_here->fetch_ahead();
   }
   if (in_order) task = order_.add(std::move(task));
   if (!task) return;  // it has to wait
-  enqueue(std::move(task), parent != nullptr);
+  enqueue(std::move(task), parent);
 }
 
 void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
   if (!task->extras->replicas.empty()) {
-    task->ticket = ++last_ticket_;
+    task->extras.make().ticket = ++last_ticket_;
     task->replicated = true;
     ++wanted_;
   }
@@ -72,11 +77,11 @@ void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
 // Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
 // copy of it has started, the result is waited for.
 bool Workplace::is_ours(std::unique_ptr<Task>& task) {
-  if (task->ticket == 0) return true;
+  if (task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
   if (!extras.replicas.empty()) --wanted_;
   extras.replicas.clear();
-  const Ticket ticket = std::exchange(task->ticket, 0);
+  const Ticket ticket = std::exchange(extras.ticket, 0);
   const auto token = std::exchange(extras.token, nullptr);
   if (!token || take_token(token.get(), ticket)) return true;
   elsewhere_.emplace(ticket, std::move(task));
@@ -84,7 +89,8 @@ bool Workplace::is_ours(std::unique_ptr<Task>& task) {
 }
 
 void Workplace::call(Task& task) {
-  const Running before = std::exchange(running_here, {this, &task});
+  std::shared_ptr<Children> children;
+  const Running before = std::exchange(running_here, {this, &task, &children});
   try {
     functions_[task.function]->body(task.items);
   } catch (const std::exception& exception) {
@@ -131,8 +137,8 @@ double Workplace::run(Task& task, double now_s) {
   call(task);
   // With what it takes to start a task: of very short ones that is the larger part.
   const double end_s = clock_s();
-  task.seconds = end_s - now_s;
-  if (!task.failed) times_.learn(task.function, task.seconds, task.cost);
+  task.seconds = static_cast<float>(end_s - now_s);
+  if (!task.failed) times_.learn(task.function, end_s - now_s, task.cost);
   if (events_) events_->ran(now_s, end_s, task.function, task.home, task.slot);
   return task.home == rank_ && deliver(task) ? clock_s() : end_s;
 }
@@ -150,7 +156,7 @@ void Workplace::ran(std::unique_ptr<Task>& task) {
   count_finished(*task, rank_);
   if (task->extras || used_.size() >= kMostUsed) return;
   std::destroy_at(task.get());
-  std::construct_at(task.get());
+  ::new (task.get()) Task;
   used_.push_back(std::move(task));
 }
 
@@ -186,7 +192,7 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   const std::lock_guard lock(mutex_);
   count_finished(*task, ran_on);
   ++counters_.returned;
-  finishing_.learn(1, static_cast<double>(task->bytes_out()), clock_s() - begin_s);
+  finishing_.learn(1, static_cast<double>(task->bytes().out), clock_s() - begin_s);
 }
 
 void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
@@ -213,7 +219,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (!is_ours(task)) continue;
-    bytes += static_cast<double>(task->bytes_out());
+    bytes += static_cast<double>(task->bytes().out);
     tasks.push_back(std::move(task));
   }
   left(tasks);
@@ -232,7 +238,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(
 void Workplace::left(const std::vector<std::unique_ptr<Task>>& tasks) {
   for (const auto& task : tasks) {
     if (task->home != rank_) --borrowed_;
-    counters_.bytes_lent += task->bytes_out();
+    counters_.bytes_lent += task->bytes().out;
   }
   queued_.store(queue_.size(), std::memory_order_relaxed);
   counters_.lent += tasks.size();
@@ -254,10 +260,10 @@ void Workplace::want_replicas(const Replication& what) {
   const std::lock_guard lock(mutex_);
   std::uint32_t left = what.tasks;
   queue_.for_each_lendable([&](Task& task) {
-    if (left == 0 || task.home != rank_ || task.ticket != 0 || what.ranks.empty()) return;
+    if (left == 0 || task.home != rank_ || task.extras->ticket != 0 || what.ranks.empty()) return;
     --left;
     task.extras.make().replicas = what.ranks;
-    task.ticket = ++last_ticket_;
+    task.extras.make().ticket = ++last_ticket_;
     task.replicated = true;
     ++wanted_;
   });
@@ -265,7 +271,7 @@ void Workplace::want_replicas(const Replication& what) {
 
 bool Workplace::let_go(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  auto found = queue_.take([&](const Task& task) { return task.ticket == ticket; });
+  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
   // Taken here on behalf of that rank; unless another one had it already.
   const bool here = !found.empty() && is_ours(found.front());
@@ -275,7 +281,7 @@ bool Workplace::let_go(Ticket ticket) {
 
 std::unique_ptr<Task> Workplace::take_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  auto found = queue_.take([&](const Task& task) { return task.ticket == ticket; });
+  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
   if (!found.empty()) (void)is_ours(found.front());  // it is not: the copy has taken its token
   const auto gone = elsewhere_.find(ticket);
@@ -289,12 +295,11 @@ std::vector<QueuedTask> Workplace::queue(bool by_number) const {
   std::vector<QueuedTask> tasks;
   const std::lock_guard lock(mutex_);
   queue_.for_each_lendable([&](const Task& task) {
-    const double bytes = static_cast<double>(task.bytes_out() + task.bytes_back());
-    tasks.push_back({.name = by_number ? task.number : task.name,
+    tasks.push_back({.name = by_number ? task.number : task.extras->name,
                      .task_s = times_.per_unit(task.function) * task.cost,
-                     .bytes = bytes,
+                     .bytes = task.bytes().both(),
                      .borrowed = task.home != rank_,
-                     .replicated = task.ticket != 0,
+                     .replicated = task.extras->ticket != 0,
                      .annotations = by_number ? nullptr : task.extras->annotations});
   });
   return tasks;
@@ -318,8 +323,7 @@ Workplace::State Workplace::state() const {
               .borrowed = borrowed_,
               .done_borrowed = done_borrowed_.size(),
               .tasks_differ = queue_.differ(),
-              .bytes_out = queue_.bytes_out(),
-              .bytes_back = queue_.bytes_back(),
+              .bytes = queue_.bytes(),
               .finishing = finishing_,
               .created = created_,
               .finished = finished_};

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtimes/tasks/backoff.h"
 #include "runtimes/tasks/events.h"
 #include "runtimes/tasks/function.h"
 #include "runtimes/tasks/measured.h"
@@ -67,6 +68,8 @@ class Workplace {
 
   /// The task that the calling thread runs, of this workplace; else null.
   Task* current() const;
+  /// Those of the current task; null when it has none.
+  Children* children() const;
 
   /// An own task is done and its outputs are in place.
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
@@ -101,8 +104,8 @@ class Workplace {
     double queued_s = 0;          // of lendable tasks, as far as known
     bool all_times_known = true;  // of the functions queued
     bool tasks_differ = false;    // by what they are said to cost
-    double bytes_out = 0, bytes_back = 0;
-    Handling finishing;  // of results that came home
+    Bytes bytes;                  // of lendable tasks
+    Handling finishing;           // of results that came home
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
@@ -132,7 +135,7 @@ class Workplace {
   TaskTimes times_;
   Handling finishing_;
   Events* events_ = nullptr;
-  mutable std::mutex mutex_;  // of all below
+  mutable BriefMutex mutex_;  // of all below
   Queue queue_;
   Order order_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
