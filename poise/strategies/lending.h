@@ -29,7 +29,7 @@ struct Borrower {
 
 /// A task that has not started, as a program's own policy sees it.
 struct QueuedTask {
-  std::uint64_t name = 0;   // as its submitter named it; of a borrowed one 0
+  std::uint64_t name = 0;   // as its submitter named it
   double task_s = 0;        // as far as known, here
   double bytes = 0;         // to another rank and back
   double lend_s = 0;        // the lender's own work if it is lent

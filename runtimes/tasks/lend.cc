@@ -16,7 +16,7 @@ constexpr double kTasksPerThread = 4;  // that may wait at a rank, however large
 constexpr double kBatchesThere = 4;    // that may wait at a rank
 constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
 // Of what a task's head says besides its number of items.
-constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30;
+constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
 // What the sender's address was aligned to, so that it is again at the receiver's.
@@ -339,10 +339,12 @@ void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vecto
   const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
   const auto& annotations = task.extras->annotations;
   const bool annotated = annotations && !going_home;
-  head.put(
-      TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
-               num_items | (annotated ? kAnnotated : 0u) | (task.replicated ? kReplicated : 0u)});
+  const std::uint64_t name = going_home ? 0 : task.extras->name;
+  head.put(TaskHead{task.slot, task.cost, task.function, task.home, task.priority,
+                    num_items | (annotated ? kAnnotated : 0u) |
+                        (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u)});
   if (going_home) return;
+  if (name != 0) head.put(name);
   if (annotated) put_annotations(head, *annotations);
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
@@ -391,10 +393,11 @@ void Exchange::read_task(const Post::Arrival& arrival, Reader& reader, std::uint
   task->function = head.function;
   task->home = head.home;
   task->priority = head.priority;
+  if (head.num_items & kNamed) task->extras.make().name = reader.get<std::uint64_t>();
   if (head.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
   task->replicated = head.num_items & kReplicated;
-  read_items(arrival, reader, from, std::move(task), head.num_items & ~(kAnnotated | kReplicated),
-             std::move(then));
+  read_items(arrival, reader, from, std::move(task),
+             head.num_items & ~(kAnnotated | kReplicated | kNamed), std::move(then));
 }
 
 void Exchange::read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
