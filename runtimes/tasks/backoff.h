@@ -12,11 +12,12 @@ namespace poise::tasks {
 /// How somebody who finds nothing to do waits: spinning first, then making room for longer.
 class Backoff {
  public:
+  explicit Backoff(double spin_s = 50e-6) : spin_s_(spin_s) {}
   void reset() { since_s_ = -1; }
   void pause() {
     const double now_s = clock_s();
     if (since_s_ < 0) since_s_ = now_s;
-    if (now_s - since_s_ < kSpin_s) return;
+    if (now_s - since_s_ < spin_s_) return;
     if (now_s - since_s_ < kYield_s)
       std::this_thread::yield();
     else
@@ -24,8 +25,9 @@ class Backoff {
   }
 
  private:
-  static constexpr double kSpin_s = 50e-6, kYield_s = 1e-3;
+  static constexpr double kYield_s = 1e-3;
   static constexpr std::chrono::microseconds kNap{50};
+  double spin_s_;
   double since_s_ = -1;
 };
 
@@ -35,7 +37,7 @@ class BriefMutex {
  public:
   void lock() {
     if (!taken_.exchange(true, std::memory_order_acquire)) return;
-    Backoff backoff;
+    Backoff backoff(kMoment_s);
     do backoff.pause();
     while (taken_.load(std::memory_order_relaxed) ||
            taken_.exchange(true, std::memory_order_acquire));
@@ -43,6 +45,7 @@ class BriefMutex {
   void unlock() { taken_.store(false, std::memory_order_release); }
 
  private:
+  static constexpr double kMoment_s = 0.5e-6;  // longer: its owner has lost its core
   std::atomic<bool> taken_{false};
 };
 
