@@ -42,19 +42,23 @@ std::unique_ptr<Task> Queue::leave(std::unique_ptr<Task> task) {
   return task;
 }
 
-std::unique_ptr<Task> Queue::pop() {
-  const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
-    std::unique_ptr<Task> task = std::move(tasks.front());
-    tasks.pop_front();
-    if (!tasks.empty()) tasks.front()->fetch_ahead();
-    return leave(std::move(task));
-  };
-  if (!borrowed_.empty()) return take(borrowed_);
+std::deque<std::unique_ptr<Task>>* Queue::first() {
+  if (!borrowed_.empty()) return &borrowed_;
   for (auto level = levels_.begin(); level != levels_.end(); level = levels_.erase(level)) {
-    if (!level->second.pinned.empty()) return take(level->second.pinned);
-    if (!level->second.free.empty()) return take(level->second.free);
+    if (!level->second.pinned.empty()) return &level->second.pinned;
+    if (!level->second.free.empty()) return &level->second.free;
   }
   return nullptr;
+}
+
+std::unique_ptr<Task> Queue::pop() {
+  auto* const tasks = first();
+  if (!tasks) return nullptr;
+  std::unique_ptr<Task> task = std::move(tasks->front());
+  tasks->pop_front();
+  if (!tasks->empty()) tasks->front()->fetch_ahead();
+  count(*task, -1);
+  return task;
 }
 
 std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {

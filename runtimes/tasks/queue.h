@@ -48,6 +48,7 @@ class Queue {
     std::deque<std::unique_ptr<Task>> pinned, free;
     bool empty() const { return pinned.empty() && free.empty(); }
   };
+  std::deque<std::unique_ptr<Task>>* first();
   void enter(Task& task);
   void count(const Task& task, int sign);
   std::unique_ptr<Task> leave(std::unique_ptr<Task> task);

@@ -46,6 +46,7 @@ class IfAny {
 
 /// Of a task, what few have.
 struct Extras {
+  ~Extras();
   std::shared_ptr<const Annotations> annotations;  // null: none
   std::function<void(std::span<Item>)> on_lend;    // at home only, before it first leaves
   std::function<void()> deliver;       // at home only: takes the result, unless the task failed
@@ -72,6 +73,8 @@ struct Bytes {
 
 /// Three lines of memory: of tasks that wait in great numbers each costs its latency.
 struct Task {
+  ~Task();
+
   std::uint32_t function = 0;  // position in the order all ranks agree on
   std::uint32_t home = 0;      // the rank that submitted it
   double cost = 1;

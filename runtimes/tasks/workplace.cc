@@ -65,7 +65,7 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
 }
 
 void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
-  if (!task->extras->replicas.empty()) {
+  if (task->extras && !task->extras->replicas.empty()) {
     task->extras.make().ticket = ++last_ticket_;
     task->replicated = true;
     ++wanted_;
@@ -77,7 +77,7 @@ void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
 // Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
 // copy of it has started, the result is waited for.
 bool Workplace::is_ours(std::unique_ptr<Task>& task) {
-  if (task->extras->ticket == 0) return true;
+  if (!task->extras || task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
   if (!extras.replicas.empty()) --wanted_;
   extras.replicas.clear();
@@ -181,7 +181,7 @@ void Workplace::count_finished(Task& task, std::uint32_t ran_on) {
         {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
   }
   if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
-  if (task.extras->ordered)
+  if (task.extras && task.extras->ordered)
     for (auto& next : order_.finish(*task.extras->ordered)) enqueue(std::move(next), false);
   ++finished_;
 }

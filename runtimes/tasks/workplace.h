@@ -30,7 +30,10 @@ struct Failure {
 };
 
 struct Counters {
-  std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0, lent = 0, returned = 0, failed = 0;
+  std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;
+  // In tasks; in waits, with and without tasks; with what was lent, on its way there and back.
+  double working_s = 0, waiting_s = 0, transfer_s = 0;
+  std::uint64_t lent = 0, returned = 0, failed = 0;
   std::uint64_t requests = 0, declines = 0, loans = 0, bytes_lent = 0, bytes_back = 0, messages = 0;
   // Of the data that lent tasks read and wrote: sent in messages, copied once in the memory of the
   // node, and not copied at all.
@@ -39,8 +42,6 @@ struct Counters {
   std::uint64_t answers = 0;                          // loans that were asked for
   std::uint64_t lent_to_one = 0;                      // of the tasks lent, to this rank, the most
   std::uint32_t most_to = 0;
-  // In tasks; in waits, with and without tasks; with what was lent, on its way there and back.
-  double working_s = 0, waiting_s = 0, transfer_s = 0;
 };
 
 /// The first tasks of a queue, to be copied ahead of time to each of these ranks.
@@ -135,19 +136,19 @@ class Workplace {
   TaskTimes times_;
   Handling finishing_;
   Events* events_ = nullptr;
-  mutable BriefMutex mutex_;  // of all below
+  mutable BriefMutex mutex_;  // of all below, of which each task touches what comes first
+  std::atomic<std::size_t> queued_{0};
+  std::size_t running_ = 0, borrowed_ = 0;
+  std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
+  Counters counters_;
+  std::vector<std::unique_ptr<Task>> used_;  // own ones that are done, as new
   Queue queue_;
   Order order_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
-  std::vector<std::unique_ptr<Task>> used_;  // own ones that are done, as new
   std::vector<Failure> failures_;
   std::map<Ticket, std::unique_ptr<Task>> elsewhere_;  // own tasks of which a copy was started
   Ticket last_ticket_ = 0;
   std::atomic<std::size_t> wanted_{0};  // tasks queued that are to be copied
-  std::size_t running_ = 0, borrowed_ = 0;
-  std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
-  Counters counters_;
-  std::atomic<std::size_t> queued_{0};
 };
 
 }  // namespace poise::tasks
