@@ -102,6 +102,17 @@ def memory_options(cpus_per_domain):
     return options
 
 
+def run_to_its_end(command, timeout_s):
+    """What a program prints; an error with all that it had said, if it takes too long."""
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL,
+                              timeout=timeout_s).stdout
+    except subprocess.TimeoutExpired as error:
+        said = (error.stdout or b"").decode(errors="replace")
+        raise AssertionError(f"the machine was not done after {timeout_s} s:\n{said}") from None
+
+
 def boot(cpus_per_domain, programs, script, timeout_s):
     """What the machine prints from its start to its end, in sections: every line `>>> NAME` of the
     script's output begins one."""
@@ -109,21 +120,20 @@ def boot(cpus_per_domain, programs, script, timeout_s):
     # Work is cpu time: cpus that sleep leave the host to the others and change no ratio.
     words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        done = run_to_its_end(
             [needed("qemu-system-x86_64"), "-nodefaults", "-no-reboot", "-display", "none",
              "-monitor", "none", "-serial", "stdio", "-machine", "q35", "-cpu", "max",
              "-accel", "tcg,thread=multi", "-m", f"{MEMORY_MIB * len(DISTANCES)}M",
              "-smp", f"{cpus},sockets={len(DISTANCES)},cores={cpus_per_domain},threads=1",
              *memory_options(cpus_per_domain), "-kernel", str(kernel()), "-append", words,
              "-initrd", str(initial_files(folder, programs, script))],
-            check=True, capture_output=True, encoding="utf-8", errors="replace",
-            stdin=subprocess.DEVNULL, timeout=timeout_s)
+            timeout_s)
     sections, lines = {}, []
-    for line in done.stdout.splitlines():
+    for line in done.splitlines():
         if line.startswith(">>> "):
             lines = sections.setdefault(line[4:].strip(), [])
         else:
             lines.append(line.rstrip())
     if "end" not in sections:
-        raise AssertionError(f"the machine did not get to its end:\n{done.stdout}{done.stderr}")
+        raise AssertionError(f"the machine did not get to its end:\n{done}")
     return {name: "\n".join(lines) for name, lines in sections.items()}

@@ -31,8 +31,8 @@ TIMEOUT_S = 400
 PRELUDE = """
 affinities() { grep -H Cpus_allowed_list /proc/$(pidof phases)/task/*/status | tr -d '\\t'; }
 num_kept() { affinities 2> /dev/null | grep -vc '[-,]$\\|:.*:.*[-,]'; }
-# As they are at one time: read twice alike, so no thread was on its way meanwhile. On a busy host that takes
-# tenths of a second: the period is longer.
+# As they are at one time: read twice alike, so no thread was on its way meanwhile. On a busy host each reading
+# takes up to a second: the period is much longer, or hardly any two would be alike.
 snapshot() {
   before=
   for i in $(seq 20); do
@@ -42,10 +42,10 @@ snapshot() {
   done
   echo "$now"
 }
-samples() { for j in $(seq $1); do echo sample; snapshot; usleep 250000; done; }
+samples() { for j in $(seq $1); do echo sample; snapshot; usleep 500000; done; }
 wait_until_kept() { for i in $(seq 100); do [ "$(num_kept)" -ge "$1" ] && return; usleep 50000; done; }
-settle() { usleep 700000; wait_until_kept 9; }
-juggled() { poise juggle --policy proactive --period 500ms "$@" & balancer=$!; }
+settle() { usleep 4700000; wait_until_kept 9; }
+juggled() { poise juggle --policy proactive --period 4s "$@" & balancer=$!; }
 stop() { kill -9 $(pidof phases); wait $balancer; }
 """
 
