@@ -78,6 +78,19 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
+// Each literal is to lie where its type may, and to be full of its position from 1.
+const FunctionId kLiterals =
+    register_function("literals", "any", [](std::span<const Item> literals) {
+      for (std::size_t i = 0; i < literals.size(); ++i) {
+        const auto* const bytes = static_cast<const unsigned char*>(literals[i].data);
+        const std::size_t size = literals[i].bytes;
+        if (reinterpret_cast<std::uintptr_t>(bytes) % std::min<std::size_t>(size, 16) != 0)
+          throw std::runtime_error("a literal's place is odd");
+        if (std::count(bytes, bytes + size, i + 1) != static_cast<std::ptrdiff_t>(size))
+          throw std::runtime_error("a literal has changed");
+      }
+    });
+
 const auto kKill = function("kill", [] { std::raise(SIGKILL); });
 
 extern const Function<void, int> kTree;
@@ -198,6 +211,23 @@ TEST(Context, sums_up_what_was_lent_to_whom_and_whether_they_asked) {
     EXPECT_THAT(text, HasSubstr("most to"));
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), num_ranks + 1);
   }
+}
+
+TEST(Context, keeps_literals_of_all_sizes_where_their_types_may_lie) {
+  Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
+  const std::vector<std::vector<std::size_t>> sizes = {
+      {4, 8}, {8, 4, 4}, {1, 2, 4, 8}, {1, 8, 2, 16, 1}, {8, 8, 8}, {1, 1, 1, 1, 1, 8}};
+  for (int t = 0; t < 200 && my_rank == 0; ++t) {
+    std::vector<std::vector<char>> literals;
+    std::vector<Item> items;
+    for (const std::size_t size : sizes[static_cast<std::size_t>(t) % sizes.size()]) {
+      literals.emplace_back(size, static_cast<char>(literals.size() + 1));
+      items.push_back({nullptr, size, Mode::literal});
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) items[i].data = literals[i].data();
+    context.submit(With{}, kLiterals, items);
+  }
+  EXPECT_NO_THROW(context.wait());
 }
 
 TEST(Context, refuses_costs_that_are_no_numbers_from_zero) {
