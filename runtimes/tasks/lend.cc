@@ -71,8 +71,13 @@ Borrower Exchange::borrower(std::uint32_t rank, const Workplace::State& state) c
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = state.bytes.both() / lendable;
   const double byte_s = ways_.seconds_per_byte(peer.at), data_s = bytes * byte_s;
+  // Who does not know yet how long its tasks take is as busy as this rank would be with them.
+  const double said_s =
+      load.queued > 0 && load.task_s <= 0
+          ? std::max(load.busy_s, load.queued * state.queued_s / lendable / load.threads)
+          : load.busy_s;
   return {.rank = rank,
-          .busy_s = load.busy_s + peer.all_on_the_way_s * peer.slowness / load.threads,
+          .busy_s = said_s + peer.all_on_the_way_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * ways_.latency_s(peer.at) + data_s,

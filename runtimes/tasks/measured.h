@@ -20,26 +20,36 @@ inline double moved_average(double average, double sample, double weight) {
   return average + weight * (std::min(sample, 4 * average) - average);
 }
 
-/// A moving average of seconds per unit of cost, for each function. Threads may learn at once; of
-/// two values learnt at the same time one may be lost.
+/// Seconds per unit of cost, for each function: a moving average over some 20 ms of work, or over
+/// eight tasks if that is more. Over a few short tasks it would be what disturbed one of them, and
+/// equal ranks would lend to each other. Threads may learn at once; of two values learnt at the
+/// same time one may be lost.
 class TaskTimes {
  public:
   explicit TaskTimes(std::size_t num_functions)
-      : seconds_(std::make_unique<std::atomic<double>[]>(num_functions)) {}
+      : known_(std::make_unique<Known[]>(num_functions)) {}
 
   void learn(std::uint32_t function, double seconds, double cost) {
     if (cost <= 0) return;
-    seconds_[function].store(moved_average(per_unit(function), seconds / cost, 0.125),
-                             std::memory_order_relaxed);
+    Known& known = known_[function];
+    const double tasks = known.tasks.load(std::memory_order_relaxed) + 1;
+    const double weight = std::max(1 / tasks, std::min(kLargestWeight, seconds / kMemory_s));
+    known.tasks.store(tasks, std::memory_order_relaxed);
+    known.seconds.store(moved_average(per_unit(function), seconds / cost, weight),
+                        std::memory_order_relaxed);
   }
 
   /// Seconds per unit of cost; 0 when the function never ran.
   double per_unit(std::uint32_t function) const {
-    return seconds_[function].load(std::memory_order_relaxed);
+    return known_[function].seconds.load(std::memory_order_relaxed);
   }
 
  private:
-  std::unique_ptr<std::atomic<double>[]> seconds_;
+  static constexpr double kLargestWeight = 0.125, kMemory_s = 20e-3;
+  struct Known {
+    std::atomic<double> seconds{0}, tasks{0};
+  };
+  std::unique_ptr<Known[]> known_;
 };
 
 /// A value that disturbances only ever make larger: it follows smaller values quickly, larger ones
