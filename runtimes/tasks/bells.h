@@ -11,8 +11,8 @@
 
 namespace poise::tasks {
 
-/// A bell may ring before its message can be received, and what comes from other nodes rings none:
-/// it says when to look at once, never that one need not look at all.
+/// A bell may ring before its message can be received, so that who heard it looks twice, and what
+/// comes from other nodes rings none.
 class Bells {
  public:
   /// Collective. Ranks that share no memory have none.
@@ -24,6 +24,9 @@ class Bells {
   void ring(std::uint32_t rank) {
     if (of_rank_[rank]) std::atomic_ref(*of_rank_[rank]).fetch_add(1, std::memory_order_release);
   }
+
+  /// Whether all other ranks can ring this one's.
+  bool ring_for_all() const { return ring_for_all_; }
 
   /// Whether this rank's bell rang since the last call of `answer`. For several threads at once.
   bool rang() const { return own_ && heard() != answered_.load(std::memory_order_relaxed); }
@@ -39,6 +42,7 @@ class Bells {
   std::uint32_t* own_ = nullptr;         // null: nobody can ring here
   std::vector<std::uint32_t*> of_rank_;  // null: none, or this rank
   std::atomic<std::uint32_t> answered_{0};
+  bool ring_for_all_ = false;
 };
 
 }  // namespace poise::tasks

@@ -22,6 +22,9 @@ TEST(Bells, are_heard_until_they_are_answered) {
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Bells bells(MPI_COMM_WORLD, arena);
   EXPECT_FALSE(bells.rang());
+  bool all_share = true;
+  for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) all_share &= arena.shared_with(rank);
+  EXPECT_EQ(bells.ring_for_all(), all_share);
   meet();
   bells.ring(next_rank());
   meet();
@@ -39,6 +42,7 @@ TEST(Bells, are_silent_where_no_memory_is_shared) {
   bells.ring(next_rank());
   meet();
   EXPECT_FALSE(bells.rang());
+  EXPECT_FALSE(bells.ring_for_all());
 }
 
 }  // namespace

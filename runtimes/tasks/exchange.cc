@@ -88,8 +88,9 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     wave_.enter(out);
     send_waves(out);
   }
+  const bool rang = bells_.rang();
   bells_.answer();
-  post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
+  const bool came = post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
   const Workplace::State state = workplace_.state();
   send_results(state);
   if (num_ranks_ > 1 && in_wait_) {
@@ -107,7 +108,8 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     if (now.idle()) wave_.idle(now.created, now.finished, out);
     send_waves(out);
   }
-  under_way_.store(post_.under_way(), std::memory_order_relaxed);
+  under_way_.store(rang || came || post_.under_way(), std::memory_order_relaxed);
+  hears_all_.store(bells_.ring_for_all() && !post_.sends_under_way(), std::memory_order_relaxed);
   if (!wave_.done()) return;
   in_wait_ = false;
   drop_replicas();
@@ -218,6 +220,7 @@ void Exchange::send_waves(const std::vector<WaveMessage>& messages) {
 
 // Tells one rank after the other, while there is something to tell. Nobody is disturbed by it.
 void Exchange::gossip(const Workplace::State& state) {
+  if (!push_ && !pull_) return;  // nobody acts on it
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
   next_gossip_s_ = now_s_ + kGossipEvery_s;
   const std::uint32_t to = loads_.next_listener();

@@ -44,6 +44,9 @@ class Exchange {
   /// Whether something has come from this node since the last step, or was under way then. For
   /// several threads at once.
   bool has_mail() const { return bells_.rang() || under_way_.load(std::memory_order_relaxed); }
+  /// Whether nothing but loads told in passing can have come where it has none. For several threads
+  /// at once.
+  bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }
 
   /// The last wait that has ended.
   std::uint64_t done_wait() const { return wave_.done() ? wave_.wait() : wave_.wait() - 1; }
@@ -164,7 +167,9 @@ class Exchange {
   Post post_;
   Arena arena_;
   Bells bells_;
-  std::atomic<bool> under_way_{false};  // from or to this rank, after the last step
+  // After the last step: something from or to this rank, or more where something had come; and
+  // nothing that no bell tells of.
+  std::atomic<bool> under_way_{false}, hears_all_{false};
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now
   Wave wave_;

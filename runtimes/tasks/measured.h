@@ -32,10 +32,12 @@ class TaskTimes {
   void learn(std::uint32_t function, double seconds, double cost) {
     if (cost <= 0) return;
     Known& known = known_[function];
+    const double average = per_unit(function);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + 1;
-    const double weight = std::max(1 / tasks, std::min(kLargestWeight, seconds / kMemory_s));
+    // As long as it was expected to be: disturbed ones would weigh the more the worse.
+    const double weight = std::min(kLargestWeight, average * cost / kMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);
-    known.seconds.store(moved_average(per_unit(function), seconds / cost, weight),
+    known.seconds.store(moved_average(average, seconds / cost, std::max(weight, 1 / tasks)),
                         std::memory_order_relaxed);
   }
 

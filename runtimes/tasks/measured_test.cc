@@ -6,6 +6,28 @@
 namespace poise::tasks {
 namespace {
 
+TEST(TaskTimes, hardly_rise_when_one_of_many_short_tasks_is_disturbed) {
+  TaskTimes times(1);
+  for (int i = 0; i < 10000; ++i) times.learn(0, 20e-6, 1);
+  times.learn(0, 4e-3, 1);
+  EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
+}
+
+TEST(TaskTimes, follow_long_tasks_within_a_few) {
+  TaskTimes times(1);
+  for (int i = 0; i < 100; ++i) times.learn(0, 0.5, 2);
+  EXPECT_DOUBLE_EQ(times.per_unit(0), 0.25);
+  for (int i = 0; i < 16; ++i) times.learn(0, 1, 2);
+  EXPECT_GT(times.per_unit(0), 0.45);
+}
+
+TEST(TaskTimes, forget_a_slow_first_task) {
+  TaskTimes times(1);
+  times.learn(0, 1e-3, 1);
+  for (int i = 0; i < 1000; ++i) times.learn(0, 20e-6, 1);
+  EXPECT_NEAR(times.per_unit(0), 20e-6, 2e-6);
+}
+
 TEST(Floor, follows_smaller_values_quickly_and_larger_ones_slowly) {
   Floor floor(8);
   floor.learn(4);

@@ -94,6 +94,25 @@ TEST(Policy, sees_the_loads_that_ranks_state) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
+TEST(Policy, sees_that_others_are_busy_before_they_know_how_long_their_tasks_take) {
+  std::atomic<bool> seen{false};
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    for (const Borrower& other : view.others) {
+      if (view.rank > 0 || view.load_of_rank[other.rank] <= 0) continue;
+      EXPECT_GT(other.busy_s, 0);
+      seen = true;
+    }
+    return std::vector<Loan>{};
+  };
+  Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
+  if (context.rank() == 0) context.submit(kWhere, 500);  // so that rank 0 knows
+  context.wait();
+  for (int t = 0; t < 50; ++t) context.submit(kWhere, 500);
+  context.wait();
+  EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
+}
+
 TEST(Policy, may_fail_or_name_nobody_and_nothing_that_exists) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {

@@ -140,7 +140,7 @@ void Post::receive_heads() {
   }
 }
 
-void Post::poll(const std::function<void(const Arrival&)>& handle) {
+bool Post::poll(const std::function<void(const Arrival&)>& handle) {
   test(send_requests_, sendings_,
        [&](std::shared_ptr<Sending> sending) { large_sends_ -= sending->has_larges; });
   test(receive_requests_, receivings_,
@@ -155,6 +155,7 @@ void Post::poll(const std::function<void(const Arrival&)>& handle) {
     else
       handle(receiving->arrival);
   }
+  return !arrived.empty();
 }
 
 // Every other head waits for a while.

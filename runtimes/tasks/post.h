@@ -41,14 +41,19 @@ class Post {
     std::shared_ptr<std::byte> head;
     std::size_t bytes = 0;
   };
-  /// Hands over the heads that have arrived, and drives everything under way.
-  void poll(const std::function<void(const Arrival&)>& handle);
+  /// Hands over the heads that have arrived, and drives everything under way. Returns whether any
+  /// had; more may have.
+  bool poll(const std::function<void(const Arrival&)>& handle);
 
   /// Receives the next large items that follow this head, in the order they were sent.
   void fetch(const Arrival& arrival, std::span<const Large> into, std::function<void()> then);
 
   /// Large items from or to here, or heads to here, that have to be driven.
-  bool under_way() const { return large_sends_ > 0 || !receive_requests_.empty(); }
+  bool under_way() const {
+    return large_sends_ > 0 || !receive_requests_.empty() || !held_.empty();
+  }
+  /// Anything on its way from here, which may have to be driven.
+  bool sends_under_way() const { return !send_requests_.empty(); }
   /// Large items on their way from here, whose memory must stay.
   bool larges_under_way() const { return large_sends_ > 0; }
 

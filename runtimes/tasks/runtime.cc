@@ -27,8 +27,12 @@ namespace {
 
 // Of a busy rank's time, for looks that may be in vain; of the time for which there are tasks,
 // between two.
-constexpr double kLookingShare = 0.001, kLookShare = 0.1;
-constexpr double kHelperShare = 0.2;  // of the time for which there are tasks, between two looks
+struct Looks {
+  double share, every_share;
+};
+constexpr Looks kWhereAllRing{0.001, 0.5}, kElsewhere{0.005, 0.1};
+constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the last look
+constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
 // Of the helper; and when the last time all threads had looked themselves.
 constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
 constexpr unsigned kMaxThreads = 4096;
@@ -238,12 +242,12 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = clock_s();
   const bool was_called = exchange_->has_mail();
-  const std::uint64_t sent = exchange_->counters().messages;
+  const bool is_cold = now - last_look_s_.load(std::memory_order_relaxed) > kForgotten_s;
   exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
   done_.store(exchange_->done_wait());
   auto finished = exchange_->take_finished();
   last_look_s_.store(now, std::memory_order_relaxed);
-  if (!was_called && exchange_->counters().messages == sent && workplace_->queued() > 0)
+  if (!was_called && is_cold && workplace_->queued() > 0)
     look_takes_s_.store(moved_average(look_takes_s_, clock_s() - now, 0.125));
   if (all_inside_.load()) report_missing(now - entered_s_);
   lock.unlock();
@@ -271,8 +275,9 @@ bool Runtime::look_is_due(double now_s, double task_s) const {
   const double since_s = now_s - last_look_s_.load(std::memory_order_relaxed);
   if (since_s < poll_s_) return false;
   if (exchange_->has_mail()) return true;
+  const Looks& looks = exchange_->hears_all() ? kWhereAllRing : kElsewhere;
   const double left_s = static_cast<double>(workplace_->queued()) * task_s;
-  return since_s >= std::min(kLookShare * left_s, look_takes_s_ / kLookingShare);
+  return since_s >= std::min(looks.every_share * left_s, look_takes_s_ / looks.share);
 }
 
 template <typename Until, typename Look>
