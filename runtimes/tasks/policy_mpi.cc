@@ -108,7 +108,7 @@ TEST(Policy, sees_that_others_are_busy_before_they_know_how_long_their_tasks_tak
   Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
   if (context.rank() == 0) context.submit(kWhere, 500);  // so that rank 0 knows
   context.wait();
-  for (int t = 0; t < 50; ++t) context.submit(kWhere, 500);
+  for (int t = 0; t < 200; ++t) context.submit(kWhere, 500);
   context.wait();
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
