@@ -119,8 +119,10 @@ class Exchange {
   bool may_borrow(std::uint32_t rank) const;
   double share_left(const Load& load) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
-  void lend(const Loan& loan, double task_bytes);
-  std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes);
+  void lend(Loan loan, double task_bytes);
+  std::size_t lend_at_once(const Loan& loan, double task_bytes, bool borrowed_too);
+  std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes,
+                                              bool borrowed_too);
   Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
   void give_slot(Task& task);
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;

@@ -14,7 +14,8 @@ constexpr double kDecisionEvery_s = 20e-6;
 constexpr double kPerDecision = 20;    // of what a decision nobody asked for takes, until the next
 constexpr double kTasksPerThread = 4;  // that may wait at a rank, however large they are
 constexpr double kBatchesThere = 4;    // that may wait at a rank
-constexpr std::size_t kMostSized = 1024;  // tasks queued that are looked at one by one
+constexpr std::uint32_t kMostAtOnce = 256;  // tasks in a message
+constexpr std::size_t kMostSized = 1024;    // tasks queued that are looked at one by one
 // Of what a task's head says besides its number of items.
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
@@ -221,7 +222,8 @@ std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
   return static_cast<std::size_t>(std::max(0.0, most - there));
 }
 
-std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double task_bytes) {
+std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double task_bytes,
+                                                      bool borrowed_too) {
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
@@ -231,7 +233,7 @@ std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double t
     return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
   };
   if (!loan.names.empty()) return workplace_.take_for_lending(is_named);
-  return workplace_.take_for_lending(most, batch_bytes_, peers_[loan.rank].asks);
+  return workplace_.take_for_lending(most, batch_bytes_, borrowed_too);
 }
 
 // Once they were taken from the queue, and before they are on the way.
@@ -270,11 +272,24 @@ void Exchange::give_slot(Task& task) {
   free_slots_.pop_back();
 }
 
-void Exchange::lend(const Loan& loan, double task_bytes) {
+// Part by part: the borrower starts with the first while this rank packs the next.
+void Exchange::lend(Loan loan, double task_bytes) {
+  const bool asked = peers_[loan.rank].asks;
+  if (!loan.names.empty()) {
+    lend_at_once(loan, task_bytes, asked);
+    return;
+  }
+  for (std::uint32_t left = loan.tasks; left > 0; left -= loan.tasks) {
+    loan.tasks = std::min(left, kMostAtOnce);
+    if (lend_at_once(loan, task_bytes, asked) < loan.tasks) return;
+  }
+}
+
+std::size_t Exchange::lend_at_once(const Loan& loan, double task_bytes, bool borrowed_too) {
   const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
-  auto tasks = take_for(loan, task_bytes);
-  if (tasks.empty()) return;
+  auto tasks = take_for(loan, task_bytes, borrowed_too);
+  if (tasks.empty()) return 0;
   Events* const events = workplace_.events();
   const Reason reason = events ? reason_to_lend(loan.rank, tasks) : Reason{};
   Writer head = begin(Kind::tasks, loan.rank, peer.asks ? peer.asked_at_s : 0);
@@ -310,6 +325,7 @@ void Exchange::lend(const Loan& loan, double task_bytes) {
     counters_.most_to = loan.rank;
   }
   send(loan.rank, std::move(head), std::move(larges), std::move(lent_on));
+  return tasks.size();
 }
 
 // Where the receiver finds an item without a message: where it is, if it is in memory that both

@@ -74,8 +74,9 @@ class Handling {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
     const double each = static_cast<double>(tasks);
+    // Of a loan of few the message takes the larger part, which says little of a loan of many.
     if (bytes < kMany * each)
-      task_s_ = moved_average(task_s_, seconds / each, 0.125);
+      task_s_ = moved_average(task_s_, seconds / each, 0.125 * std::min(1.0, each / kSome));
     else
       byte_s_ = moved_average(byte_s_, std::max(0.0, seconds - task_s_ * each) / bytes, 0.125);
   }
@@ -83,7 +84,9 @@ class Handling {
 
  private:
   static constexpr double kMany = 4096;  // bytes whose time is not lost in that of a task
-  double task_s_ = 0.25e-6, byte_s_ = 0.1e-9;
+  static constexpr double kSome = 8;     // tasks
+  // Quicker than most: what is not tried is not learnt.
+  double task_s_ = 0.1e-6, byte_s_ = 0.1e-9;
 };
 
 /// The way to ranks that are equally far.
