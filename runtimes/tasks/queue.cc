@@ -56,7 +56,8 @@ std::unique_ptr<Task> Queue::pop() {
   if (!tasks) return nullptr;
   std::unique_ptr<Task> task = std::move(tasks->front());
   tasks->pop_front();
-  if (!tasks->empty()) tasks->front()->fetch_ahead();
+  if (!tasks->empty()) tasks->front()->fetch_data_ahead();
+  if (tasks->size() > 1) (*tasks)[1]->fetch_ahead();
   count(*task, -1);
   return task;
 }
