@@ -28,6 +28,14 @@ TEST(TaskTimes, forget_a_slow_first_task) {
   EXPECT_NEAR(times.per_unit(0), 20e-6, 2e-6);
 }
 
+TEST(Handling, learns_from_loans_of_many_and_little_from_one) {
+  Handling one, many;
+  one.learn(1, 0, 10e-6);
+  EXPECT_LT(one.seconds(0), 1.1 * Handling().seconds(0));
+  for (int i = 0; i < 100; ++i) many.learn(100, 0, 50e-6);
+  EXPECT_NEAR(many.seconds(0), 0.5e-6, 0.01e-6);
+}
+
 TEST(Floor, follows_smaller_values_quickly_and_larger_ones_slowly) {
   Floor floor(8);
   floor.learn(4);
