@@ -16,6 +16,8 @@
 #include "miniapps/arguments.h"
 #include "runtimes/tasks/context.h"
 
+#include "poise/base/error.h"
+
 namespace {
 
 namespace tasks = poise::tasks;
@@ -272,7 +274,15 @@ int main(int argc, char** argv) {
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  what.start ? measure_start(what) : measure(what);
+  int status = 0;
+  try {
+    what.start ? measure_start(what) : measure(what);
+  } catch (const poise::Error& error) {  // all ranks have the same settings
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::cerr << "tasks_lending: " << error.what() << '\n';
+    status = 2;
+  }
   MPI_Finalize();
-  return 0;
+  return status;
 }
