@@ -22,9 +22,9 @@ Context::Context(MPI_Comm communicator, Options options)
 
 Context::~Context() = default;
 
-void Context::add(With&& with, FunctionId function, std::span<const Item> items,
+void Context::add(With* with, FunctionId function, std::span<const Item> items,
                   std::function<void()>&& deliver) {
-  runtime_->submit(std::move(with), function, items, std::move(deliver));
+  runtime_->submit(with, function, items, std::move(deliver));
 }
 
 void Context::wait(unsigned team) { runtime_->wait(team); }

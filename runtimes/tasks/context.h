@@ -120,19 +120,19 @@ class Context {
   /// until the task is done. Nothing runs before a wait. Returns a Future if the function returns.
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(const Function<Result, Parameters...>& function, const Arguments&... arguments) {
-    return add(With{}, function, arguments...);
+    return add(nullptr, function, arguments...);
   }
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(With with, const Function<Result, Parameters...>& function,
               const Arguments&... arguments) {
-    return add(std::move(with), function, arguments...);
+    return add(&with, function, arguments...);
   }
 
   /// The same without the compiler's checks: `items` in the order of the function's parameters.
   /// `deliver` is called before `on_finish`, unless the task failed.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
-    add(std::move(with), function, items, std::move(deliver));
+    add(&with, function, items, std::move(deliver));
   }
 
   /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
@@ -167,10 +167,11 @@ class Context {
 
  private:
   template <typename Result, typename... Parameters, typename... Arguments>
-  auto add(With&& with, const Function<Result, Parameters...>& function,
+  auto add(With* with, const Function<Result, Parameters...>& function,
            const Arguments&... arguments);
-  void add(With&& with, FunctionId function, std::span<const Item> items,
-           std::function<void()>&& deliver);
+  // What is said of a task is taken from there; of most nothing is.
+  void add(With* with, FunctionId function, std::span<const Item> items,
+           std::function<void()>&& deliver = {});
 
   std::unique_ptr<Runtime> runtime_;
 };
@@ -196,9 +197,9 @@ struct Argument {
 
 template <typename T>
 struct Argument<std::span<T>> {
-  using Copy = std::span<T>;  // none
+  struct Copy {};  // none
   template <typename U, Mode mode>
-  static Item item(const Reference<U, mode>& given, std::span<T>&) {
+  static Item item(const Reference<U, mode>& given, Copy&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
                   "the function's span has elements of another type");
     static_assert(std::is_const_v<T> == (mode == Mode::in),
@@ -210,16 +211,16 @@ struct Argument<std::span<T>> {
 }  // namespace detail
 
 template <typename Result, typename... Parameters, typename... Arguments>
-auto Context::add(With&& with, const Function<Result, Parameters...>& function,
+auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
-  std::array<Item, sizeof...(Parameters) + 1> items;
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    ((items[i] = detail::Argument<Parameters>::item(arguments, std::get<i>(copies))), ...);
+  auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{
+        detail::Argument<Parameters>::item(arguments, std::get<i>(copies))...};
   }(std::index_sequence_for<Parameters...>());
   if constexpr (std::is_void_v<Result>) {
-    add(std::move(with), function.id, std::span(items).first(sizeof...(Parameters)), {});
+    add(with, function.id, items);
   } else {
     Future<Result> future;
     auto& state = *future.state_;
@@ -227,7 +228,7 @@ auto Context::add(With&& with, const Function<Result, Parameters...>& function,
       items.back() = {&state.value, sizeof(Result), Mode::out};
     else
       items.back() = {&state.bytes, 0, Mode::result};
-    add(std::move(with), function.id, items, [state = future.state_] {
+    add(with, function.id, items, [state = future.state_] {
       if constexpr (!RawBytes<Result>) {
         poise::Reader(state->bytes.bytes())(state->value);
         state->bytes = Buffer();

@@ -90,7 +90,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   }
   const bool rang = bells_.rang();
   bells_.answer();
-  const bool came = post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
+  const bool left = post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
   const Workplace::State state = workplace_.state();
   send_results(state);
   if (num_ranks_ > 1 && in_wait_) {
@@ -108,8 +108,10 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     if (now.idle()) wave_.idle(now.created, now.finished, out);
     send_waves(out);
   }
-  under_way_.store(rang || came || post_.under_way(), std::memory_order_relaxed);
-  hears_all_.store(bells_.ring_for_all() && !post_.sends_under_way(), std::memory_order_relaxed);
+  under_way_.store(rang || left || post_.under_way(), std::memory_order_relaxed);
+  const bool has_lent = free_slots_.size() < slots_.size();
+  hears_all_.store(bells_.ring_for_all() && !post_.sends_under_way() && !has_lent,
+                   std::memory_order_relaxed);
   if (!wave_.done()) return;
   in_wait_ = false;
   drop_replicas();

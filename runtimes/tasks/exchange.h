@@ -169,8 +169,8 @@ class Exchange {
   Post post_;
   Arena arena_;
   Bells bells_;
-  // After the last step: something from or to this rank, or more where something had come; and
-  // nothing that no bell tells of.
+  // After the last step: something from or to this rank; and nothing of importance that no bell
+  // tells of.
   std::atomic<bool> under_way_{false}, hears_all_{false};
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now

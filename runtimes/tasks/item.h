@@ -24,6 +24,7 @@ struct Item {
 
   bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
   bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }
+  bool is_value() const { return mode == Mode::literal && data; }
 };
 
 /// The items of one task. A few, as most tasks have, lie in the task itself.

@@ -14,10 +14,11 @@
 namespace poise::tasks {
 
 /// A moving average. A sample pulls it up to four times its size at most: a task during which the
-/// system ran something else says little about the next one.
-inline double moved_average(double average, double sample, double weight) {
+/// system ran something else says little about the next one. So does one of `several` tasks to the
+/// sample's average.
+inline double moved_average(double average, double sample, double weight, double several = 1) {
   if (average <= 0) return sample;
-  return average + weight * (std::min(sample, 4 * average) - average);
+  return average + weight * (std::min(sample, (1 + 3 / several) * average) - average);
 }
 
 /// Seconds per unit of cost, for each function: a moving average over some 20 ms of work, or over
@@ -29,16 +30,18 @@ class TaskTimes {
   explicit TaskTimes(std::size_t num_functions)
       : known_(std::make_unique<Known[]>(num_functions)) {}
 
-  void learn(std::uint32_t function, double seconds, double cost) {
+  /// From tasks in a row, with what they cost and took together.
+  void learn(std::uint32_t function, double seconds, double cost, std::size_t in_row = 1) {
     if (cost <= 0) return;
     Known& known = known_[function];
-    const double average = per_unit(function);
-    const double tasks = known.tasks.load(std::memory_order_relaxed) + 1;
+    const double average = per_unit(function), several = static_cast<double>(in_row);
+    const double tasks = known.tasks.load(std::memory_order_relaxed) + several;
     // As long as it was expected to be: disturbed ones would weigh the more the worse.
     const double weight = std::min(kLargestWeight, average * cost / kMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);
-    known.seconds.store(moved_average(average, seconds / cost, std::max(weight, 1 / tasks)),
-                        std::memory_order_relaxed);
+    known.seconds.store(
+        moved_average(average, seconds / cost, std::max(weight, several / tasks), several),
+        std::memory_order_relaxed);
   }
 
   /// Seconds per unit of cost; 0 when the function never ran.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kHeadTag = 1;
 constexpr std::uint32_t kFirstLargeTag = 2, kNumLargeTags = 32000;  // MPI promises tags to 32767
-constexpr int kHeadsAtOnce = 16;
+constexpr std::size_t kHeadsAtOnce = 16;
 constexpr double kLong_s = 20e-6;  // between two looks
 
 std::uint32_t large_tag(const std::byte* head) {
@@ -114,7 +114,7 @@ void Post::receive_heads() {
   const double now_s = clock_s();
   bool again = now_s - last_look_s_ > kLong_s;
   last_look_s_ = now_s;
-  for (int i = 0; i < kHeadsAtOnce; ++i) {
+  for (std::size_t i = 0; i < kHeadsAtOnce; ++i) {
     MPI_Message message;
     MPI_Status status;
     if (!finds_head(message, status) &&
@@ -155,7 +155,7 @@ bool Post::poll(const std::function<void(const Arrival&)>& handle) {
     else
       handle(receiving->arrival);
   }
-  return !arrived.empty();
+  return arrived.size() >= kHeadsAtOnce;
 }
 
 // Every other head waits for a while.

@@ -41,8 +41,8 @@ class Post {
     std::shared_ptr<std::byte> head;
     std::size_t bytes = 0;
   };
-  /// Hands over the heads that have arrived, and drives everything under way. Returns whether any
-  /// had; more may have.
+  /// Hands over heads that have arrived, and drives everything under way. Returns whether it
+  /// may have left some for the next time.
   bool poll(const std::function<void(const Arrival&)>& handle);
 
   /// Receives the next large items that follow this head, in the order they were sent.

@@ -17,18 +17,13 @@ void Queue::count(const Task& task, int sign) {
   if (lendable_ == 0) std::ranges::fill(cost_, 0);  // no rounding errors remain
 }
 
-void Queue::enter(Task& task) {
-  task.queued = task.bytes();
-  count(task, +1);
-}
-
 void Queue::push_borrowed(std::unique_ptr<Task> task) {
-  enter(*task);
+  count(*task, +1);
   borrowed_.push_back(std::move(task));
 }
 
 void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
-  enter(*task);
+  count(*task, +1);
   Level& level = levels_[task->priority];
   auto& tasks = task->pinned ? level.pinned : level.free;
   if (newest_first)
@@ -51,13 +46,12 @@ std::deque<std::unique_ptr<Task>>* Queue::first() {
   return nullptr;
 }
 
-std::unique_ptr<Task> Queue::pop() {
-  auto* const tasks = first();
-  if (!tasks) return nullptr;
-  std::unique_ptr<Task> task = std::move(tasks->front());
-  tasks->pop_front();
-  if (!tasks->empty()) tasks->front()->fetch_data_ahead();
-  if (tasks->size() > 1) (*tasks)[1]->fetch_ahead();
+std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) {
+  std::unique_ptr<Task> task = std::move(tasks.front());
+  tasks.pop_front();
+  auto later = tasks.begin();
+  if (later != tasks.end()) (*later)->fetch_data_ahead();
+  if (later != tasks.end() && ++later != tasks.end()) (*later)->fetch_ahead();
   count(*task, -1);
   return task;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtimes/tasks/task.h"
@@ -20,11 +21,20 @@ class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
+  /// Of a task that says how many bytes it has, as long as it is here.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
   /// The next task to run; null when there is none.
-  std::unique_ptr<Task> pop();
+  std::unique_ptr<Task> pop() {
+    return pop_if([](const Task&) { return true; });
+  }
+  /// The same, if it is wanted; else it stays.
+  template <typename Wanted>
+  std::unique_ptr<Task> pop_if(Wanted wanted) {
+    auto* const tasks = first();
+    return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
+  }
 
   /// A task to lend: of the least priority the one that would be started last; after all own ones
   /// a borrowed one, if `borrowed_too`. Null if none may leave.
@@ -49,7 +59,7 @@ class Queue {
     bool empty() const { return pinned.empty() && free.empty(); }
   };
   std::deque<std::unique_ptr<Task>>* first();
-  void enter(Task& task);
+  std::unique_ptr<Task> pop_from(std::deque<std::unique_ptr<Task>>& tasks);
   void count(const Task& task, int sign);
   std::unique_ptr<Task> leave(std::unique_ptr<Task> task);
 

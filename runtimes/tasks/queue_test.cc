@@ -24,6 +24,15 @@ TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
+TEST(Queue, keeps_what_is_not_wanted) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
+  EXPECT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot == 1; })->slot, 1u);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
 TEST(Queue, runs_children_newest_first) {
   Queue queue(1);
   queue.push(task(1), false);
@@ -70,6 +79,7 @@ TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
   const Item items[] = {
       {data, 8, Mode::in}, {data, 4, Mode::inout}, {data, 2, Mode::out}, {nullptr, 9, Mode::in}};
   made->items.assign(items);
+  made->queued = made->bytes();
   queue.push(std::move(made), false);
   EXPECT_EQ(queue.cost()[1], 2.5);
   EXPECT_EQ(queue.bytes().out, 12);

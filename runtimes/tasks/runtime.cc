@@ -31,6 +31,7 @@ struct Looks {
   double share, every_share;
 };
 constexpr Looks kWhereAllRing{0.001, 0.5}, kElsewhere{0.005, 0.1};
+constexpr double kRow_s = 320e-6;        // of tasks, between two readings of the clock
 constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the last look
 constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
 // Of the helper; and when the last time all threads had looked themselves.
@@ -105,22 +106,34 @@ std::size_t after_others(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// The submitter's values are its own again when it goes on.
-void keep_literals(Task& task) {
-  std::size_t bytes = 0;
-  for (const Item& item : task.items)
-    if (item.mode == Mode::literal) bytes = after_others(bytes, item) + item.bytes;
-  if (bytes == 0) return;
-  std::byte* const memory = bytes <= task.few_literals.size()
-                                ? task.few_literals.data()
-                                : (task.extras.make().storage = new_bytes(bytes)).get();
-  std::size_t begin = 0;
-  for (Item& item : task.items) {
-    if (item.mode != Mode::literal || !item.data) continue;
-    begin = after_others(begin, item);
-    item.data = std::memcpy(memory + begin, item.data, item.bytes);
-    begin += item.bytes;
+// Takes a literal's value over, because it is the submitter's own again when that goes on. Returns
+// where the literals so far end; beyond the room there is, nothing is copied.
+std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
+  const std::size_t begin = after_others(end, literal);
+  end = begin + literal.bytes;
+  if (end <= room) literal.data = std::memcpy(memory + begin, literal.data, literal.bytes);
+  return end;
+}
+
+void keep_many_literals(Task& task, std::size_t bytes) {
+  std::byte* const memory = (task.extras.make().storage = new_bytes(bytes)).get();
+  std::size_t end = 0;
+  for (Item& item : task.items)
+    if (item.is_value()) end = copy_literal(item, memory, end, bytes);
+}
+
+// In one pass: it is a good part of what a task costs.
+void keep_items(Task& task, std::span<const Item> items) {
+  const std::size_t room = task.few_literals.size();
+  std::size_t end = 0;
+  task.queued = {};
+  Item* next = task.items.resize(items.size());
+  for (const Item& given : items) {
+    Item& item = *next++ = given;
+    task.queued.add(item);
+    if (item.is_value()) end = copy_literal(item, task.few_literals.data(), end, room);
   }
+  if (end > room) keep_many_literals(task, end);
 }
 
 }  // namespace
@@ -196,33 +209,36 @@ Self Runtime::self() const {
   return self_of(*task);
 }
 
-void Runtime::submit(With&& with, FunctionId function, std::span<const Item> items,
-                     std::function<void()>&& deliver) {
-  if (function >= wire_.size())
-    fail("function \"{}\" was registered after the context was created; register it before",
-         registered_functions().at(function)->name);
+void Runtime::describe(Task& task, With&& with) const {
   if (!(with.cost >= 0) || std::isinf(with.cost))
     fail("a task's cost is {}; it can be any number from 0", with.cost);
-  auto task = Workplace::blank();
-  task->function = wire_[function];
-  task->cost = with.cost;
-  task->priority = with.priority;
-  task->pinned = with.pinned;
-  if (with.name != 0) task->extras.make().name = with.name;
+  task.cost = with.cost;
+  task.priority = with.priority;
+  task.pinned = with.pinned;
+  if (with.name != 0) task.extras.make().name = with.name;
   if (!with.annotations.empty())
-    task->extras.make().annotations =
+    task.extras.make().annotations =
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= exchange_->num_ranks())
       fail("a task cannot be replicated on rank {}; there are {}", rank, exchange_->num_ranks());
-    if (rank != exchange_->rank() && !with.pinned) task->extras.make().replicas.push_back(rank);
+    if (rank != exchange_->rank() && !with.pinned) task.extras.make().replicas.push_back(rank);
   }
+  if (with.on_finish) task.extras.make().on_finish = std::move(with.on_finish);
+  if (with.on_lend) task.extras.make().on_lend = std::move(with.on_lend);
+}
+
+void Runtime::submit(With* with, FunctionId function, std::span<const Item> items,
+                     std::function<void()>&& deliver) {
+  if (function >= wire_.size())
+    fail("function \"{}\" was registered after the context was created; register it before",
+         registered_functions().at(function)->name);
+  auto task = Workplace::blank();
+  task->function = wire_[function];
+  if (with) describe(*task, std::move(*with));
   if (deliver) task->extras.make().deliver = std::move(deliver);
-  if (with.on_finish) task->extras.make().on_finish = std::move(with.on_finish);
-  if (with.on_lend) task->extras.make().on_lend = std::move(with.on_lend);
-  task->items.assign(items);
-  keep_literals(*task);
-  workplace_->submit(std::move(task), with.ordered);
+  keep_items(*task, items);
+  workplace_->submit(std::move(task), with && with->ordered);
 }
 
 void Runtime::progress() {
@@ -280,19 +296,32 @@ bool Runtime::look_is_due(double now_s, double task_s) const {
   return since_s >= std::min(looks.every_share * left_s, look_takes_s_ / looks.share);
 }
 
+// Runs tasks until there is none, or a look is due, or `until` says so. Returns whether any ran.
+template <typename Until>
+bool Runtime::run_tasks(Until until) {
+  bool any = false;
+  double now_s = clock_s();
+  std::size_t most_in_row = 1;
+  const auto called = [this] { return exchange_->has_mail(); };
+  for (;;) {
+    const double begin_s = now_s;
+    const std::size_t in_row = workplace_->run(now_s, most_in_row, std::cref(called));
+    if (in_row == 0) return any;
+    any = true;
+    const double task_s = (now_s - begin_s) / static_cast<double>(in_row);
+    if (until() || look_is_due(now_s, task_s)) return true;
+    most_in_row =
+        static_cast<std::size_t>(std::clamp<double>(kRow_s / task_s, 1, Workplace::kMostInRow));
+  }
+}
+
 template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
-  double now_s = 0;
-  const auto enough = [&](double end_s) {
-    const double task_s = end_s - std::exchange(now_s, end_s);
-    return until() || look_is_due(end_s, task_s);
-  };
   look();
   while (!until()) {
-    now_s = clock_s();
-    const bool ran = workplace_->run(now_s, std::ref(enough));
+    const bool ran = run_tasks(until);
     if (!until()) look();
     if (ran)
       backoff.reset();
@@ -305,7 +334,8 @@ void Runtime::work(Until until, Look look) {
 bool Runtime::yield() {
   Context* const before = std::exchange(context_here, &owner_);
   progress();
-  const bool ran = workplace_->run(clock_s(), [](double) { return true; });
+  double now_s = clock_s();
+  const bool ran = workplace_->run(now_s, 1, [] { return false; }) > 0;
   context_here = before;
   return ran;
 }

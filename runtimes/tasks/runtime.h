@@ -23,7 +23,8 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  void submit(With&& with, FunctionId function, std::span<const Item> items,
+  /// `with`: null, if nothing is said of the task; else what is said is taken from there.
+  void submit(With* with, FunctionId function, std::span<const Item> items,
               std::function<void()>&& deliver);
   void wait(unsigned team);
   bool yield();
@@ -38,11 +39,14 @@ class Runtime {
   static Context* current_context();
 
  private:
+  void describe(Task& task, With&& with) const;
   void progress_in_wait();
   void step_and_unlock(std::unique_lock<std::mutex> lock);
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);
   void leave();
+  template <typename Until>
+  bool run_tasks(Until until);
   template <typename Until, typename Look>
   void work(Until until, Look look);
   void work_in_background();

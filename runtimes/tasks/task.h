@@ -68,6 +68,11 @@ struct Extras {
 /// Of data that goes to another rank with a task, and of what comes home.
 struct Bytes {
   std::size_t out = 0, back = 0;
+  void add(const Item& item) {
+    if (!item.data) return;
+    if (item.goes_out()) out += item.bytes;
+    if (item.comes_back()) back += item.bytes;
+  }
   double both() const { return static_cast<double>(out + back); }
 };
 
@@ -86,7 +91,7 @@ struct Task {
   Items items;
   alignas(16) std::array<std::byte, 16> few_literals;  // if they fit; else in `storage`
   std::shared_ptr<Children> siblings;                  // those this task is one of
-  Bytes queued;                                        // as its queue has counted them
+  Bytes queued;                                        // as its queue counts them
   std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
   std::uint64_t slot = 0;    // of its record at home, once it was lent
   float seconds = 0;         // that it ran
@@ -102,16 +107,11 @@ struct Task {
   }
   /// The same of where its data begin; for a task that has come.
   void fetch_data_ahead() const {
-    for (const Item& item : items)
-      item.comes_back() ? __builtin_prefetch(item.data, 1) : __builtin_prefetch(item.data);
+    for (const Item& item : items) __builtin_prefetch(item.data);
   }
   Bytes bytes() const {
     Bytes bytes;
-    for (const Item& item : items) {
-      const std::size_t there = item.data ? item.bytes : 0;
-      bytes.out += item.goes_out() ? there : 0;
-      bytes.back += item.comes_back() ? there : 0;
-    }
+    for (const Item& item : items) bytes.add(item);
     return bytes;
   }
 };

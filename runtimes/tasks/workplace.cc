@@ -1,6 +1,7 @@
 #include "runtimes/tasks/workplace.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <utility>
 
@@ -103,8 +104,22 @@ void Workplace::call(Task& task) {
   running_here = before;
 }
 
-// Under the lock.
+struct Workplace::Row {
+  std::array<std::unique_ptr<Task>, kMostInRow> tasks;
+  std::size_t size = 0;
+  double cost = 0, seconds = 0;
+
+  Task& last() const { return *tasks[size - 1]; }
+  bool add(std::unique_ptr<Task> task) {
+    if (!task) return false;
+    cost += task->cost;
+    tasks[size++] = std::move(task);
+    return true;
+  }
+};
+
 std::unique_ptr<Task> Workplace::next() {
+  const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
   do task = queue_.pop();
   while (task && !is_ours(task));
@@ -113,40 +128,49 @@ std::unique_ptr<Task> Workplace::next() {
   return task;
 }
 
-bool Workplace::run(double now_s, const std::function<bool(double end_s)>& enough) {
-  bool any = false;
-  std::unique_lock lock(mutex_);
-  while (std::unique_ptr<Task> task = next()) {
-    lock.unlock();
-    now_s = run(*task, now_s);
-    any = true;
-    lock.lock();
-    ran(task);
-    if (task) {
-      lock.unlock();
-      task.reset();
-      lock.lock();
-    }
-    if (enough(now_s)) break;
-  }
-  return any;
+std::unique_ptr<Task> Workplace::next_in_row(const Task& before) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Task> task = queue_.pop_if([&](const Task& next) {
+    return next.function == before.function && may_wait_for_its_row(next);
+  });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  return task;
 }
 
-// Returns when it ended.
-double Workplace::run(Task& task, double now_s) {
-  call(task);
+// Nobody waits for this task, only for all.
+bool Workplace::may_wait_for_its_row(const Task& task) const {
+  return task.home == rank_ && !task.extras && !task.siblings;
+}
+
+std::size_t Workplace::run(double& now_s, std::size_t most, const std::function<bool()>& called) {
+  Row row;
+  if (!row.add(next())) return 0;
+  if (events_) most = 1;  // they tell when each began
+  do call(row.last());
+  while (row.size < most && may_wait_for_its_row(row.last()) && !called() &&
+         row.add(next_in_row(row.last())));
+  now_s = end(row, now_s);
+  const std::lock_guard lock(mutex_);
+  --running_;
+  counters_.working_s += row.seconds;
+  for (std::size_t i = 0; i < row.size; ++i) count_run(row.tasks[i]);
+  return row.size;
+}
+
+// Returns when that was.
+double Workplace::end(Row& row, double begin_s) {
   // With what it takes to start a task: of very short ones that is the larger part.
   const double end_s = clock_s();
-  task.seconds = static_cast<float>(end_s - now_s);
-  if (!task.failed) times_.learn(task.function, end_s - now_s, task.cost);
-  if (events_) events_->ran(now_s, end_s, task.function, task.home, task.slot);
-  return task.home == rank_ && deliver(task) ? clock_s() : end_s;
+  row.seconds = end_s - begin_s;
+  Task& last = row.last();  // in a row of several there is nothing to do for the others
+  last.seconds = static_cast<float>(row.seconds);
+  if (!last.failed) times_.learn(last.function, row.seconds, row.cost, row.size);
+  if (events_) events_->ran(begin_s, end_s, last.function, last.home, last.slot);
+  return last.home == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
 // Under the lock. Leaves what may hold something of the program's: to be deleted without it.
-void Workplace::ran(std::unique_ptr<Task>& task) {
-  --running_;
-  counters_.working_s += task->seconds;
+void Workplace::count_run(std::unique_ptr<Task>& task) {
   if (task->home != rank_) {
     ++counters_.ran_borrowed;
     done_borrowed_.push_back(std::move(task));
@@ -199,6 +223,7 @@ void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   ++borrowed_;
   task->number = ~++accepted_;
+  task->queued = task->bytes();
   queue_.push_borrowed(std::move(task));
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
@@ -206,6 +231,7 @@ void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
 void Workplace::take_back(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   wanted_ += !task->extras->replicas.empty();
+  task->queued = task->bytes();
   queue_.push(std::move(task), false);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }

@@ -52,6 +52,8 @@ struct Replication {
 
 class Workplace {
  public:
+  static constexpr std::size_t kMostInRow = 16;
+
   Workplace(std::uint32_t rank, std::vector<const Registered*> functions);
 
   /// Tells these events what runs, from now on; null: nobody.
@@ -63,9 +65,11 @@ class Workplace {
   /// `in_order`: after earlier such tasks that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs one task after the other, the first from `now_s` on, until there is none or `enough`,
-  /// which is told when the last one ended, says so. Returns whether any ran.
-  bool run(double now_s, const std::function<bool(double end_s)>& enough);
+  /// Runs tasks in a row, the first from `now_s` on, which becomes when the last one ended. They
+  /// are timed and counted together, so several, `most` at most, are of one function, nobody waits
+  /// for a single one of them, and nobody has `called` in between. Returns how many ran; 0 if there
+  /// was none.
+  std::size_t run(double& now_s, std::size_t most, const std::function<bool()>& called);
 
   /// The task that the calling thread runs, of this workplace; else null.
   Task* current() const;
@@ -121,10 +125,13 @@ class Workplace {
   Counters counters() const;
 
  private:
+  struct Row;
   std::unique_ptr<Task> next();
+  std::unique_ptr<Task> next_in_row(const Task& before);
+  bool may_wait_for_its_row(const Task& task) const;
   void call(Task& task);
-  double run(Task& task, double now_s);
-  void ran(std::unique_ptr<Task>& task);
+  double end(Row& row, double begin_s);
+  void count_run(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
