@@ -31,7 +31,8 @@ struct Looks {
   double share, every_share;
 };
 constexpr Looks kWhereAllRing{0.001, 0.5}, kElsewhere{0.005, 0.1};
-constexpr double kRow_s = 320e-6;        // of tasks, between two readings of the clock
+// Of tasks, between two readings of the clock; and of those there are, as looks matter at the end.
+constexpr double kRow_s = 320e-6, kRowShare = 0.1;
 constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the last look
 constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
 // Of the helper; and when the last time all threads had looked themselves.
@@ -310,8 +311,9 @@ bool Runtime::run_tasks(Until until) {
     any = true;
     const double task_s = (now_s - begin_s) / static_cast<double>(in_row);
     if (until() || look_is_due(now_s, task_s)) return true;
-    most_in_row =
-        static_cast<std::size_t>(std::clamp<double>(kRow_s / task_s, 1, Workplace::kMostInRow));
+    const double few = kRowShare * static_cast<double>(workplace_->queued());
+    most_in_row = static_cast<std::size_t>(
+        std::clamp<double>(std::min(kRow_s / task_s, few), 1, Workplace::kMostInRow));
   }
 }
 
