@@ -126,6 +126,9 @@ class Exchange {
   Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
   void give_slot(Task& task);
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;
+  void decline(std::uint32_t rank);
+
+  // Packing.
   void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges);
   std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
   void handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
@@ -134,7 +137,6 @@ class Exchange {
   void read_items(const Post::Arrival& arrival, Reader& reader, std::uint32_t from,
                   std::unique_ptr<Task> task, std::uint32_t num_items,
                   std::function<void(std::unique_ptr<Task>)> then);
-  void decline(std::uint32_t rank);
 
   // Replicas: copies of tasks that are elsewhere ahead of time.
   void want_replicas(const Workplace::State& state);
