@@ -187,7 +187,7 @@ struct Argument {
                   "the function wants another type");
     if constexpr (RawBytes<Parameter>) {
       copy = given;
-      return {&copy, sizeof(Parameter), Mode::literal};
+      return Item::of(&copy, sizeof(Parameter), Mode::literal);
     } else {
       poise::Writer{copy}(static_cast<const Parameter&>(given));
       return {copy.data(), copy.size(), Mode::literal};
@@ -204,7 +204,8 @@ struct Argument<std::span<T>> {
                   "the function's span has elements of another type");
     static_assert(std::is_const_v<T> == (mode == Mode::in),
                   "std::span<const T> takes in(…), std::span<T> takes out(…) or inout(…)");
-    return {const_cast<std::remove_const_t<T>*>(given.data.data()), given.data.size_bytes(), mode};
+    return Item::of(const_cast<std::remove_const_t<T>*>(given.data.data()), given.data.size_bytes(),
+                    mode);
   }
 };
 

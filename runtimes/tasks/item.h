@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,19 @@ struct Item {
   void* data = nullptr;  // may be null: then the task gets null, wherever it runs
   std::size_t bytes : 56 = 0;
   Mode mode : 8 = Mode::in;
+
+  /// Stored in whole words: who reads one that was stored in parts, or two at once, a moment later
+  /// waits until all earlier stores are through.
+  static Item of(void* data, std::size_t bytes, Mode mode) {
+    struct Words {
+      void* data;
+      std::uint64_t rest;
+    };
+    if constexpr (std::endian::native != std::endian::little) return {data, bytes, mode};
+    constexpr int kShift = 56;
+    const std::uint64_t length = bytes & ((std::uint64_t{1} << kShift) - 1);
+    return std::bit_cast<Item>(Words{data, length | static_cast<std::uint64_t>(mode) << kShift});
+  }
 
   bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
   bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }

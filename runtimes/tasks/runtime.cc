@@ -130,7 +130,7 @@ void keep_items(Task& task, std::span<const Item> items) {
   task.queued = {};
   Item* next = task.items.resize(items.size());
   for (const Item& given : items) {
-    Item& item = *next++ = given;
+    Item& item = *next++ = Item::of(given.data, given.bytes, given.mode);
     task.queued.add(item);
     if (item.is_value()) end = copy_literal(item, task.few_literals.data(), end, room);
   }
