@@ -10,6 +10,8 @@ namespace poise {
 
 namespace {
 
+constexpr std::uint32_t kToLearn = 16;  // tasks that tell what lending costs
+
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
 }
@@ -202,6 +204,26 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
     loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
                      std::move(taker.names)});
   return loans;
+}
+
+std::vector<Loan> loan_to_learn(const LendingView& view, double least_s, double min_gain) {
+  std::vector<Borrower> others(view.others.begin(), view.others.end());
+  for (Borrower& other : others) {
+    other.extra_s = std::min(other.extra_s, least_s);
+    other.slowness = std::min(other.slowness, 1.0);
+  }
+  std::vector<QueuedTask> queue(view.queue.begin(), view.queue.end());
+  for (QueuedTask& task : queue) task.lend_s = std::min(task.lend_s, least_s);
+  LendingView hoped = view;
+  hoped.others = others;
+  hoped.queue = queue;
+  hoped.lend_s = std::min(view.lend_s, least_s);
+  auto loans = queue.empty() ? cost_aware_loans(hoped, min_gain) : sized_loans(hoped, min_gain);
+  if (loans.empty()) return {};
+  Loan& loan = loans.front();
+  loan.tasks = std::min(loan.tasks, kToLearn);
+  if (!loan.names.empty()) loan.names.resize(loan.tasks);
+  return {std::move(loan)};
 }
 
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,

@@ -83,6 +83,11 @@ bool could_gain(const LendingView& view, double min_gain);
 /// on to a rank that asks only. O(n log n + n m) for m others.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
+/// Where neither of these lends anything: a few tasks for one rank, if lending would pay with no
+/// more than least_s of either rank's work per task and a borrower as quick as the lender. What was
+/// learnt once would be believed for ever, as who lends nothing learns nothing.
+std::vector<Loan> loan_to_learn(const LendingView& view, double least_s, double min_gain);
+
 /// When a difference in numbers of tasks is worth a loan, and how large the loan is.
 struct CountThresholds {
   double min_local = 2;        // tasks queued at the lender

@@ -255,6 +255,32 @@ TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
   EXPECT_TRUE(could(fast, 0.9));
 }
 
+TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_once) {
+  const Borrower others[] = {{.rank = 1, .extra_s = 3}, {.rank = 2, .slowness = 5, .extra_s = 3}};
+  for (const Borrower& other : others) {
+    const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
+    EXPECT_THAT(cost_aware_loans(view, 0.1), IsEmpty());
+    EXPECT_THAT(loan_to_learn(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 16}));
+    EXPECT_THAT(loan_to_learn(view, 2, 0.1), IsEmpty());
+  }
+}
+
+TEST(LoanToLearn, heeds_how_far_the_other_is_and_what_it_has_to_do) {
+  const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
+  for (const Borrower& other : {far, busy})
+    EXPECT_THAT(loan_to_learn({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
+                IsEmpty());
+}
+
+TEST(LoanToLearn, names_tasks_that_differ) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
+                              {.name = 2, .task_s = 1, .lend_s = 3}};
+  const Borrower other{.rank = 7, .extra_s = 3};
+  const LendingView view{.others = {&other, 1}, .queue = queue};
+  EXPECT_THAT(sized_loans(view, 0), IsEmpty());
+  EXPECT_THAT(loan_to_learn(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
+}
+
 TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {
   const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
   const CountThresholds thresholds{.max_tasks = 100};

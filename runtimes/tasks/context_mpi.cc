@@ -327,7 +327,7 @@ const auto kAffine = function(
 // Copies of a megabyte: seven wait at a rank, one is worked on, some are done of which this rank
 // has not heard yet, and as many take their place.
 TEST(Context, copies_no_more_data_ahead_than_keeps_others_busy) {
-  Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=2000000"});
+  Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);
   std::atomic<int> away{0}, most_away{0};
   std::vector<char> lent(400);

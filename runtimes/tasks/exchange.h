@@ -195,6 +195,7 @@ class Exchange {
   std::uint64_t wanted_wait_ = 0;  // the latest for which the program's policy said what to copy
   double now_s_ = 0, wait_since_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_ask_s_ = 0, ask_pause_s_ = 0;
+  double next_lesson_s_ = 0;
   double next_replicas_s_ = 0;
   std::uint32_t version_ = 0;
   bool in_wait_ = false, asked_now_ = false, said_policy_failed_ = false;

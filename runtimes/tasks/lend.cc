@@ -11,9 +11,9 @@ namespace poise::tasks {
 namespace {
 
 constexpr double kDecisionEvery_s = 20e-6;
-constexpr double kPerDecision = 20;    // of what a decision nobody asked for takes, until the next
-constexpr double kTasksPerThread = 4;  // that may wait at a rank, however large they are
-constexpr double kBatchesThere = 4;    // that may wait at a rank
+constexpr double kPerDecision = 20;  // of what a decision nobody asked for takes, until the next
+constexpr double kLessonsEvery_s = 1e-3, kLessons = 0.01;  // of the time, for loans to learn from
+constexpr double kTasksPerThread = 4;       // that may wait at a rank, however large they are
 constexpr std::uint32_t kMostAtOnce = 256;  // tasks in a message
 constexpr std::size_t kMostSized = 1024;    // tasks queued that are looked at one by one
 
@@ -115,13 +115,20 @@ std::vector<Loan> Exchange::loans(const Workplace::State& state) {
 
 // Where tasks are known to differ, the number of them says little.
 std::vector<Loan> Exchange::loans_by_cost(const LendingView& view, const Workplace::State& state) {
-  if (!state.tasks_differ || state.lendable > kMostSized) return cost_aware_loans(view, min_gain_);
-  if (!could_gain(view, min_gain_)) return {};
-  std::vector<QueuedTask> queue = workplace_.queue(true);
+  const bool sized = state.tasks_differ && state.lendable <= kMostSized;
+  if (sized && !could_gain(view, min_gain_)) return {};
+  std::vector<QueuedTask> queue;
+  if (sized) queue = workplace_.queue(true);
   for (QueuedTask& task : queue) task.lend_s = handling_s(state, task.bytes);
   LendingView whole = view;
   whole.queue = queue;
-  return sized_loans(whole, min_gain_);
+  auto loans = sized ? sized_loans(whole, min_gain_) : cost_aware_loans(view, min_gain_);
+  if (!loans.empty() || now_s_ < next_lesson_s_) return loans;
+  const double bytes = state.bytes.both() / static_cast<double>(state.lendable);
+  loans = loan_to_learn(whole, 3 * Handling().seconds(bytes), min_gain_);
+  const double takes_s = loans.empty() ? 0 : loans.front().tasks * view.lend_s;
+  next_lesson_s_ = now_s_ + std::max(kLessonsEvery_s, takes_s / kLessons);
+  return loans;
 }
 
 // What a program's policy wants and cannot have is left out: the job goes on.
@@ -176,13 +183,13 @@ void Exchange::decline(std::uint32_t rank) {
 }
 
 // Lent data lies in memory twice until the results are home: of tasks of which one is like the
-// other some batches that wait there are enough, and some tasks for each thread.
+// other a batch that waits there is enough, or some tasks for each thread.
 std::size_t Exchange::room_at(std::uint32_t rank, double task_bytes) const {
   const Load& load = loads_.of(rank);
   const double there =
       load.queued * share_left(load) + static_cast<double>(peers_[rank].on_the_way_s.size());
-  const double most = std::max(kTasksPerThread * load.threads,
-                               kBatchesThere * batch_bytes_ / std::max(task_bytes, 1.0));
+  const double most =
+      std::max(kTasksPerThread * load.threads, batch_bytes_ / std::max(task_bytes, 1.0));
   return static_cast<std::size_t>(std::max(0.0, most - there));
 }
 

@@ -31,7 +31,7 @@ constexpr Knob kSettings[] = {
     {"helper_us", 2000, 1, 1e6, "how long the helper sleeps between looks, at least"},
     {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},
-    {"batch_bytes", 16777216, 1, 1e15, "most data lent at once; four times as much may wait"},
+    {"batch_bytes", 4194304, 1, 1e15, "most data lent at once, and waiting at a rank"},
     {"shared_bytes", 68719476736, 0, 1e15, "address space of a rank for memory its node sees"},
     {"delay_us", 0, 0, 1e6, "for tests: messages are held back up to so long, in any order"},
     {"patience_s", 60, 0, 1e9, "after this long in a wait, say who has not come (0: never)"},
