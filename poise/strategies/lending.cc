@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 16;  // tasks that tell what lending costs
+constexpr std::uint32_t kToLearn = 4;  // tasks that tell what lending costs
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};

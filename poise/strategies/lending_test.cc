@@ -255,17 +255,17 @@ TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
   EXPECT_TRUE(could(fast, 0.9));
 }
 
-TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_once) {
-  const Borrower others[] = {{.rank = 1, .extra_s = 3}, {.rank = 2, .slowness = 5, .extra_s = 3}};
-  for (const Borrower& other : others) {
+TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_or_the_other_slow_once) {
+  const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
+  for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
     EXPECT_THAT(cost_aware_loans(view, 0.1), IsEmpty());
-    EXPECT_THAT(loan_to_learn(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 16}));
+    EXPECT_THAT(loan_to_learn(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 4}));
     EXPECT_THAT(loan_to_learn(view, 2, 0.1), IsEmpty());
   }
 }
 
-TEST(LoanToLearn, heeds_how_far_the_other_is_and_what_it_has_to_do) {
+TEST(LoanToLearn, heeds_how_far_and_how_busy_the_other_is) {
   const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
   for (const Borrower& other : {far, busy})
     EXPECT_THAT(loan_to_learn({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),

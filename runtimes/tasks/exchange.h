@@ -113,6 +113,7 @@ class Exchange {
   std::vector<Loan> loans(const Workplace::State& state);
   std::vector<Loan> loans_of_program(const LendingView& view);
   std::vector<Loan> loans_by_cost(const LendingView& view, const Workplace::State& state);
+  double may_cost_s(const std::vector<Loan>& loans, const LendingView& view) const;
   double handling_s(const Workplace::State& state, double bytes) const;
   void state_load(const Workplace::State& state);
   std::vector<Loan> trial_loans(const Workplace::State& state) const;

@@ -126,9 +126,18 @@ std::vector<Loan> Exchange::loans_by_cost(const LendingView& view, const Workpla
   if (!loans.empty() || now_s_ < next_lesson_s_) return loans;
   const double bytes = state.bytes.both() / static_cast<double>(state.lendable);
   loans = loan_to_learn(whole, 3 * Handling().seconds(bytes), min_gain_);
-  const double takes_s = loans.empty() ? 0 : loans.front().tasks * view.lend_s;
-  next_lesson_s_ = now_s_ + std::max(kLessonsEvery_s, takes_s / kLessons);
+  next_lesson_s_ = now_s_ + std::max(kLessonsEvery_s, may_cost_s(loans, view) / kLessons);
   return loans;
+}
+
+// If all is as it was believed to be: the lender's work, and how much later the borrower is
+// through.
+double Exchange::may_cost_s(const std::vector<Loan>& loans, const LendingView& view) const {
+  double seconds = 0;
+  for (const Loan& loan : loans)
+    seconds +=
+        loan.tasks * (view.lend_s + view.task_s * std::max(0.0, peers_[loan.rank].slowness - 1));
+  return seconds;
 }
 
 // What a program's policy wants and cannot have is left out: the job goes on.
