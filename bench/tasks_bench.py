@@ -61,7 +61,7 @@ def balanced(extra):
     """Both of two ranks have as much; each on a core of its own, where OpenMP's tasks run too."""
     rows = []
     for tasks, us in BALANCED:
-        row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "40", *extra], **BOUND)
+        row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "100", *extra], **BOUND)
         row["slower"] = 1 / row["of_openmp_best"] - 1
         row["median_slower"] = 1 / row["of_openmp"] - 1
         row["wanted_slower"] = MOST_SLOWER
