@@ -125,7 +125,7 @@ std::vector<Loan> Exchange::loans_by_cost(const LendingView& view, const Workpla
   auto loans = sized ? sized_loans(whole, min_gain_) : cost_aware_loans(view, min_gain_);
   if (!loans.empty() || now_s_ < next_lesson_s_) return loans;
   const double bytes = state.bytes.both() / static_cast<double>(state.lendable);
-  loans = loan_to_learn(whole, 3 * Handling().seconds(bytes), min_gain_);
+  loans = loan_to_learn(whole, Handling().seconds(bytes), min_gain_);
   next_lesson_s_ = now_s_ + std::max(kLessonsEvery_s, may_cost_s(loans, view) / kLessons);
   return loans;
 }
@@ -291,7 +291,7 @@ std::size_t Exchange::lend_at_once(const Loan& loan, double task_bytes, bool bor
       events->lent({now_s_, loan.rank, task->home, task->slot, task->function,
                     of_task.out + of_task.back, reason});
     write_task(head, *task, loan.rank, larges);
-    bytes += static_cast<double>(of_task.out);
+    bytes += of_task.both();
     if (task->home == rank_)
       slots_[task->slot] = std::move(task);
     else

@@ -72,9 +72,9 @@ class Floor {
   double value_;
 };
 
-/// A rank's own work with tasks that come or go: some for each, and some for each byte. Memory that
-/// is touched for the first time, and disturbances, only ever make it longer: it follows smaller
-/// values more quickly.
+/// A rank's own work with tasks that come or go: some for each, and some for each byte, there and
+/// back. Memory that is touched for the first time, and disturbances, only ever make it longer: it
+/// follows smaller values more quickly.
 class Handling {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {

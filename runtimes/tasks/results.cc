@@ -108,7 +108,7 @@ Buffer Exchange::read_result_bytes(Reader& reader) {
 void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
   const double begin_s = clock_s();
-  double bytes = 0;  // as they left
+  double bytes = 0;  // there and back, as they left
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
   const double seconds = clock_s() - begin_s;
   unpacking_.learn(num_tasks, bytes, seconds);
@@ -146,7 +146,7 @@ double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::
   const auto head = reader.get<ResultHead>();
   auto task = take_away(head.slot);
   if (head.slot & kOfReplica) tell_cancelled(*task);  // here
-  const double bytes = static_cast<double>(task->bytes().out);
+  const double bytes = task->bytes().both();
   task->failed = head.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(head.error_bytes, 1));
   if (task->failed) task->extras.make().error.assign(text, head.error_bytes);

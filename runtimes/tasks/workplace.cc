@@ -216,7 +216,7 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   const std::lock_guard lock(mutex_);
   count_finished(*task, ran_on);
   ++counters_.returned;
-  finishing_.learn(1, static_cast<double>(task->bytes().out), clock_s() - begin_s);
+  finishing_.learn(1, task->bytes().both(), clock_s() - begin_s);
 }
 
 void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
