@@ -21,10 +21,12 @@ Bells::Bells(MPI_Comm communicator, Arena& arena) : arena_(arena) {
   int self = 0;
   MPI_Comm_rank(communicator, &self);
   of_rank_.resize(offsets.size());
+  can_ring_.resize(offsets.size());
   ring_for_all_ = own_ != nullptr;
   for (std::uint32_t rank = 0; rank < offsets.size(); ++rank) {
     if (static_cast<int>(rank) == self) continue;
     ring_for_all_ &= arena.shared_with(rank);
+    can_ring_[rank] = own_ && arena.shared_with(rank);
     if (offsets[rank] == kNone || !arena.shared_with(rank)) continue;
     of_rank_[rank] = static_cast<std::uint32_t*>(arena.at({rank, offsets[rank]}));
   }

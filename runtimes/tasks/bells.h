@@ -11,8 +11,8 @@
 
 namespace poise::tasks {
 
-/// A bell may ring before its message can be received, so that who heard it looks twice, and what
-/// comes from other nodes rings none.
+/// A bell counts: it rings until as many messages have been received as were announced, which may
+/// be a moment before they can be. What comes from other nodes rings none.
 class Bells {
  public:
   /// Collective. Ranks that share no memory have none.
@@ -28,11 +28,12 @@ class Bells {
   /// Whether all other ranks can ring this one's.
   bool ring_for_all() const { return ring_for_all_; }
 
-  /// Whether this rank's bell rang since the last call of `answer`. For several threads at once.
-  bool rang() const { return own_ && heard() != answered_.load(std::memory_order_relaxed); }
-  /// To be called before looking at what has come.
-  void answer() {
-    if (own_) answered_.store(heard(), std::memory_order_relaxed);
+  /// Whether something is to come that was announced. For several threads at once.
+  bool rings() const { return own_ && heard() != answered_.load(std::memory_order_relaxed); }
+  /// What `rank` announced has come.
+  void answer(std::uint32_t rank) {
+    if (!can_ring_[rank]) return;
+    answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
  private:
@@ -41,6 +42,7 @@ class Bells {
   Arena& arena_;
   std::uint32_t* own_ = nullptr;         // null: nobody can ring here
   std::vector<std::uint32_t*> of_rank_;  // null: none, or this rank
+  std::vector<bool> can_ring_;           // each rank here
   std::atomic<std::uint32_t> answered_{0};
   bool ring_for_all_ = false;
 };

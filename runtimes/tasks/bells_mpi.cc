@@ -17,11 +17,11 @@ std::uint32_t next_rank() {
   return static_cast<std::uint32_t>((rank + 1) % count_ranks());
 }
 
-TEST(Bells, are_heard_until_they_are_answered) {
+TEST(Bells, ring_until_they_are_answered) {
   const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Bells bells(MPI_COMM_WORLD, arena);
-  EXPECT_FALSE(bells.rang());
+  EXPECT_FALSE(bells.rings());
   bool all_share = true;
   for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) all_share &= arena.shared_with(rank);
   EXPECT_EQ(bells.ring_for_all(), all_share);
@@ -29,10 +29,27 @@ TEST(Bells, are_heard_until_they_are_answered) {
   bells.ring(next_rank());
   meet();
   const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
-  const auto before = (self + nodes.size() - 1) % nodes.size();
-  EXPECT_EQ(bells.rang(), before != self && arena.shared_with(static_cast<std::uint32_t>(before)));
-  bells.answer();
-  EXPECT_FALSE(bells.rang());
+  const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
+  EXPECT_EQ(bells.rings(), before != self && arena.shared_with(before));
+  bells.answer(before);
+  EXPECT_FALSE(bells.rings());
+  meet();
+}
+
+TEST(Bells, ring_until_as_much_has_come_as_was_announced) {
+  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
+  Bells bells(MPI_COMM_WORLD, arena);
+  constexpr std::uint32_t kFirst = 0, kSecond = 1;
+  if (count_ranks() < 2 || !bells.ring_for_all()) GTEST_SKIP() << "needs two ranks of a node";
+  if (next_rank() == kSecond)
+    for (int i = 0; i < 3; ++i) bells.ring(kSecond);
+  meet();
+  if (next_rank() == (kSecond + 1) % static_cast<std::uint32_t>(count_ranks()))
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(bells.rings());
+      bells.answer(kFirst);
+    }
+  EXPECT_FALSE(bells.rings());
   meet();
 }
 
@@ -41,8 +58,10 @@ TEST(Bells, are_silent_where_no_memory_is_shared) {
   Bells bells(MPI_COMM_WORLD, arena);
   bells.ring(next_rank());
   meet();
-  EXPECT_FALSE(bells.rang());
+  EXPECT_FALSE(bells.rings());
   EXPECT_FALSE(bells.ring_for_all());
+  bells.answer(next_rank());
+  EXPECT_FALSE(bells.rings());
 }
 
 }  // namespace

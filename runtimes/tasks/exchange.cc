@@ -6,6 +6,8 @@
 
 #include "runtimes/tasks/clock.h"
 
+#include "poise/base/check.h"
+
 namespace poise::tasks {
 
 namespace {
@@ -88,8 +90,6 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     wave_.enter(out);
     send_waves(out);
   }
-  const bool rang = bells_.rang();
-  bells_.answer();
   const bool left = post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
   const Workplace::State state = workplace_.state();
   send_results(state);
@@ -108,7 +108,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     if (now.idle()) wave_.idle(now.created, now.finished, out);
     send_waves(out);
   }
-  under_way_.store(rang || left || post_.under_way(), std::memory_order_relaxed);
+  under_way_.store(left || post_.under_way(), std::memory_order_relaxed);
   const bool has_lent = free_slots_.size() < slots_.size();
   hears_all_.store(bells_.ring_for_all() && !post_.sends_under_way() && !has_lent,
                    std::memory_order_relaxed);
@@ -121,6 +121,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
 
 void Exchange::drain() {
   post_.drain([this](const Post::Arrival& arrival) { handle(arrival); });
+  POISE_ASSERT(!bells_.rings());  // all that was announced has come
   drop_replicas();
 }
 
@@ -178,6 +179,7 @@ void Exchange::handle(const Post::Arrival& arrival) {
   Reader reader({arrival.head.get(), arrival.bytes});
   const auto head = reader.get<Head>();
   const auto from = static_cast<std::uint32_t>(arrival.from);
+  if (static_cast<Kind>(head.kind) != Kind::load) bells_.answer(from);
   hear(head.load, from);
   for (int i = 0; i < head.num_news; ++i) hear(reader.get<Load>(), from);
   Peer& peer = peers_[from];

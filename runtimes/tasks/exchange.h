@@ -41,9 +41,9 @@ class Exchange {
   /// submit any more before it ends.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
 
-  /// Whether something has come from this node since the last step, or was under way then. For
-  /// several threads at once.
-  bool has_mail() const { return bells_.rang() || under_way_.load(std::memory_order_relaxed); }
+  /// Whether something has come from this node, or was under way after the last step. For several
+  /// threads at once.
+  bool has_mail() const { return bells_.rings() || under_way_.load(std::memory_order_relaxed); }
   /// Whether nothing but loads told in passing can have come where it has none. For several threads
   /// at once.
   bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }

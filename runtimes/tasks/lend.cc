@@ -15,6 +15,7 @@ constexpr double kPerDecision = 20;  // of what a decision nobody asked for take
 constexpr double kLessonsEvery_s = 1e-3, kLessons = 0.01;  // of the time, for loans to learn from
 constexpr double kTasksPerThread = 4;       // that may wait at a rank, however large they are
 constexpr std::uint32_t kMostAtOnce = 256;  // tasks in a message
+constexpr double kPartBytes = 1 << 19;      // that are packed for it
 constexpr std::size_t kMostSized = 1024;    // tasks queued that are looked at one by one
 
 }  // namespace
@@ -252,15 +253,18 @@ void Exchange::give_slot(Task& task) {
   free_slots_.pop_back();
 }
 
-// Part by part: the borrower starts with the first while this rank packs the next.
+// Part by part: the borrower starts with the first while this rank packs the next. Small tasks go
+// many at once, as a message costs more than they do.
 void Exchange::lend(Loan loan, double task_bytes) {
   const bool asked = peers_[loan.rank].asks;
   if (!loan.names.empty()) {
     lend_at_once(loan, task_bytes, asked);
     return;
   }
+  const auto part = static_cast<std::uint32_t>(
+      std::clamp<double>(kPartBytes / std::max(task_bytes, 1.0), 1, kMostAtOnce));
   for (std::uint32_t left = loan.tasks; left > 0; left -= loan.tasks) {
-    loan.tasks = std::min(left, kMostAtOnce);
+    loan.tasks = std::min(left, part);
     if (lend_at_once(loan, task_bytes, asked) < loan.tasks) return;
   }
 }
