@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/copy.h"
 #include "runtimes/tasks/exchange.h"
 
 namespace poise::tasks {
@@ -67,7 +68,7 @@ std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uin
     copy = {static_cast<std::byte*>(data),
             [this, bytes = item.bytes](std::byte* p) { arena_.deallocate(p, bytes, kAlignment); }};
     if (item.goes_out()) {
-      std::memcpy(copy.get(), item.data, item.bytes);
+      copy_past_caches(copy.get(), item.data, item.bytes);
       counters_.bytes_copied += item.bytes;
     }
   }

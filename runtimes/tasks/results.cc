@@ -3,6 +3,7 @@
 #include <map>
 
 #include "runtimes/tasks/clock.h"
+#include "runtimes/tasks/copy.h"
 #include "runtimes/tasks/exchange.h"
 
 namespace poise::tasks {
@@ -131,7 +132,7 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
     if (reader.get<bool>()) {
       const auto& copies = task.extras->copies;
       const void* const copy = i < copies.size() ? copies[i].get() : nullptr;
-      if (copy) std::memcpy(item.data, copy, item.bytes);
+      if (copy) copy_past_caches(item.data, copy, item.bytes);
       (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
     } else if (item.bytes >= large_bytes_) {
       larges.push_back({item.data, item.bytes});
