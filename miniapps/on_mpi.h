@@ -73,7 +73,7 @@ int status_of_run(P& program, const objects::Options& options, const ByOpenMP& b
 template <Program P>
 int run_on_mpi(int argc, char** argv) {
   int threads = 0, rank = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   P program;
   objects::Options options;

@@ -15,18 +15,22 @@ class Backoff {
   explicit Backoff(double spin_s = 50e-6) : spin_s_(spin_s) {}
   void reset() { since_s_ = -1; }
   void pause() {
+    pause([](double nap_s) { std::this_thread::sleep_for(std::chrono::duration<double>(nap_s)); });
+  }
+  /// `nap`: to be called with how many seconds to sleep.
+  template <typename Nap>
+  void pause(Nap nap) {
     const double now_s = clock_s();
     if (since_s_ < 0) since_s_ = now_s;
     if (now_s - since_s_ < spin_s_) return;
     if (now_s - since_s_ < kYield_s)
       std::this_thread::yield();
     else
-      std::this_thread::sleep_for(kNap);
+      nap(kNap_s);
   }
 
  private:
-  static constexpr double kYield_s = 1e-3;
-  static constexpr std::chrono::microseconds kNap{50};
+  static constexpr double kYield_s = 1e-3, kNap_s = 50e-6;
   double spin_s_;
   double since_s_ = -1;
 };

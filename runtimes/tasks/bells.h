@@ -1,13 +1,16 @@
 // Who sends something to a rank of its own node rings that rank's bell, so that a busy rank need
-// not ask MPI, which costs a microsecond or two, to know that there is nothing to read.
+// not ask MPI, which costs a microsecond or two, to know that there is nothing to read, and an idle
+// one can sleep.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mpi.h>
 #include <vector>
 
 #include "runtimes/tasks/arena.h"
+#include "runtimes/tasks/sleeper.h"
 
 namespace poise::tasks {
 
@@ -22,27 +25,43 @@ class Bells {
   Bells& operator=(const Bells&) = delete;
 
   void ring(std::uint32_t rank) {
-    if (of_rank_[rank]) std::atomic_ref(*of_rank_[rank]).fetch_add(1, std::memory_order_release);
+    if (Bell* const bell = of_rank_[rank]) bell->ring();
+  }
+  /// Wakes who sleeps through what can wait until a task has ended.
+  void call(std::uint32_t rank) {
+    if (Bell* const bell = of_rank_[rank]) bell->called.wake();
   }
 
   /// Whether all other ranks can ring this one's.
   bool ring_for_all() const { return ring_for_all_; }
 
   /// Whether something is to come that was announced. For several threads at once.
-  bool rings() const { return own_ && heard() != answered_.load(std::memory_order_relaxed); }
+  bool rings() const { return own_->heard.load() != answered_.load(std::memory_order_relaxed); }
   /// What `rank` announced has come.
   void answer(std::uint32_t rank) {
     if (!can_ring_[rank]) return;
     answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
+  /// Where threads of this rank sleep until its bell rings, and until it is called.
+  Sleeper& rung() { return own_->rung; }
+  Sleeper& called() { return own_->called; }
+
  private:
-  std::uint32_t heard() const { return std::atomic_ref(*own_).load(std::memory_order_acquire); }
+  struct Bell {
+    void ring() {
+      heard.fetch_add(1);
+      rung.wake();
+    }
+    std::atomic<std::uint32_t> heard{0};
+    Sleeper rung, called;
+  };
 
   Arena& arena_;
-  std::uint32_t* own_ = nullptr;         // null: nobody can ring here
-  std::vector<std::uint32_t*> of_rank_;  // null: none, or this rank
-  std::vector<bool> can_ring_;           // each rank here
+  Bell* own_ = nullptr;
+  std::unique_ptr<Bell> silent_;  // it, where it cannot be shared
+  std::vector<Bell*> of_rank_;    // null: none, or this rank
+  std::vector<bool> can_ring_;    // each rank here
   std::atomic<std::uint32_t> answered_{0};
   bool ring_for_all_ = false;
 };

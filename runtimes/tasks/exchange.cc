@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kNews = 3;  // loads of others in each head
 constexpr double kGossipEvery_s = 200e-6;
 constexpr double kFirstPause_s = 20e-6, kLongestPause_s = 1e-3;  // between unanswered questions
+constexpr double kTillCall_s = 0.3e-3;  // without an answer of somebody who has tasks
+constexpr std::size_t kMostUnanswered = 8;
 
 struct Head {
   std::uint32_t tag = 0;  // the post's
@@ -85,6 +87,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   if (wait > wave_.wait()) {
     in_wait_ = true;
     wait_since_s_ = now_s;
+    unanswered_.clear();
     ask_pause_s_ = next_ask_s_ = 0;
     std::vector<WaveMessage> out;
     wave_.enter(out);
@@ -98,6 +101,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
     send_replicas();
     use_replicas(state);
     lend_if_it_pays(state);
+    call_if_unanswered();
     ask_if_hungry(state);
     gossip(state);
   }
@@ -233,6 +237,16 @@ void Exchange::gossip(const Workplace::State& state) {
 
 // --- borrowing ---------------------------------------------------------------------------------
 
+// Whoever has tasks and does not answer soon is inside a long one.
+void Exchange::call_if_unanswered() {
+  std::erase_if(unanswered_, [this](const Unanswered& question) {
+    if (now_s_ - question.asked_s < kTillCall_s) return false;
+    if (!loads_.has_tasks(question.rank, wave_.wait())) return false;
+    bells_.call(question.rank);
+    return true;
+  });
+}
+
 void Exchange::ask_if_hungry(const Workplace::State& state) {
   if (!pull_ || state.queued >= threads_ || now_s_ < next_ask_s_) return;
   const auto whom = loads_.lender(wave_.wait(), now_s_, random_);
@@ -240,13 +254,17 @@ void Exchange::ask_if_hungry(const Workplace::State& state) {
   // Whoever has tasks is given time to answer, but may be inside a long one.
   loads_.do_not_ask(*whom, wave_.wait(), std::numeric_limits<double>::infinity());
   ask_pause_s_ = std::clamp(2 * ask_pause_s_, kFirstPause_s, kLongestPause_s);
-  const double pause_s = loads_.has_tasks(*whom, wave_.wait()) ? kLongestPause_s : ask_pause_s_;
+  const bool has_tasks = loads_.has_tasks(*whom, wave_.wait());
+  const double pause_s = has_tasks ? kLongestPause_s : ask_pause_s_;
   next_ask_s_ = now_s_ + std::max(pause_s, 4 * ways_.latency_s(peers_[rank_].at));
   ++counters_.requests;
   send(*whom, begin(Kind::request, *whom, clock_s()));
+  unanswered_.push_back({*whom, now_s_});
+  if (unanswered_.size() > kMostUnanswered) unanswered_.pop_front();
 }
 
 void Exchange::answered(std::uint32_t from, double asked_at_s, bool with_tasks) {
+  std::erase_if(unanswered_, [&](const Unanswered& question) { return question.rank == from; });
   if (!with_tasks && asked_at_s < wait_since_s_) return;  // says nothing about this wait
   Peer& peer = peers_[from];
   if (asked_at_s > 0) {

@@ -44,6 +44,12 @@ class Exchange {
   /// Whether something has come from this node, or was under way after the last step. For several
   /// threads at once.
   bool has_mail() const { return bells_.rings() || under_way_.load(std::memory_order_relaxed); }
+  /// Until then, but so long at most. For several threads at once.
+  void sleep_without_mail(double most_s) {
+    bells_.rung().sleep(most_s, [this] { return has_mail(); });
+  }
+  /// Where a helper sleeps until this rank is called: somebody idle gets no answer to its question.
+  Sleeper& called() { return bells_.called(); }
   /// Whether nothing but loads told in passing can have come where it has none. For several threads
   /// at once.
   bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }
@@ -153,6 +159,7 @@ class Exchange {
 
   // Borrowing.
   void ask_if_hungry(const Workplace::State& state);
+  void call_if_unanswered();
   void answered(std::uint32_t from, double asked_at_s, bool with_tasks);
 
   // Results.
@@ -197,6 +204,11 @@ class Exchange {
   double now_s_ = 0, wait_since_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_ask_s_ = 0, ask_pause_s_ = 0;
   double next_lesson_s_ = 0;
+  struct Unanswered {
+    std::uint32_t rank;
+    double asked_s;
+  };
+  std::deque<Unanswered> unanswered_;  // the latest questions
   double next_replicas_s_ = 0;
   std::uint32_t version_ = 0;
   bool in_wait_ = false, asked_now_ = false, said_policy_failed_ = false;

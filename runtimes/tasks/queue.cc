@@ -19,7 +19,12 @@ void Queue::count(const Task& task, int sign) {
 
 void Queue::push_borrowed(std::unique_ptr<Task> task) {
   count(*task, +1);
-  borrowed_.push_back(std::move(task));
+  const auto is_shorter = [&](const std::unique_ptr<Task>& other) {
+    return other->function == task->function && other->cost < task->cost;
+  };
+  auto spot = borrowed_.end();
+  while (spot != borrowed_.begin() && is_shorter(*std::prev(spot))) --spot;
+  borrowed_.insert(spot, std::move(task));
 }
 
 void Queue::push(std::unique_ptr<Task> task, bool newest_first) {

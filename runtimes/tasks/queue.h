@@ -16,7 +16,9 @@ namespace poise::tasks {
 
 /// Borrowed tasks come first, then by priority; pinned ones, which nobody can take over, before
 /// others of their priority. Among equals the oldest first, except that a task's own children are
-/// newest first, so that a tree of tasks is walked depth first and does not fill the memory.
+/// newest first, so that a tree of tasks is walked depth first and does not fill the memory, and
+/// that of borrowed tasks of one function the longest are, as they come from several ranks: what is
+/// left to the end should be short.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}

@@ -24,6 +24,23 @@ TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
+TEST(Queue, runs_borrowed_tasks_of_a_function_the_longest_first_then_the_oldest) {
+  Queue queue(2);
+  const auto costing = [](std::uint64_t slot, double cost, std::uint32_t function) {
+    auto made = task(slot);
+    made->cost = cost;
+    made->function = function;
+    return made;
+  };
+  queue.push_borrowed(costing(1, 1, 0));
+  queue.push_borrowed(costing(2, 3, 0));
+  queue.push_borrowed(costing(3, 1, 0));
+  queue.push_borrowed(costing(4, 2, 0));
+  queue.push_borrowed(costing(5, 1, 1));
+  queue.push_borrowed(costing(6, 9, 0));
+  for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
+}
+
 TEST(Queue, keeps_what_is_not_wanted) {
   Queue queue(1);
   queue.push(task(1), false);

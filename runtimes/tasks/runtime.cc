@@ -37,6 +37,9 @@ constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the
 constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
 // Of the helper; and when the last time all threads had looked themselves.
 constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
+// How long the helper does not hear that it is called, after it was in vain: twice as long each
+// time.
+constexpr double kDeaf_s = 0.5e-3, kLongestDeaf_s = 8e-3;
 constexpr unsigned kMaxThreads = 4096;
 
 thread_local Context* context_here = nullptr;
@@ -179,7 +182,7 @@ Runtime::~Runtime() {
     closing_ = true;
   }
   wait_changed_.notify_all();
-  closes_.notify_all();
+  exchange_->called().wake();
   for (std::thread& thread : threads_) thread.join();
   exchange_->drain();
   if (events_) write_trace();
@@ -321,6 +324,13 @@ template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
+  const bool looks = any_thread_ || is_main_thread();
+  const auto nap = [&](double nap_s) {
+    if (looks)
+      exchange_->sleep_without_mail(nap_s);
+    else
+      std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
+  };
   look();
   while (!until()) {
     const bool ran = run_tasks(until);
@@ -328,7 +338,7 @@ void Runtime::work(Until until, Look look) {
     if (ran)
       backoff.reset();
     else if (workplace_->queued() == 0)
-      backoff.pause();
+      backoff.pause(nap);
   }
   context_here = before;
 }
@@ -410,7 +420,7 @@ double Runtime::helper_nap_s(double longest_s) const {
 
 void Runtime::help_in_background() {
   const double shortest_s = settings_["helper_us"] * 1e-6;
-  double longest_s = kLongestNap_s;
+  double longest_s = kLongestNap_s, deaf_s = kDeaf_s;
   std::unique_lock lock(wait_mutex_);
   for (;;) {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
@@ -420,9 +430,30 @@ void Runtime::help_in_background() {
     const bool needed = clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s;
     if (needed) progress_in_wait();
     longest_s = needed ? kLongestNap_s : std::min(2 * longest_s, kLongestUnneededNap_s);
+    deaf_s = nap_until_called(nap_s, deaf_s);
     lock.lock();
-    closes_.wait_for(lock, std::chrono::duration<double>(nap_s), [&] { return closing_; });
   }
+}
+
+// Sleeps for so long, but looks at once when somebody idle has to wait: our tasks are long. After a
+// look in vain they wait for deaf_s, or many who are idle would keep a busy one from work. Returns
+// deaf_s for the next.
+double Runtime::nap_until_called(double nap_s, double deaf_s) {
+  const double until_s = clock_s() + nap_s;
+  for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
+    exchange_->called().sleep(until_s - now_s, [this] { return closing_.load(); });
+    if (closing_ || clock_s() >= until_s) break;
+    if (!exchange_->has_mail()) continue;
+    const auto loans = workplace_->counters().loans;
+    progress_in_wait();
+    if (workplace_->counters().loans > loans) {
+      deaf_s = kDeaf_s;
+      continue;
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(deaf_s));
+    deaf_s = std::min(2 * deaf_s, kLongestDeaf_s);
+  }
+  return deaf_s;
 }
 
 Counters Runtime::counters() const {

@@ -53,6 +53,7 @@ class Runtime {
   void help_in_background();
   bool look_is_due(double now_s, double task_s) const;
   double helper_nap_s(double longest_s) const;
+  double nap_until_called(double nap_s, double deaf_s);
   void report_missing(double waited_s);
   void write_trace();
 
@@ -71,13 +72,14 @@ class Runtime {
 
   // The wait that is open, if any. A team's threads come and go one by one.
   std::mutex wait_mutex_;
-  std::condition_variable wait_changed_, closes_;
+  std::condition_variable wait_changed_;
   std::atomic<std::uint64_t> wait_{0},
       done_{0};  // the number of the latest, and of the latest that ended
   unsigned own_threads_ = 0, inside_ = 0;
   std::atomic<unsigned> team_{1};  // threads of the program in the wait
   std::atomic<bool> all_inside_{false};
-  bool closing_ = false, said_missing_ = false;
+  std::atomic<bool> closing_{false};
+  bool said_missing_ = false;
   double entered_s_ = 0;
   double waiting_s_ = 0;
   std::vector<std::thread> threads_;
