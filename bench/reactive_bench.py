@@ -33,11 +33,11 @@ def matmul(ranks, arguments, **variables):
 
 
 def in_turns(repeats, **ways):
-    """What each way returns so many times, the ways taken in turns."""
+    """What each way returns so many times, the ways taken in turns, there and back."""
     results = {name: [] for name in ways}
-    for _ in range(repeats):
-        for name, measure in ways.items():
-            results[name].append(measure())
+    for i in range(repeats):
+        for name in list(ways)[::-1 if i % 2 else 1]:
+            results[name].append(ways[name]())
     return results
 
 
@@ -163,18 +163,21 @@ MOVING_PROGRAMS = [
 ]
 
 
+OFTENER = 3  # as ways that differ by a few per cent are to be told apart
+
+
 def moving(experiment, programs, repeats):
     """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
     every so many steps), by reaction (lending), and by both."""
     table = Table(experiment, ["program", "period", *WAYS, "best", "one process"])
     for name, arguments, period in programs:
-        wall_s = medians_in_turns(repeats, **{
+        wall_s = medians_in_turns(OFTENER * repeats, **{
             way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
             for way, settings in WAYS.items()}, ideal=lambda: one_process(name, arguments))
         ideal_s = wall_s.pop("ideal")
         label = name + (" --jump " + arguments.split()[-1] if "--jump" in arguments else "")
         table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get), ideal_s)
-    return table.rows
+    return [{**row, "repeats": OFTENER * repeats} for row in table.rows]
 
 
 RULES = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
@@ -283,7 +286,7 @@ def main():
     parser.add_argument("--only", choices=EXPERIMENTS, action="append",
                         help="this one alone; of the others what was kept stays")
     options = parser.parse_args()
-    rows = [{**row, "repeats": options.repeats} for name, experiment in EXPERIMENTS.items()
+    rows = [{"repeats": options.repeats, **row} for name, experiment in EXPERIMENTS.items()
             if not options.only or name in options.only for row in experiment(options.repeats)]
     measured = {row["experiment"] for row in rows}
     path = RESULTS / "reactive.json"

@@ -36,7 +36,9 @@ class Bells {
   bool ring_for_all() const { return ring_for_all_; }
 
   /// Whether something is to come that was announced. For several threads at once.
-  bool rings() const { return own_->heard.load() != answered_.load(std::memory_order_relaxed); }
+  bool rings() const { return heard() != answered_.load(std::memory_order_relaxed); }
+  /// How often it has rung.
+  std::uint32_t heard() const { return own_->heard.load(); }
   /// What `rank` announced has come.
   void answer(std::uint32_t rank) {
     if (!can_ring_[rank]) return;

@@ -44,9 +44,11 @@ class Exchange {
   /// Whether something has come from this node, or was under way after the last step. For several
   /// threads at once.
   bool has_mail() const { return bells_.rings() || under_way_.load(std::memory_order_relaxed); }
-  /// Until then, but so long at most. For several threads at once.
-  void sleep_without_mail(double most_s) {
-    bells_.rung().sleep(most_s, [this] { return has_mail(); });
+  /// Until more is announced than what had been when so much was heard, but so long at most. For
+  /// several threads at once.
+  std::uint32_t heard() const { return bells_.heard(); }
+  void sleep_till_more_is_heard(std::uint32_t heard, double most_s) {
+    bells_.rung().sleep(most_s, [=, this] { return bells_.heard() != heard; });
   }
   /// Where a helper sleeps until this rank is called: somebody idle gets no answer to its question.
   Sleeper& called() { return bells_.called(); }

@@ -146,6 +146,7 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
     : owner_(owner), settings_((check_mpi(), agreed_settings(communicator, options))) {
   any_thread_ = may_any_thread_call();
   poll_s_ = settings_["poll_us"] * 1e-6;
+  patience_s_ = settings_["patience_s"];
   const auto functions = registered_functions();
   wire_ = agree_on_functions(communicator, functions);
   std::vector<const Registered*> in_order(functions.size());
@@ -280,8 +281,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
 }
 
 void Runtime::report_missing(double waited_s) {
-  const double patience_s = settings_["patience_s"];
-  if (patience_s <= 0 || waited_s < patience_s || std::exchange(said_missing_, true)) return;
+  if (patience_s_ <= 0 || waited_s < patience_s_ || std::exchange(said_missing_, true)) return;
   for (const std::uint32_t rank : exchange_->missing())
     std::fprintf(
         stderr,
@@ -320,25 +320,32 @@ bool Runtime::run_tasks(Until until) {
   }
 }
 
+// Sleeps for so long, or until the bell has rung since so much was heard; who may not look at
+// messages leaves that to those who may.
+void Runtime::nap(std::uint32_t heard, double nap_s) {
+  if (any_thread_ || is_main_thread())
+    exchange_->sleep_till_more_is_heard(heard, nap_s);
+  else
+    std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
+}
+
 template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
-  const bool looks = any_thread_ || is_main_thread();
-  const auto nap = [&](double nap_s) {
-    if (looks)
-      exchange_->sleep_without_mail(nap_s);
-    else
-      std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
+  std::uint32_t heard = 0;
+  const auto listen_and_look = [&] {
+    heard = exchange_->heard();
+    look();
   };
-  look();
+  listen_and_look();
   while (!until()) {
     const bool ran = run_tasks(until);
-    if (!until()) look();
+    if (!until()) listen_and_look();
     if (ran)
       backoff.reset();
     else if (workplace_->queued() == 0)
-      backoff.pause(nap);
+      backoff.pause([&](double nap_s) { nap(heard, nap_s); });
   }
   context_here = before;
 }

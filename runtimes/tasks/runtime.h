@@ -49,6 +49,7 @@ class Runtime {
   bool run_tasks(Until until);
   template <typename Until, typename Look>
   void work(Until until, Look look);
+  void nap(std::uint32_t heard, double nap_s);
   void work_in_background();
   void help_in_background();
   bool look_is_due(double now_s, double task_s) const;
@@ -68,7 +69,7 @@ class Runtime {
   std::mutex exchange_mutex_;
   std::atomic<double> last_look_s_{0};
   std::atomic<double> look_takes_s_{1e-6};  // in vain, of a busy rank
-  double poll_s_ = 0;
+  double poll_s_ = 0, patience_s_ = 0;
 
   // The wait that is open, if any. A team's threads come and go one by one.
   std::mutex wait_mutex_;
