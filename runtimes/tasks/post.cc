@@ -68,6 +68,16 @@ void Post::send(int to, std::vector<std::byte> head, std::vector<Large> larges,
     in_chunks(large,
               [&](std::byte* data, int bytes) { start(data, bytes, static_cast<int>(tag)); });
   ++sent_;
+  if (larges.empty()) forget_if_sent();
+}
+
+// A small head has mostly left by now; else the next poll would have to ask for it.
+void Post::forget_if_sent() {
+  int complete = 0;
+  MPI_Test(&send_requests_.back(), &complete, MPI_STATUS_IGNORE);
+  if (!complete) return;
+  send_requests_.pop_back();
+  sendings_.pop_back();
 }
 
 void Post::fetch(const Arrival& arrival, std::span<const Large> into, std::function<void()> then) {

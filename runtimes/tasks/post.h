@@ -72,6 +72,7 @@ class Post {
     std::size_t open = 0;
     std::function<void()> then;  // empty for a head
   };
+  void forget_if_sent();
   bool finds_head(MPI_Message& message, MPI_Status& status);
   void receive_heads();
   void hold_back(const std::shared_ptr<Receiving>& head);
