@@ -210,6 +210,7 @@ void Exchange::handle(const Post::Arrival& arrival) {
     case Kind::grant: claimed(reader, from, true); break;
     case Kind::refuse: claimed(reader, from, false); break;
     case Kind::wave: {
+      waves_.fetch_add(1, std::memory_order_relaxed);
       std::vector<WaveMessage> out;
       wave_.handle(from, reader.get<WaveMessage>(), out);
       send_waves(out);

@@ -56,6 +56,9 @@ class Exchange {
   /// at once.
   bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }
 
+  /// How many waves have come by, the last of which may be the end. For several threads at once.
+  std::uint32_t waves() const { return waves_.load(std::memory_order_relaxed); }
+
   /// The last wait that has ended.
   std::uint64_t done_wait() const { return wave_.done() ? wave_.wait() : wave_.wait() - 1; }
 
@@ -187,6 +190,7 @@ class Exchange {
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now
   Wave wave_;
+  std::atomic<std::uint32_t> waves_{0};
   Loads loads_;
   Random random_;
   std::vector<Peer> peers_;

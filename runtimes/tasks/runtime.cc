@@ -329,14 +329,16 @@ void Runtime::nap(std::uint32_t heard, double nap_s) {
     std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
 }
 
+// After a wave the next comes soon, or the end: whoever sleeps would be woken for each.
 template <typename Until, typename Look>
 void Runtime::work(Until until, Look look) {
   Context* const before = std::exchange(context_here, &owner_);
   Backoff backoff;
-  std::uint32_t heard = 0;
+  std::uint32_t heard = 0, waves = 0;
   const auto listen_and_look = [&] {
     heard = exchange_->heard();
     look();
+    if (std::exchange(waves, exchange_->waves()) != waves) backoff.reset();
   };
   listen_and_look();
   while (!until()) {
