@@ -203,6 +203,7 @@ void Engine::Lender::run_for_another(std::span<const tasks::Item> items) {
 void Engine::Lender::take_home(std::uint32_t s) {
   auto bytes = loans_[s].back.bytes();
   if (bytes.empty()) return;
+  loans_[s].out = Buffer(context_.memory());  // for the next, to whom it is not new
   Spent spent{};
   std::memcpy(&spent, bytes.data(), sizeof spent);
   bytes = bytes.subspan(sizeof spent);
