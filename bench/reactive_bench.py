@@ -45,10 +45,6 @@ def best_in_turns(repeats, **ways):
     return {name: min(results) for name, results in in_turns(repeats, **ways).items()}
 
 
-def medians_in_turns(repeats, **ways):
-    return {name: statistics.median(results) for name, results in in_turns(repeats, **ways).items()}
-
-
 @contextlib.contextmanager
 def competitor(core, share):
     """Something else on a core, for this share of the time that it can get."""
@@ -151,15 +147,18 @@ def one_process(name, arguments, threads=2, **variables):
 WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
-MOVING_LOADS = [  # steps of 8 to 20 ms; with --jump, every period sees each corner once
-    ("imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    *(("imbalance", "--side 10 --rounds 16000 --growth 6 --jump 5 --steps 80 --placement uneven "
-       f"--bytes {kib * 1024}", 20) for kib in (128, 512)),
+JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
+MOVING_LOADS = [  # steps of 8 to 20 ms
+    ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
+    # Every period sees each corner once: nothing that was measured says where the load will be.
+    *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
+      for kib in (128, 512)),
+    ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
 ]
 MOVING_PROGRAMS = [
-    ("nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # of its 191, in pairs
-    ("tsunami", "--steps 100 --cells 16 --placement uneven", 20),
-    ("limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
+    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # of its 191, in pairs
+    ("tsunami", "tsunami", "--steps 100 --cells 16 --placement uneven", 20),
+    ("limiter", "limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
 
 
@@ -168,15 +167,16 @@ OFTENER = 3  # as ways that differ by a few per cent are to be told apart
 
 def moving(experiment, programs, repeats):
     """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
-    every so many steps), by reaction (lending), and by both."""
-    table = Table(experiment, ["program", "period", *WAYS, "best", "one process"])
-    for name, arguments, period in programs:
-        wall_s = medians_in_turns(OFTENER * repeats, **{
+    every so many steps), by reaction (lending), and by both. Medians; how much quicker both are than either
+    alone is the median of what the runs of one turn say, as they saw the same host."""
+    table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
+    for label, name, arguments, period in programs:
+        walls_s = in_turns(OFTENER * repeats, **{
             way: lambda settings=settings: program(name, arguments, POISE_PERIOD=str(period), **settings)
             for way, settings in WAYS.items()}, ideal=lambda: one_process(name, arguments))
-        ideal_s = wall_s.pop("ideal")
-        label = name + (" --jump " + arguments.split()[-1] if "--jump" in arguments else "")
-        table.add(label, period, *wall_s.values(), min(wall_s, key=wall_s.get), ideal_s)
+        over = [statistics.median(alone / both for alone, both in zip(walls_s[way], walls_s["both"]))
+                for way in ("lending", "balancing")]
+        table.add(label, period, *map(statistics.median, walls_s.values()), *over)
     return [{**row, "repeats": OFTENER * repeats} for row in table.rows]
 
 
@@ -222,7 +222,7 @@ def strong_scaling(repeats):
 def beside_one_process(repeats):
     """4 and 5: the same beside a single process with a thread of OpenMP for each core."""
     table = Table("beside one process", ["program", "two ranks s", "lending s", "one process s", "of ideal"])
-    for name, arguments, _ in MOVING_PROGRAMS:
+    for _, name, arguments, _ in MOVING_PROGRAMS:
         best = best_in_turns(
             repeats,
             neither=lambda: program(name, arguments, **WAYS["neither"]),

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/tasks.md anew from what was kept under bench/results. A table is known by its
-head; the benchmarks of tasks call this when they end."""
+"""Writes the tables of docs/tasks.md, and one of docs/objects.md, anew from what was kept under
+bench/results. A table is known by its head; the benchmarks of tasks call this when they end."""
 
 import json
 
 from keep import RESULTS, ROOT
 
-PAGE = ROOT / "docs" / "tasks.md"
+DOCS = ROOT / "docs"
 
 
 def results(name):
@@ -86,7 +86,14 @@ def programs():
         yield row["program"], *(f"{row[way + ' s']:.2f}" for way in ("two ranks", "lending", "one process"))
 
 
-TABLES = {
+def moving():
+    for row in rows_of("reactive", "experiment", "loads that move") + rows_of(
+            "reactive", "experiment", "programs whose load moves"):
+        yield (row["program"], *(f"{row[way]:.2f}" for way in ("neither", "lending", "balancing", "both", "one process")),
+               *(f"{100 * (row['over ' + way] - 1):.1f} %" for way in ("lending", "balancing")))
+
+
+OF_TASKS = {
     "ranks | tasks | gain | median | by hand | OpenMP": gains,
     "as much on both of two ranks | OpenMP, s | lending, s | slower | median": balanced,
     "competitor | without, s | with, s | one process, s | gain | of all cores": slow_core,
@@ -99,6 +106,9 @@ TABLES = {
     "imbalance" + " |" * 8: limiter,
     "program | two ranks | with lending | one process": programs,
 }
+OF_OBJECTS = {
+    " | neither | lending | balancing | both | one process | over lending | over balancing": moving,
+}
 
 
 def with_table(lines, head, rows):
@@ -109,10 +119,11 @@ def with_table(lines, head, rows):
 
 
 def write():
-    lines = PAGE.read_text().splitlines()
-    for head, rows in TABLES.items():
-        lines = with_table(lines, head, list(rows()))
-    PAGE.write_text("\n".join(lines) + "\n")
+    for page, tables in ("tasks.md", OF_TASKS), ("objects.md", OF_OBJECTS):
+        lines = (DOCS / page).read_text().splitlines()
+        for head, rows in tables.items():
+            lines = with_table(lines, head, list(rows()))
+        (DOCS / page).write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
