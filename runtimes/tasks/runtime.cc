@@ -338,7 +338,8 @@ void Runtime::work(Until until, Look look) {
   const auto listen_and_look = [&] {
     heard = exchange_->heard();
     look();
-    if (std::exchange(waves, exchange_->waves()) != waves) backoff.reset();
+    const std::uint32_t last = std::exchange(waves, exchange_->waves());
+    if (waves != last) backoff.reset();
   };
   listen_and_look();
   while (!until()) {
