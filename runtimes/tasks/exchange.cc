@@ -238,11 +238,11 @@ void Exchange::gossip(const Workplace::State& state) {
 
 // --- borrowing ---------------------------------------------------------------------------------
 
-// Whoever has tasks and does not answer soon is inside a long one.
+// Whoever may have tasks and does not answer soon is inside a long one.
 void Exchange::call_if_unanswered() {
   std::erase_if(unanswered_, [this](const Unanswered& question) {
     if (now_s_ - question.asked_s < kTillCall_s) return false;
-    if (!loads_.has_tasks(question.rank, wave_.wait())) return false;
+    if (!loads_.may_have_tasks(question.rank, wave_.wait())) return false;
     bells_.call(question.rank);
     return true;
   });

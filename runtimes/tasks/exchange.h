@@ -56,6 +56,9 @@ class Exchange {
   /// at once.
   bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }
 
+  /// Whether it is called for all that cannot wait until a task has ended. For several threads at
+  /// once.
+  bool is_called() const { return pull_ && hears_all(); }
   /// How many waves have come by, the last of which may be the end. For several threads at once.
   std::uint32_t waves() const { return waves_.load(std::memory_order_relaxed); }
 

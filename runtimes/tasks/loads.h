@@ -50,6 +50,10 @@ class Loads {
   }
   /// Whether it is in this wait and has said that it has tasks.
   bool has_tasks(std::uint32_t rank, std::uint64_t wait) const;
+  /// The same, or it has said nothing yet.
+  bool may_have_tasks(std::uint32_t rank, std::uint64_t wait) const {
+    return known_[rank].load.wait != wait || has_tasks(rank, wait);
+  }
 
  private:
   struct Known {

@@ -66,6 +66,17 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
   return 100;
 }
 
+TEST(Loads, know_nothing_of_who_has_said_nothing_in_a_wait) {
+  Loads loads(0, {1, 1});
+  loads.hear({.rank = 1, .version = 1, .wait = 1, .queued = 3});
+  EXPECT_TRUE(loads.has_tasks(1, 1));
+  EXPECT_TRUE(loads.may_have_tasks(1, 1));
+  EXPECT_FALSE(loads.has_tasks(1, 2));
+  EXPECT_TRUE(loads.may_have_tasks(1, 2));
+  loads.hear({.rank = 1, .version = 2, .wait = 2, .queued = 0});
+  EXPECT_FALSE(loads.may_have_tasks(1, 2));
+}
+
 TEST(Loads, one_rank_with_tasks_is_known_to_all_after_rounds_that_grow_as_the_logarithm_of_ranks) {
   for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

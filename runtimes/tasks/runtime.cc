@@ -418,9 +418,11 @@ void Runtime::work_in_background() {
   }
 }
 
-// To wake up takes a core from a task. Whoever waits for an answer loses little while there is much
-// left to do, and between short tasks their threads look themselves.
+// To wake up takes a core from a task, and idle ranks call where all can. Elsewhere whoever waits
+// for an answer loses little while there is much left to do, and between short tasks their threads
+// look themselves.
 double Runtime::helper_nap_s(double longest_s) const {
+  if (exchange_->is_called()) return kLongestUnneededNap_s;
   const Workplace::State state = workplace_->state();
   if (state.lendable == 0) return std::min(longest_s, kLongestNap_s);
   const double nap_s = kHelperShare * state.queued_s / (own_threads_ + team_.load());
