@@ -1,6 +1,7 @@
 // The one exception of the library: bad input, said in a line a user can act on.
 #pragma once
 
+#include <exception>
 #include <fmt/core.h>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,17 @@ class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// In a catch clause: what was thrown, in words.
+inline std::string thrown_text() {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
 
 /// Throws Error with a text formatted by fmt.
 template <typename... Args>

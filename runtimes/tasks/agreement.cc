@@ -43,6 +43,14 @@ void agree_on_success(MPI_Comm communicator, const std::string& error) {
   fail("rank {}: {}", first, text);
 }
 
+void agree_on_value(MPI_Comm communicator, std::string_view name, std::uint64_t value) {
+  std::array<std::uint64_t, 2> extremes = {value, ~value};
+  reduce(communicator, extremes.data(), 2, MPI_MAX);
+  const std::uint64_t least = ~extremes[1], most = extremes[0];
+  if (least != most)
+    fail("{} is {} on one rank and {} on another; it has to be the same on all", name, least, most);
+}
+
 std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
                                               const std::vector<const Registered*>& functions) {
   std::vector<std::uint32_t> order(functions.size());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mpi.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtimes/tasks/function.h"
@@ -15,6 +16,9 @@ std::string said_by(MPI_Comm communicator, std::string text, int rank);
 
 /// Throws Error on every rank if any gives a text: its own there, the first such rank's elsewhere.
 void agree_on_success(MPI_Comm communicator, const std::string& error);
+
+/// Throws Error on every rank if this differs between ranks, naming both extremes.
+void agree_on_value(MPI_Comm communicator, std::string_view name, std::uint64_t value);
 
 /// The position of each function, by id, in the order of names. Throws Error on every rank if
 /// some registered others, naming one and the ranks.

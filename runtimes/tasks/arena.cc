@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <new>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +33,14 @@ Offer offer_of(int file) {
   return {getpid(), file, status.st_dev, status.st_ino};
 }
 
+// Who makes a longer file is ended by a signal.
+bool may_be_so_long(std::size_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur;
+}
+
 int new_file(std::size_t bytes) {
+  if (!may_be_so_long(bytes)) return -1;
   const int file = memfd_create("poise", MFD_CLOEXEC);
   if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
   if (file >= 0) close(file);

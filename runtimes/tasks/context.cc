@@ -32,7 +32,6 @@ bool Context::yield() { return runtime_->yield(); }
 void Context::poll() { runtime_->progress(); }
 std::uint32_t Context::rank() const { return runtime_->exchange().rank(); }
 std::uint32_t Context::num_ranks() const { return runtime_->exchange().num_ranks(); }
-MPI_Comm Context::communicator() const { return runtime_->exchange().communicator(); }
 std::pmr::memory_resource* Context::memory() { return runtime_->memory(); }
 Counters Context::counters() const { return runtime_->counters(); }
 std::string Context::summary() { return runtime_->summary(); }

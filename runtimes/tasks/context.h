@@ -45,7 +45,8 @@ struct Self {
 Self self_of(const Task& task);
 
 /// What a program decides itself instead of the setting `policy`. Called by one thread at a time,
-/// on the rank that lends.
+/// on the rank that lends. None of it may submit or wait; what it throws is said once, and the job
+/// goes on.
 struct Policy {
   LendingPolicy decide = {};
   // The load that other ranks' policies see of this rank; else the tasks it may lend.
@@ -53,7 +54,7 @@ struct Policy {
   // Asked once in a wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
   // Told of each copy of a task, the one at home included, that another one was started instead of.
-  // Must not call the context.
+  // Items whose data this copy had in the memory of its home come without.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
   bool sees_queue = false;  // costs time with every decision, in proportion to the queue
 };
@@ -74,11 +75,16 @@ struct With {
   // Ranks that get a copy of the task ahead of time. Whoever has a thread free first runs it, once.
   std::vector<std::uint32_t> replicas = {};
   Annotations annotations =
-      {};                // for the program's own policy and the task itself, wherever it runs
-  bool ordered = false;  // after earlier ordered tasks of this rank that touch the same data
-  std::function<void()> on_finish = {};  // on this rank, once, when the outputs are in place
+      {};  // for the program's own policy and the task itself, wherever it runs
+  // After earlier ordered tasks of this rank that touch the same data; a task's own come after one
+  // another only, as it may wait for them.
+  bool ordered = false;
+  // On this rank, once, when the outputs are in place or the task has failed. It may submit, but
+  // not wait; if it throws, the task has failed.
+  std::function<void()> on_finish = {};
   // On this rank, once, before the task leaves it: may give the items their data, for those whose
-  // data would be made in vain if the task stays. Must not call the context.
+  // data would be made in vain if the task stays. Must not call the context. If it throws, the task
+  // has failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
@@ -111,7 +117,8 @@ class Context {
   /// MPI must be up, with MPI_THREAD_FUNNELED at least. Throws Error, on all ranks together, if
   /// the settings are wrong or the ranks did not register the same functions.
   explicit Context(MPI_Comm communicator, Options options = {});
-  /// Waits for what was submitted; what its tasks threw is lost then.
+  /// Waits for what was submitted; what its tasks threw is lost then. Not where an exception ends
+  /// it: other ranks may not be here.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -138,7 +145,8 @@ class Context {
   /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
   /// Throws TaskFailed if own tasks failed, all others being done nevertheless. Inside a task:
   /// until the tasks which that task submitted are done, and not collective. When a team of threads
-  /// of the program enters, each says how many they are.
+  /// of the program enters, each says how many they are; with MPI_THREAD_FUNNELED the main thread
+  /// is one of them.
   void wait(unsigned team = 1);
 
   /// Looks at messages. For long tasks, which may call it now and then.
@@ -149,7 +157,6 @@ class Context {
 
   std::uint32_t rank() const;
   std::uint32_t num_ranks() const;
-  MPI_Comm communicator() const;  // a duplicate of the context's own
 
   /// Gives out memory whose data ranks of this node read and write in place when tasks are lent:
   /// `std::pmr::vector<double> row(n, context.memory());`. It must be given back before the context

@@ -14,12 +14,11 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr std::size_t kMostEvents = 200'000;
 constexpr double kShortestIdle_s = 10e-6;  // less is nobody's idleness
 
 template <typename T>
 void keep(std::vector<T>& events, const T& event) {
-  if (events.size() < kMostEvents) events.push_back(event);
+  if (events.size() < Events::kMost) events.push_back(event);
 }
 
 struct Loan {

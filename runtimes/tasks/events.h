@@ -52,10 +52,12 @@ struct RankEvents {
 /// of functions.
 std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names);
 
-/// Collects one rank's events, 200,000 of each kind at most: those of the beginning. Times count
+/// Collects one rank's events, so many of each kind at most: those of the beginning. Times count
 /// from the creation, which is collective, as a node's first rank leaves a barrier.
 class Events {
  public:
+  static constexpr std::size_t kMost = 200'000;
+
   /// Collective. `nodes`: of each rank, see Neighbours.
   Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 

@@ -135,15 +135,18 @@ class Exchange {
   double share_left(const Load& load) const;
   Borrower borrower(std::uint32_t rank, const Workplace::State& state) const;
   void lend(Loan loan, double task_bytes);
+  void lend_named(const Loan& loan, double task_bytes, bool asked);
   std::size_t lend_at_once(const Loan& loan, double task_bytes, bool borrowed_too);
   std::vector<std::unique_ptr<Task>> take_for(const Loan& loan, double task_bytes,
                                               bool borrowed_too);
   Reason reason_to_lend(std::uint32_t rank, const std::vector<std::unique_ptr<Task>>& tasks) const;
+  bool is_ready_to_leave(std::unique_ptr<Task>& task);
   void give_slot(Task& task);
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;
   void decline(std::uint32_t rank);
 
   // Packing.
+  bool goes_on_its_own(std::size_t bytes, const Writer& head) const;
   void write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges);
   std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
   void handle_tasks(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
@@ -174,8 +177,9 @@ class Exchange {
   void send_results(const Workplace::State& state);
   void send_results_home(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks);
   void handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
-  void write_result(Writer& head, Buffer& result);
-  Buffer read_result_bytes(Reader& reader);
+  void write_output(Writer& head, const Item& item, std::vector<Large>& larges);
+  void write_result(Writer& head, Buffer& result, std::vector<Large>& larges);
+  void read_result_bytes(Buffer& result, Reader& reader, std::vector<Large>& larges);
   double read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
   std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);

@@ -44,8 +44,6 @@ struct Function {
 
 namespace detail {
 
-inline constexpr std::size_t kMostResultBytes = std::size_t{1} << 30;  // they travel in one message
-
 template <typename T>
 struct Parameter {  // by value: copied byte by byte, or through an archive
   static std::string signature() {
@@ -70,7 +68,6 @@ void put_result(const T& result, const Item& item) {
     auto& bytes = *static_cast<Buffer*>(item.data);
     bytes.resize(0);
     poise::Writer{bytes}(result);
-    if (bytes.size() > kMostResultBytes) fail("a result of {} bytes is too long", bytes.size());
   }
 }
 

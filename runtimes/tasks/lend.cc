@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
+
+#include "poise/base/error.h"
 
 namespace poise::tasks {
 
@@ -150,10 +153,10 @@ std::vector<Loan> Exchange::loans_of_program(const LendingView& view) {
   std::vector<Loan> loans;
   try {
     loans = program_.decide(whole);
-  } catch (const std::exception& exception) {
+  } catch (...) {
     if (!std::exchange(said_policy_failed_, true))
       std::fprintf(stderr, "poise: rank %u lends nothing where its policy fails: %s\n", rank_,
-                   exception.what());
+                   thrown_text().c_str());
   }
   std::erase_if(
       loans, [&](const Loan& loan) { return loan.rank >= num_ranks_ || !may_borrow(loan.rank); });
@@ -169,7 +172,7 @@ void Exchange::state_load(const Workplace::State& state) {
                                   .threads = static_cast<double>(threads_),
                                   .rank = rank_,
                                   .queue = queue});
-  } catch (const std::exception&) {  // the last statement stays
+  } catch (...) {  // the last statement stays
   }
 }
 
@@ -208,12 +211,12 @@ std::vector<std::unique_ptr<Task>> Exchange::take_for(const Loan& loan, double t
   // A program's own policy gets what it wants.
   const std::size_t room = program_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
+  const std::set<std::uint64_t> names(loan.names.begin(), loan.names.end());
   const auto is_named = [&](const Task& task) {
     if (program_.decide && task.home != rank_) return false;
-    const std::uint64_t name = program_.decide ? task.extras->name : task.number;
-    return std::find(loan.names.begin(), loan.names.end(), name) != loan.names.end();
+    return names.contains(program_.decide ? task.extras->name : task.number);
   };
-  if (!loan.names.empty()) return workplace_.take_for_lending(is_named);
+  if (!names.empty()) return workplace_.take_for_lending(is_named);
   return workplace_.take_for_lending(most, batch_bytes_, borrowed_too);
 }
 
@@ -244,6 +247,20 @@ Reason Exchange::reason_to_lend(std::uint32_t rank,
   return reason;
 }
 
+// Has its data made, if the program does that late. Where it cannot, the task has failed, at home.
+bool Exchange::is_ready_to_leave(std::unique_ptr<Task>& task) {
+  if (!task->extras->on_lend) return true;
+  try {
+    std::exchange(task->extras.make().on_lend, nullptr)(task->items);
+    return true;
+  } catch (...) {
+    task->fail("before it was lent: " + thrown_text());
+  }
+  task->ran_on = rank_;
+  finished_.push_back(std::move(task));
+  return false;
+}
+
 void Exchange::give_slot(Task& task) {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
@@ -258,7 +275,7 @@ void Exchange::give_slot(Task& task) {
 void Exchange::lend(Loan loan, double task_bytes) {
   const bool asked = peers_[loan.rank].asks;
   if (!loan.names.empty()) {
-    lend_at_once(loan, task_bytes, asked);
+    lend_named(loan, task_bytes, asked);
     return;
   }
   const auto part = static_cast<std::uint32_t>(
@@ -269,10 +286,20 @@ void Exchange::lend(Loan loan, double task_bytes) {
   }
 }
 
+void Exchange::lend_named(const Loan& loan, double task_bytes, bool asked) {
+  for (auto next = loan.names.begin(); next != loan.names.end();) {
+    const auto end = next + std::min<std::ptrdiff_t>(kMostAtOnce, loan.names.end() - next);
+    lend_at_once({loan.rank, static_cast<std::uint32_t>(end - next), {next, end}}, task_bytes,
+                 asked);
+    next = end;
+  }
+}
+
 std::size_t Exchange::lend_at_once(const Loan& loan, double task_bytes, bool borrowed_too) {
   const double begin_s = clock_s();
   Peer& peer = peers_[loan.rank];
   auto tasks = take_for(loan, task_bytes, borrowed_too);
+  std::erase_if(tasks, [this](std::unique_ptr<Task>& task) { return !is_ready_to_leave(task); });
   if (tasks.empty()) return 0;
   Events* const events = workplace_.events();
   const Reason reason = events ? reason_to_lend(loan.rank, tasks) : Reason{};
@@ -288,7 +315,6 @@ std::size_t Exchange::lend_at_once(const Loan& loan, double task_bytes, bool bor
     const double task_s = workplace_.times().per_unit(task->function) * task->cost;
     peer.on_the_way_s.push_back(task_s);
     peer.all_on_the_way_s += task_s;
-    if (task->extras->on_lend) std::exchange(task->extras.make().on_lend, nullptr)(task->items);
     if (task->home == rank_) give_slot(*task);
     const Bytes of_task = task->bytes();
     if (events)

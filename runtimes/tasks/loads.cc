@@ -8,6 +8,11 @@ namespace {
 constexpr std::size_t kLatest = 8;
 constexpr int kRandomTries = 4;
 constexpr double kAlike = 0.5;  // of the most work: as good to ask, if it is nearer
+
+// They begin anew after the last.
+bool is_later(std::uint32_t version, std::uint32_t than) {
+  return than == 0 || static_cast<std::int32_t>(version - than) > 0;
+}
 }  // namespace
 
 Loads::Loads(std::uint32_t self, const std::vector<double>& distances)
@@ -25,7 +30,7 @@ Loads::Loads(std::uint32_t self, const std::vector<double>& distances)
 
 bool Loads::hear(const Load& load) {
   Known& known = known_[load.rank];
-  if (load.rank == self_ || load.version <= known.load.version) return false;
+  if (load.rank == self_ || !is_later(load.version, known.load.version)) return false;
   known.load = load;
   newest_wait_ = std::max(newest_wait_, load.wait);
   std::erase(latest_, load.rank);

@@ -13,7 +13,7 @@ namespace poise::tasks {
 /// A rank's load as it told itself; travels in messages.
 struct Load {
   std::uint32_t rank = 0;
-  std::uint32_t version = 0;  // grows with every statement of this rank; 0: never heard
+  std::uint32_t version = 0;  // one more with every statement of this rank; 0: never heard
   std::uint64_t wait = 0;     // the wait the rank is in; 0: none
   double said_s = 0;          // by the clock of whoever passes it on
   double busy_s = 0;          // from then until its threads run dry

@@ -13,6 +13,8 @@ namespace {
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kLarge = 16, kInPlace = 32;  // of an item's flags
 
+constexpr std::size_t kMostHeadBytes = std::size_t{1} << 30;
+
 // What the sender's address was aligned to, so that it is again at the receiver's.
 std::uint8_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
@@ -75,6 +77,11 @@ std::optional<Arena::Spot> Exchange::spot_of(Task& task, std::size_t i, std::uin
   return arena_.find(copy.get(), item.bytes);
 }
 
+// What is large, and what would make the head longer than MPI counts.
+bool Exchange::goes_on_its_own(std::size_t bytes, const Writer& head) const {
+  return bytes >= large_bytes_ || (bytes > 0 && head.size() + bytes > kMostHeadBytes);
+}
+
 void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vector<Large>& larges) {
   const bool going_home = task.home == to;
   const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
@@ -90,7 +97,7 @@ void Exchange::write_task(Writer& head, Task& task, std::uint32_t to, std::vecto
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
     const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
-    const bool large = !spot && item.data && item.goes_out() && item.bytes >= large_bytes_;
+    const bool large = !spot && item.data && item.goes_out() && goes_on_its_own(item.bytes, head);
     const auto flags =
         static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) | (item.data ? 0u : kNull) |
                                   (large ? kLarge : 0u) | (spot ? kInPlace : 0u));

@@ -1,6 +1,7 @@
 #include "runtimes/tasks/post.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -51,6 +52,7 @@ void Post::send(int to, std::vector<std::byte> head, std::vector<Large> larges,
                 std::shared_ptr<const void> keep) {
   const std::uint32_t tag = kFirstLargeTag + next_tag_;
   if (!larges.empty()) next_tag_ = (next_tag_ + 1) % kNumLargeTags;
+  POISE_CHECK(head.size() <= INT_MAX);
   std::memcpy(head.data(), &tag, sizeof(tag));
   const auto sending = std::make_shared<Sending>();
   sending->head = std::move(head);

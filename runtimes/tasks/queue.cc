@@ -6,6 +6,10 @@
 
 namespace poise::tasks {
 
+namespace {
+constexpr int kMostPassed = 64;  // else many that come the shortest first would take n² steps
+}  // namespace
+
 void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
   if (task.pinned) return;
@@ -23,7 +27,8 @@ void Queue::push_borrowed(std::unique_ptr<Task> task) {
     return other->function == task->function && other->cost < task->cost;
   };
   auto spot = borrowed_.end();
-  while (spot != borrowed_.begin() && is_shorter(*std::prev(spot))) --spot;
+  for (int passed = 0; passed < kMostPassed; ++passed, --spot)
+    if (spot == borrowed_.begin() || !is_shorter(*std::prev(spot))) break;
   borrowed_.insert(spot, std::move(task));
 }
 

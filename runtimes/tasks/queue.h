@@ -18,7 +18,7 @@ namespace poise::tasks {
 /// others of their priority. Among equals the oldest first, except that a task's own children are
 /// newest first, so that a tree of tasks is walked depth first and does not fill the memory, and
 /// that of borrowed tasks of one function the longest are, as they come from several ranks: what is
-/// left to the end should be short.
+/// left to the end should be short. Of a great many each passes some tens of shorter ones at most.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}

@@ -8,6 +8,12 @@
 
 namespace poise::tasks {
 
+inline int rank_here() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
 inline int count_ranks() {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/exchange.h"
+
+#include "poise/base/error.h"
 
 namespace poise::tasks {
 
@@ -49,7 +50,7 @@ void Exchange::want_replicas(const Workplace::State& state) {
                     [&](std::uint32_t rank) { return rank == rank_ || rank >= num_ranks_; });
       workplace_.want_replicas(what);
     }
-  } catch (const std::exception&) {  // nothing is copied ahead of time
+  } catch (...) {  // nothing is copied ahead of time
   }
 }
 
@@ -58,6 +59,7 @@ void Exchange::send_replicas() {
   next_replicas_s_ = now_s_ + kCopyEvery_s;
   const auto reached = [&](std::uint32_t rank) { return loads_.of(rank).wait == wave_.wait(); };
   for (auto& task : workplace_.take_to_replicate(reached)) {
+    if (!is_ready_to_leave(task)) continue;
     std::vector<std::uint32_t>& replicas = task->extras.make().replicas;
     for (const std::uint32_t rank : replicas)
       if (reached(rank)) send_replica(*task, rank);
@@ -68,7 +70,6 @@ void Exchange::send_replicas() {
 
 void Exchange::send_replica(Task& task, std::uint32_t to) {
   Extras& extras = task.extras.make();
-  if (extras.on_lend) std::exchange(extras.on_lend, nullptr)(task.items);
   if (!extras.token) extras.token = tokens_.make(extras.ticket);
   Writer head = begin(Kind::replica, to);
   const auto spot = arena_.shared_with(to) ? arena_.find(extras.token.get(), sizeof(std::uint64_t))
@@ -101,11 +102,11 @@ void Exchange::use_replicas(const Workplace::State& state) {
   for (Replica& replica : replicas_) {
     if (busy >= threads_) break;
     if (!replica.token) {
+      ++busy;  // it will be, as far as it knows
       if (std::exchange(replica.claimed, true)) continue;
       Writer head = begin(Kind::claim, replica.task->home);
       head.put(replica.ticket);
       send(replica.task->home, std::move(head));
-      ++busy;
     } else if (take_token(replica.token, replica.ticket)) {
       ++counters_.replicas_won;
       ++busy;
@@ -140,14 +141,18 @@ void Exchange::claimed(Reader& reader, std::uint32_t home, bool granted) {
   replicas_.erase(replica);
 }
 
+// What lies in the memory of its home may be in use again there.
 void Exchange::tell_cancelled(const Task& task) {
   if (!program_.cancelled) return;
+  std::vector<Item> items(task.items.begin(), task.items.end());
+  for (Item& item : items)
+    if (task.home != rank_ && arena_.find(item.data, item.bytes)) item.data = nullptr;
   try {
-    program_.cancelled(task.items, self_of(task));
-  } catch (const std::exception& exception) {
+    program_.cancelled(items, self_of(task));
+  } catch (...) {
     if (!std::exchange(said_policy_failed_, true))
       std::fprintf(stderr, "poise: rank %u goes on where its policy fails: %s\n", rank_,
-                   exception.what());
+                   thrown_text().c_str());
   }
 }
 

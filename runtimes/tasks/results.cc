@@ -15,6 +15,9 @@ constexpr double kLinger_s =
 constexpr double kMostKept =
     1 << 28;  // bytes of results that stay where they are until the wait ends
 
+// Where what a task wrote is.
+enum class Where : std::uint8_t { in_head, in_place, follows };
+
 struct ResultHead {
   std::uint64_t slot;
   float seconds;
@@ -57,53 +60,67 @@ void Exchange::send_results_home(std::uint32_t home, std::vector<std::unique_ptr
     head.put(error.data(), error.size(), 1);
     if (task->failed) continue;
     for (const Item& item : task->items) {
-      if (item.mode == Mode::result) {
-        Buffer& result = task->extras.make().result;
-        counters_.bytes_back += result.size();
-        write_result(head, result);
-      }
-      if (!item.comes_back() || !item.data) continue;
-      counters_.bytes_back += item.bytes;
-      const bool in_place = arena_.find(item.data, item.bytes).has_value();
-      head.put(in_place);
-      if (in_place) continue;
-      counters_.bytes_sent += item.bytes;
-      if (item.bytes >= large_bytes_)
-        larges.push_back({item.data, item.bytes});
-      else
-        head.put(item.data, item.bytes, 1);
+      if (item.mode == Mode::result)
+        write_result(head, task->extras.make().result, larges);
+      else if (item.comes_back() && item.data)
+        write_output(head, item, larges);
     }
   }
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
   send(home, std::move(head), std::move(larges), std::move(keep));
 }
 
+void Exchange::write_output(Writer& head, const Item& item, std::vector<Large>& larges) {
+  counters_.bytes_back += item.bytes;
+  if (arena_.find(item.data, item.bytes)) {
+    head.put(Where::in_place);
+    return;
+  }
+  counters_.bytes_sent += item.bytes;
+  const bool follows = goes_on_its_own(item.bytes, head);
+  head.put(follows ? Where::follows : Where::in_head);
+  if (follows)
+    larges.push_back({item.data, item.bytes});
+  else
+    head.put(item.data, item.bytes, 1);
+}
+
 // Its home reads a long one where it is, if it is in memory that both see.
-void Exchange::write_result(Writer& head, Buffer& result) {
+void Exchange::write_result(Writer& head, Buffer& result, std::vector<Large>& larges) {
+  counters_.bytes_back += result.size();
   head.put(static_cast<std::uint64_t>(result.size()));
   const double bytes = static_cast<double>(result.size());
   const bool may_stay = result.size() >= large_bytes_ && kept_bytes_ + bytes <= kMostKept;
-  const auto spot = may_stay ? arena_.find(result.data(), result.size()) : std::nullopt;
-  head.put(spot.has_value());
-  if (spot) {
+  if (const auto spot = may_stay ? arena_.find(result.data(), result.size()) : std::nullopt) {
+    head.put(Where::in_place);
     head.put(*spot);
     kept_bytes_ += bytes;
     kept_results_.push_back(std::move(result));
-  } else {
-    counters_.bytes_sent += result.size();
-    head.put(result.data(), result.size(), 1);
+    return;
   }
+  counters_.bytes_sent += result.size();
+  const bool follows = goes_on_its_own(result.size(), head);
+  head.put(follows ? Where::follows : Where::in_head);
+  if (follows)
+    larges.push_back({result.data(), result.size()});
+  else
+    head.put(result.data(), result.size(), 1);
 }
 
-Buffer Exchange::read_result_bytes(Reader& reader) {
+void Exchange::read_result_bytes(Buffer& result, Reader& reader, std::vector<Large>& larges) {
   const auto bytes = reader.get<std::uint64_t>();
-  if (reader.get<bool>()) {
-    counters_.bytes_in_place += bytes;
-    return Buffer::view(static_cast<std::byte*>(arena_.at(reader.get<Arena::Spot>())), bytes);
+  result = Buffer();
+  switch (reader.get<Where>()) {
+    case Where::in_head: result.append(reader.get(bytes, 1), bytes); break;
+    case Where::in_place:
+      counters_.bytes_in_place += bytes;
+      result = Buffer::view(static_cast<std::byte*>(arena_.at(reader.get<Arena::Spot>())), bytes);
+      break;
+    case Where::follows:
+      result.resize(bytes);
+      larges.push_back({result.data(), bytes});
+      break;
   }
-  Buffer result;
-  result.append(reader.get(bytes, 1), bytes);
-  return result;
 }
 
 void Exchange::handle_results(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
@@ -127,17 +144,20 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
   std::vector<Large> larges;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
     const Item& item = task.items[i];
-    if (item.mode == Mode::result) *static_cast<Buffer*>(item.data) = read_result_bytes(reader);
+    if (item.mode == Mode::result)
+      read_result_bytes(*static_cast<Buffer*>(item.data), reader, larges);
     if (!item.comes_back() || !item.data) continue;
-    if (reader.get<bool>()) {
-      const auto& copies = task.extras->copies;
-      const void* const copy = i < copies.size() ? copies[i].get() : nullptr;
-      if (copy) copy_past_caches(item.data, copy, item.bytes);
-      (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
-    } else if (item.bytes >= large_bytes_) {
-      larges.push_back({item.data, item.bytes});
-    } else if (item.bytes > 0) {
-      std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
+    const auto& copies = task.extras->copies;
+    const void* const copy = i < copies.size() ? copies[i].get() : nullptr;
+    switch (reader.get<Where>()) {
+      case Where::in_head:
+        if (item.bytes > 0) std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
+        break;
+      case Where::in_place:
+        if (copy) copy_past_caches(item.data, copy, item.bytes);
+        (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
+        break;
+      case Where::follows: larges.push_back({item.data, item.bytes}); break;
     }
   }
   return larges;

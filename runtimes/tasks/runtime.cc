@@ -41,8 +41,11 @@ constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
 // time.
 constexpr double kDeaf_s = 0.5e-3, kLongestDeaf_s = 8e-3;
 constexpr unsigned kMaxThreads = 4096;
+// By these ranks read what others sent, and what all do together at the end.
+constexpr const char* kOfAll[] = {"large_bytes", "chunk_bytes", "shared_bytes", "summary"};
 
 thread_local Context* context_here = nullptr;
+thread_local const Runtime* stepping_here = nullptr;  // whose exchange this thread has locked
 
 void check_mpi() {
   int initialized = 0, finalized = 0, level = 0;
@@ -63,6 +66,12 @@ int thread_level() {
   return level;
 }
 
+// Of all contexts: under MPI_THREAD_SERIALIZED two of them may not be inside MPI at once either.
+std::mutex& mutex_of_mpi() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
 
 // Left to us, the helper runs only where the program's tasks may call MPI at the same time.
@@ -78,14 +87,19 @@ bool is_main_thread() {
   return flag;
 }
 
-// Rank 0's variable; a job's later contexts number theirs.
+// Rank 0's variable; who leads another communicator than the first rank of all adds its number, and
+// a job's later contexts theirs.
 std::string next_trace_path(MPI_Comm communicator) {
-  static int num_paths = 0;
-  const char* const path = std::getenv("POISE_TASKS_TRACE");
-  const std::string own = path ? path : "";
-  const std::string agreed = said_by(communicator, own, 0);
-  if (agreed.empty() || ++num_paths == 1) return agreed;
-  return fmt::format("{}.{}", agreed, num_paths);
+  static std::atomic<int> num_paths = 0;
+  const char* const variable = std::getenv("POISE_TASKS_TRACE");
+  std::string path = variable ? variable : "";
+  int leader = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &leader);
+  if (leader > 0 && !path.empty()) path += fmt::format(".rank{}", leader);
+  const std::string agreed = said_by(communicator, path, 0);
+  if (agreed.empty()) return agreed;
+  const int number = ++num_paths;
+  return number == 1 ? agreed : fmt::format("{}.{}", agreed, number);
 }
 
 Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
@@ -102,6 +116,9 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
     error = wrong.what();
   }
   agree_on_success(communicator, error);
+  for (const char* name : kOfAll)
+    agree_on_value(communicator, fmt::format("the setting {} of tasks", name),
+                   static_cast<std::uint64_t>(settings[name]));
   return settings;
 }
 
@@ -140,10 +157,24 @@ void keep_items(Task& task, std::span<const Item> items) {
   if (end > room) keep_many_literals(task, end);
 }
 
+// Nobody would catch what a destructor throws.
+[[noreturn]] void end_job(const char* why) {
+  std::fprintf(stderr, "poise: %s\n", why);
+  std::abort();
+}
+
+// What others may still send to. They wait for this rank, and say so.
+void leave_behind(std::unique_ptr<Exchange> exchange) {
+  static auto& left = *new std::vector<std::unique_ptr<Exchange>>;
+  left.push_back(std::move(exchange));
+}
+
 }  // namespace
 
 Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
-    : owner_(owner), settings_((check_mpi(), agreed_settings(communicator, options))) {
+    : owner_(owner),
+      settings_((check_mpi(), agreed_settings(communicator, options))),
+      exchange_mutex_(thread_level() == MPI_THREAD_MULTIPLE ? own_mutex_ : mutex_of_mpi()) {
   any_thread_ = may_any_thread_call();
   poll_s_ = settings_["poll_us"] * 1e-6;
   patience_s_ = settings_["patience_s"];
@@ -160,24 +191,30 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   trace_path_ = next_trace_path(communicator);
   if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator, neighbours.nodes);
   workplace_->tell(events_.get());
-  own_threads_ = options.threads - 1;
-  for (unsigned i = 1; i < options.threads; ++i)
-    threads_.emplace_back([this] { work_in_background(); });
-  if (wants_helper(settings_) && exchange_->num_ranks() > 1)
-    threads_.emplace_back([this] { help_in_background(); });
+  start_threads(options.threads - 1, communicator);
 }
 
-Runtime::~Runtime() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized) {
-    std::fputs("poise: a tasks::Context must be destroyed before MPI_Finalize\n", stderr);
-    std::abort();
+// On all ranks or on none.
+void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
+  std::string error;
+  try {
+    for (own_threads_ = 0; own_threads_ < own; ++own_threads_)
+      threads_.emplace_back([this] { work_in_background(); });
+    if (wants_helper(settings_) && exchange_->num_ranks() > 1)
+      threads_.emplace_back([this] { help_in_background(); });
+  } catch (const std::system_error& refused) {
+    error = fmt::format("the system lets a tasks::Context have {} more threads, not {}: {}",
+                        threads_.size(), own, refused.what());
   }
   try {
-    wait(1);
-  } catch (const TaskFailed&) {  // nobody is left to tell
+    agree_on_success(communicator, error);
+  } catch (const Error&) {
+    stop_threads();
+    throw;
   }
+}
+
+void Runtime::stop_threads() {
   {
     const std::lock_guard lock(wait_mutex_);
     closing_ = true;
@@ -185,6 +222,25 @@ Runtime::~Runtime() {
   wait_changed_.notify_all();
   exchange_->called().wake();
   for (std::thread& thread : threads_) thread.join();
+}
+
+Runtime::~Runtime() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
+  // An exception ends it where the other ranks may not end theirs.
+  const bool is_left = std::uncaught_exceptions() > exceptions_;
+  try {
+    if (!is_left) wait(1);
+  } catch (const TaskFailed&) {  // nobody is left to tell
+  } catch (const Error& error) {
+    end_job(error.what());
+  }
+  stop_threads();
+  if (is_left) {
+    leave_behind(std::move(exchange_));
+    return;
+  }
   exchange_->drain();
   if (events_) write_trace();
   if (settings_["summary"] > 0) {
@@ -197,6 +253,10 @@ Runtime::~Runtime() {
 void Runtime::write_trace() {
   const std::vector<RankEvents> ranks = events_->gathered(exchange_->communicator());
   if (exchange_->rank() != 0) return;
+  const auto is_cut = [](const RankEvents& rank) { return rank.ran.size() == Events::kMost; };
+  if (std::any_of(ranks.begin(), ranks.end(), is_cut))
+    std::fprintf(stderr, "poise: the trace %s has the first %zu tasks of each rank, no more\n",
+                 trace_path_.c_str(), Events::kMost);
   std::vector<std::string> names;
   for (std::uint32_t f = 0; f < wire_.size(); ++f) names.push_back(workplace_->function(f).name);
   try {
@@ -233,11 +293,16 @@ void Runtime::describe(Task& task, With&& with) const {
   if (with.on_lend) task.extras.make().on_lend = std::move(with.on_lend);
 }
 
+[[noreturn]] void Runtime::refuse(FunctionId function) {
+  const auto functions = registered_functions();
+  if (function >= functions.size()) fail("there is no function number {} of tasks", function);
+  fail("function \"{}\" was registered after the context was created; register it before",
+       functions[function]->name);
+}
+
 void Runtime::submit(With* with, FunctionId function, std::span<const Item> items,
                      std::function<void()>&& deliver) {
-  if (function >= wire_.size())
-    fail("function \"{}\" was registered after the context was created; register it before",
-         registered_functions().at(function)->name);
+  if (function >= wire_.size()) refuse(function);
   auto task = Workplace::blank();
   task->function = wire_[function];
   if (with) describe(*task, std::move(*with));
@@ -264,13 +329,15 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   const double now = clock_s();
   const bool was_called = exchange_->has_mail();
   const bool is_cold = now - last_look_s_.load(std::memory_order_relaxed) > kForgotten_s;
+  stepping_here = this;
   exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
+  stepping_here = nullptr;
   done_.store(exchange_->done_wait());
   auto finished = exchange_->take_finished();
   last_look_s_.store(now, std::memory_order_relaxed);
   if (!was_called && is_cold && workplace_->queued() > 0)
     look_takes_s_.store(moved_average(look_takes_s_, clock_s() - now, 0.125));
-  if (all_inside_.load()) report_missing(now - entered_s_);
+  report_missing(now);
   lock.unlock();
   Context* const before = std::exchange(context_here, &owner_);
   for (auto& task : finished) {
@@ -280,8 +347,16 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   context_here = before;
 }
 
-void Runtime::report_missing(double waited_s) {
-  if (patience_s_ <= 0 || waited_s < patience_s_ || std::exchange(said_missing_, true)) return;
+// Once in a wait.
+void Runtime::report_missing(double now_s) {
+  const double waited_s = now_s - entered_s_;
+  if (patience_s_ <= 0 || waited_s < patience_s_ || done_ >= wait_) return;
+  if (said_missing_.exchange(true)) return;
+  if (inside_ < team_)
+    std::fprintf(stderr,
+                 "poise: rank %u waits for tasks since %.0f s, but %u of its %u threads have not "
+                 "entered the wait\n",
+                 exchange_->rank(), waited_s, team_ - inside_, team_.load());
   for (const std::uint32_t rank : exchange_->missing())
     std::fprintf(
         stderr,
@@ -370,6 +445,8 @@ std::uint64_t Runtime::enter(unsigned team) {
   std::unique_lock lock(wait_mutex_);
   // The slowest thread of the team may still have to leave the wait before.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
+  if (inside_ > 0 && team != team_)
+    fail("a thread waits for tasks as one of {}, but others as {}", team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
     said_missing_ = false;
@@ -385,7 +462,9 @@ void Runtime::leave() {
   const std::lock_guard lock(wait_mutex_);
   if (--inside_ > 0) return;
   all_inside_ = false;
-  waiting_s_ += clock_s() - entered_s_;
+  const double waited_s = clock_s() - entered_s_;
+  waiting_s_ += waited_s;
+  threads_waiting_s_ += waited_s * (own_threads_ + team_);
   wait_changed_.notify_all();
 }
 
@@ -394,6 +473,9 @@ void Runtime::wait(unsigned team) {
     if (Children* children = workplace_->children()) wait_for_children(*children);
     return;
   }
+  if (context_here == &owner_)
+    fail("only tasks can wait for tasks, not what is called when they end, leave or are chosen");
+  if (team == 0) fail("no thread cannot wait for tasks; say how many of the program's do");
   if (team == 1 && !any_thread_ && !is_main_thread())
     fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can wait for tasks");
   const std::uint64_t wait = enter(team);
@@ -468,7 +550,11 @@ double Runtime::nap_until_called(double nap_s, double deaf_s) {
   return deaf_s;
 }
 
+// A policy may ask, too, from inside the exchange.
 Counters Runtime::counters() const {
+  std::unique_lock lock(exchange_mutex_, std::defer_lock);
+  const bool is_ours = stepping_here && &stepping_here->exchange_mutex_ == &exchange_mutex_;
+  if (!is_ours) lock.lock();
   Counters counters = workplace_->counters();
   const Counters& other = exchange_->counters();
   counters.requests = other.requests;
@@ -484,7 +570,9 @@ Counters Runtime::counters() const {
   counters.lent_to_one = other.lent_to_one;
   counters.most_to = other.most_to;
   counters.transfer_s = other.transfer_s;
+  const std::lock_guard wait_lock(wait_mutex_);
   counters.waiting_s = waiting_s_;
+  counters.idle_s = std::max(0.0, threads_waiting_s_ - counters.working_s - counters.transfer_s);
   return counters;
 }
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mpi.h>
 #include <mutex>
@@ -39,6 +41,8 @@ class Runtime {
   static Context* current_context();
 
  private:
+  void start_threads(unsigned own, MPI_Comm communicator);
+  void stop_threads();
   void describe(Task& task, With&& with) const;
   void progress_in_wait();
   void step_and_unlock(std::unique_lock<std::mutex> lock);
@@ -55,7 +59,8 @@ class Runtime {
   bool look_is_due(double now_s, double task_s) const;
   double helper_nap_s(double longest_s) const;
   double nap_until_called(double nap_s, double deaf_s);
-  void report_missing(double waited_s);
+  void report_missing(double now_s);
+  [[noreturn]] static void refuse(FunctionId function);
   void write_trace();
 
   Context& owner_;
@@ -66,24 +71,27 @@ class Runtime {
   std::unique_ptr<Events> events_;
   std::unique_ptr<Workplace> workplace_;
   std::unique_ptr<Exchange> exchange_;
-  std::mutex exchange_mutex_;
+  std::mutex own_mutex_;
+  std::mutex& exchange_mutex_;  // of all contexts, where MPI is for one thread at a time
   std::atomic<double> last_look_s_{0};
   std::atomic<double> look_takes_s_{1e-6};  // in vain, of a busy rank
   double poll_s_ = 0, patience_s_ = 0;
 
   // The wait that is open, if any. A team's threads come and go one by one.
-  std::mutex wait_mutex_;
+  mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
   std::atomic<std::uint64_t> wait_{0},
       done_{0};  // the number of the latest, and of the latest that ended
-  unsigned own_threads_ = 0, inside_ = 0;
+  unsigned own_threads_ = 0;
+  std::atomic<unsigned> inside_{0};
   std::atomic<unsigned> team_{1};  // threads of the program in the wait
   std::atomic<bool> all_inside_{false};
   std::atomic<bool> closing_{false};
-  bool said_missing_ = false;
-  double entered_s_ = 0;
-  double waiting_s_ = 0;
+  std::atomic<bool> said_missing_{false};
+  std::atomic<double> entered_s_{0};
+  double waiting_s_ = 0, threads_waiting_s_ = 0;  // the latter of all its threads
   std::vector<std::thread> threads_;
+  const int exceptions_ = std::uncaught_exceptions();  // under way when it began
 };
 
 }  // namespace poise::tasks

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtimes/archive/buffer.h"
@@ -19,9 +20,14 @@
 
 namespace poise::tasks {
 
-/// The tasks that one task submitted and that are not finished.
+class Order;
+
+/// The tasks that one task submitted: how many are not finished, and the order among them.
 struct Children {
+  Children();
+  ~Children();
   std::atomic<std::uint32_t> open{0};
+  std::unique_ptr<Order> order;  // made for the first that has one
 };
 
 struct Ordered;
@@ -97,6 +103,10 @@ struct Task {
   float seconds = 0;         // that it ran
   std::uint32_t ran_on = 0;  // the rank
 
+  /// The first failure is the one that is told.
+  void fail(std::string text) {
+    if (!std::exchange(failed, true)) extras.make().error = std::move(text);
+  }
   void forget_copies() {
     if (extras) extras.make().copies.clear();
   }

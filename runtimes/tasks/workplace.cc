@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <utility>
 
 #include "runtimes/tasks/clock.h"
 
 #include "poise/base/check.h"
+#include "poise/base/error.h"
 
 namespace poise::tasks {
 
@@ -60,9 +60,17 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
     used_.pop_back();
     blank_here->fetch_ahead();
   }
-  if (in_order) task = order_.add(std::move(task));
+  if (in_order) task = order_of(*task).add(std::move(task));
   if (!task) return;  // it has to wait
   enqueue(std::move(task), parent);
+}
+
+// A task's children wait for one another, never for it: it may wait for them.
+Order& Workplace::order_of(const Task& task) {
+  if (!task.siblings) return order_;
+  std::unique_ptr<Order>& order = task.siblings->order;
+  if (!order) order = std::make_unique<Order>();
+  return *order;
 }
 
 void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
@@ -94,12 +102,8 @@ void Workplace::call(Task& task) {
   const Running before = std::exchange(running_here, {this, &task, &children});
   try {
     functions_[task.function]->body(task.items);
-  } catch (const std::exception& exception) {
-    task.failed = true;
-    task.extras.make().error = exception.what();
   } catch (...) {
-    task.failed = true;
-    task.extras.make().error = "something that is no std::exception";
+    task.fail(thrown_text());
   }
   running_here = before;
 }
@@ -184,16 +188,24 @@ void Workplace::count_run(std::unique_ptr<Task>& task) {
   used_.push_back(std::move(task));
 }
 
-/// Returns whether that could take time.
+/// Returns whether that could take time. Nothing of the program's is left in the task then: once it
+/// counts as finished the program may go on, and what a call refers to be gone.
 bool Workplace::deliver(Task& task) {
   if (!task.extras) return false;
-  try {
-    if (task.extras->deliver && !task.failed) task.extras->deliver();
-    if (task.extras->on_finish) task.extras->on_finish();
-  } catch (const std::exception& exception) {
-    task.failed = true;
-    task.extras.make().error = std::string("when it was done: ") + exception.what();
-  }
+  Extras& extras = task.extras.make();
+  const auto call = [&](std::function<void()>&& what) {
+    const std::function<void()> once = std::exchange(what, nullptr);
+    if (!once) return;
+    try {
+      once();
+    } catch (...) {
+      task.fail("when it was done: " + thrown_text());
+    }
+  };
+  extras.on_lend = nullptr;
+  if (task.failed) extras.deliver = nullptr;
+  call(std::move(extras.deliver));
+  call(std::move(extras.on_finish));
   return true;
 }
 
@@ -204,9 +216,9 @@ void Workplace::count_finished(Task& task, std::uint32_t ran_on) {
     failures_.push_back(
         {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
   }
-  if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
   if (task.extras && task.extras->ordered)
-    for (auto& next : order_.finish(*task.extras->ordered)) enqueue(std::move(next), false);
+    for (auto& next : order_of(task).finish(*task.extras->ordered)) enqueue(std::move(next), false);
+  if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
   ++finished_;
 }
 

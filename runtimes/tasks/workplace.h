@@ -31,8 +31,9 @@ struct Failure {
 
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;
-  // In tasks; in waits, with and without tasks; with what was lent, on its way there and back.
-  double working_s = 0, waiting_s = 0, transfer_s = 0;
+  // In tasks; in waits, with and without tasks; with what was lent, on its way there and back; and
+  // what all threads' waits that have ended leave beside both: idle.
+  double working_s = 0, waiting_s = 0, transfer_s = 0, idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;
   std::uint64_t requests = 0, declines = 0, loans = 0, bytes_lent = 0, bytes_back = 0, messages = 0;
   // Of the data that lent tasks read and wrote: sent in messages, copied once in the memory of the
@@ -62,7 +63,7 @@ class Workplace {
 
   /// A new task, for submit.
   static std::unique_ptr<Task> blank();
-  /// `in_order`: after earlier such tasks that touch the same data.
+  /// `in_order`: after earlier such tasks, of the same parent or of none, that touch the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs tasks in a row, the first from `now_s` on, which becomes when the last one ended. They
@@ -135,6 +136,7 @@ class Workplace {
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
+  Order& order_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);
   void left(const std::vector<std::unique_ptr<Task>>& tasks);
 
