@@ -164,6 +164,7 @@ class Exchange {
   void handle_claim(Reader& reader, std::uint32_t from);
   void claimed(Reader& reader, std::uint32_t home, bool granted);
   void use_replicas(const Workplace::State& state);
+  bool claim_any();
   void tell_cancelled(const Task& task);
   void drop_replicas();
   std::unique_ptr<Task> take_away(std::uint64_t slot);

@@ -98,16 +98,13 @@ void Exchange::handle_replica(const Post::Arrival& arrival, Reader& reader, std:
 // Where a thread is free now: whoever has the token starts.
 void Exchange::use_replicas(const Workplace::State& state) {
   if (replicas_.empty()) return;
-  std::size_t busy = state.queued + state.running;
+  const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
+  const auto claimed = std::count_if(replicas_.begin(), replicas_.end(), is_claimed);
+  std::size_t busy = state.queued + state.running + static_cast<std::size_t>(claimed);
   for (Replica& replica : replicas_) {
     if (busy >= threads_) break;
-    if (!replica.token) {
-      ++busy;  // it will be, as far as it knows
-      if (std::exchange(replica.claimed, true)) continue;
-      Writer head = begin(Kind::claim, replica.task->home);
-      head.put(replica.ticket);
-      send(replica.task->home, std::move(head));
-    } else if (take_token(replica.token, replica.ticket)) {
+    if (!replica.token) continue;
+    if (take_token(replica.token, replica.ticket)) {
       ++counters_.replicas_won;
       ++busy;
       workplace_.accept_borrowed(std::move(replica.task));
@@ -117,6 +114,21 @@ void Exchange::use_replicas(const Workplace::State& state) {
     }
   }
   std::erase_if(replicas_, [](const Replica& replica) { return !replica.task; });
+  while (busy < threads_ && claim_any()) ++busy;
+}
+
+// Not the oldest, which its home is about to start: the answer would be no, time after time.
+bool Exchange::claim_any() {
+  std::vector<Replica*> unclaimed;
+  for (Replica& replica : replicas_)
+    if (!replica.token && !replica.claimed) unclaimed.push_back(&replica);
+  if (unclaimed.empty()) return false;
+  Replica& replica = *unclaimed[random_.below(unclaimed.size())];
+  replica.claimed = true;
+  Writer head = begin(Kind::claim, replica.task->home);
+  head.put(replica.ticket);
+  send(replica.task->home, std::move(head));
+  return true;
 }
 
 void Exchange::handle_claim(Reader& reader, std::uint32_t from) {
