@@ -5,11 +5,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mpi.h>
-#include <vector>
 
 #include "runtimes/tasks/arena.h"
+#include "runtimes/tasks/of_each_rank.h"
 #include "runtimes/tasks/sleeper.h"
 
 namespace poise::tasks {
@@ -20,34 +19,31 @@ class Bells {
  public:
   /// Collective. Ranks that share no memory have none.
   Bells(MPI_Comm communicator, Arena& arena);
-  ~Bells();
-  Bells(const Bells&) = delete;
-  Bells& operator=(const Bells&) = delete;
 
   void ring(std::uint32_t rank) {
-    if (Bell* const bell = of_rank_[rank]) bell->ring();
+    if (Bell* const bell = bells_.of(rank)) bell->ring();
   }
   /// Wakes who sleeps through what can wait until a task has ended.
   void call(std::uint32_t rank) {
-    if (Bell* const bell = of_rank_[rank]) bell->called.wake();
+    if (Bell* const bell = bells_.of(rank)) bell->called.wake();
   }
 
-  /// Whether all other ranks can ring this one's.
+  /// Whether there are other ranks and all can ring this one's.
   bool ring_for_all() const { return ring_for_all_; }
 
   /// Whether something is to come that was announced. For several threads at once.
   bool rings() const { return heard() != answered_.load(std::memory_order_relaxed); }
   /// How often it has rung.
-  std::uint32_t heard() const { return own_->heard.load(); }
+  std::uint32_t heard() const { return bells_.own().heard.load(); }
   /// What `rank` announced has come.
   void answer(std::uint32_t rank) {
-    if (!can_ring_[rank]) return;
+    if (!bells_.is_seen_by(rank)) return;
     answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   /// Where threads of this rank sleep until its bell rings, and until it is called.
-  Sleeper& rung() { return own_->rung; }
-  Sleeper& called() { return own_->called; }
+  Sleeper& rung() { return bells_.own().rung; }
+  Sleeper& called() { return bells_.own().called; }
 
  private:
   struct Bell {
@@ -59,11 +55,7 @@ class Bells {
     Sleeper rung, called;
   };
 
-  Arena& arena_;
-  Bell* own_ = nullptr;
-  std::unique_ptr<Bell> silent_;  // it, where it cannot be shared
-  std::vector<Bell*> of_rank_;    // null: none, or this rank
-  std::vector<bool> can_ring_;    // each rank here
+  OfEachRank<Bell> bells_;
   std::atomic<std::uint32_t> answered_{0};
   bool ring_for_all_ = false;
 };

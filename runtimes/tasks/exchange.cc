@@ -55,6 +55,7 @@ Exchange::Exchange(MPI_Comm communicator, const Neighbours& neighbours, const Kn
             settings["delay_us"] * 1e-6),
       arena_(communicator, neighbours.nodes, static_cast<std::size_t>(settings["shared_bytes"])),
       bells_(communicator, arena_),
+      board_(communicator, arena_),
       rank_(static_cast<std::uint32_t>(rank_in(communicator))),
       num_ranks_(static_cast<std::uint32_t>(size_of(communicator))),
       wave_(rank_, num_ranks_),
@@ -73,7 +74,9 @@ Exchange::Exchange(MPI_Comm communicator, const Neighbours& neighbours, const Kn
                   settings["share"], settings["max_tasks"]} {
   for (std::uint32_t rank = 0; rank < num_ranks_; ++rank) {
     peers_[rank].at = neighbours.of_rank[rank];
-    if (rank != rank_) nearest_first_.push_back(rank);
+    if (rank == rank_) continue;
+    nearest_first_.push_back(rank);
+    if (!board_.is_seen_by(rank)) unseen_by_.push_back(rank);
   }
   std::stable_sort(nearest_first_.begin(), nearest_first_.end(),
                    [this](std::uint32_t a, std::uint32_t b) {
@@ -96,6 +99,7 @@ void Exchange::step(double now_s, std::uint64_t wait, bool all_inside, unsigned 
   const bool left = post_.poll([this](const Post::Arrival& arrival) { handle(arrival); });
   const Workplace::State state = workplace_.state();
   send_results(state);
+  tell_node(state);
   if (num_ranks_ > 1 && in_wait_) {
     want_replicas(state);
     send_replicas();
@@ -227,9 +231,27 @@ void Exchange::send_waves(const std::vector<WaveMessage>& messages) {
   }
 }
 
+// Who has nothing to lend, and had nothing, has said so.
+void Exchange::tell_node(const Workplace::State& state) {
+  if (unseen_by_.size() + 1 == num_ranks_) return;
+  Load load = own_load(state);
+  if (load.queued == 0 && told_node_.queued == 0 && load.wait == told_node_.wait) return;
+  load.version = ++version_;
+  board_.say(load);
+  told_node_ = load;
+}
+
+// Before something is made of it.
+void Exchange::hear_node() {
+  if (unseen_by_.size() + 1 == num_ranks_) return;
+  for (const std::uint32_t rank : nearest_first_)
+    if (const auto load = board_.said_by(rank)) loads_.hear(*load);
+}
+
 // Tells one rank after the other, while there is something to tell. Nobody is disturbed by it.
 void Exchange::gossip(const Workplace::State& state) {
-  if (!push_ && !pull_) return;  // nobody acts on it
+  if (!push_ && !pull_) return;    // nobody acts on it
+  if (unseen_by_.empty()) return;  // all know
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
   next_gossip_s_ = now_s_ + kGossipEvery_s;
   const std::uint32_t to = loads_.next_listener();
@@ -250,6 +272,7 @@ void Exchange::call_if_unanswered() {
 
 void Exchange::ask_if_hungry(const Workplace::State& state) {
   if (!pull_ || state.queued >= threads_ || now_s_ < next_ask_s_) return;
+  hear_node();
   const auto whom = loads_.lender(wave_.wait(), now_s_, random_);
   if (!whom) return;
   // Whoever has tasks is given time to answer, but may be inside a long one.

@@ -14,6 +14,7 @@
 
 #include "runtimes/tasks/arena.h"
 #include "runtimes/tasks/bells.h"
+#include "runtimes/tasks/board.h"
 #include "runtimes/tasks/bytes.h"
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/loads.h"
@@ -185,6 +186,8 @@ class Exchange {
   std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);
 
+  void tell_node(const Workplace::State& state);
+  void hear_node();
   void gossip(const Workplace::State& state);
 
   const Knobs& settings_;
@@ -192,6 +195,7 @@ class Exchange {
   Post post_;
   Arena arena_;
   Bells bells_;
+  Board board_;
   // After the last step: something from or to this rank; and nothing of importance that no bell
   // tells of.
   std::atomic<bool> under_way_{false}, hears_all_{false};
@@ -225,6 +229,8 @@ class Exchange {
   std::deque<Unanswered> unanswered_;  // the latest questions
   double next_replicas_s_ = 0;
   std::uint32_t version_ = 0;
+  Load told_node_;
+  std::vector<std::uint32_t> unseen_by_;  // ranks to be told by messages
   bool in_wait_ = false, asked_now_ = false, said_policy_failed_ = false;
   double stated_load_ = 0;
   Counters counters_;

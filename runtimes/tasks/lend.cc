@@ -179,6 +179,7 @@ void Exchange::state_load(const Workplace::State& state) {
 void Exchange::lend_if_it_pays(const Workplace::State& state) {
   const bool asked = std::exchange(asked_now_, false);
   if (!asked && now_s_ < next_decision_s_) return;
+  if (state.lendable > 0) hear_node();
   state_load(state);
   const std::vector<Loan> decided = state.lendable > 0 ? loans(state) : std::vector<Loan>{};
   next_decision_s_ = now_s_ + std::max(kDecisionEvery_s, kPerDecision * (clock_s() - now_s_));
