@@ -215,6 +215,22 @@ TEST(Faults, an_ordered_task_may_wait_for_its_own_ordered_tasks) {
   }
 }
 
+// Each would run inside the one before, as those that are to run first have not run yet.
+const auto kChild = function("child", [] {});
+const auto kParent = function("parent", [] {
+  Context::current().submit(kChild);
+  Context::current().wait();
+});
+
+TEST(Faults, many_tasks_that_wait_do_not_wait_inside_one_another) {
+  Context context(MPI_COMM_WORLD);
+  constexpr int kParents = 100000;
+  for (int t = 0; t < kParents && is_first(); ++t) context.submit({.priority = 1}, kParent);
+  context.wait();
+  const Counters counters = context.counters();
+  EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 2u * kParents);
+}
+
 TEST(Faults, results_follow_in_messages_of_their_own_where_they_are_long) {
   for (const char* settings :
        {"shared_bytes=0,large_bytes=1000,chunk_bytes=5000", "large_bytes=1000"}) {

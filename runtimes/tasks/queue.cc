@@ -7,11 +7,13 @@
 namespace poise::tasks {
 
 namespace {
+constexpr std::size_t kNear = 64;
 constexpr int kMostPassed = 64;  // else many that come the shortest first would take n² steps
 }  // namespace
 
 void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
+  if (task.siblings) task.siblings->queued += static_cast<std::size_t>(sign);
   if (task.pinned) return;
   lendable_ += static_cast<std::size_t>(sign);
   if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
@@ -64,6 +66,24 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   if (later != tasks.end() && ++later != tasks.end()) (*later)->fetch_ahead();
   count(*task, -1);
   return task;
+}
+
+// They came to the front of their level, so mostly are still near it.
+std::unique_ptr<Task> Queue::pop_of(const Children& children) {
+  if (children.queued == 0) return nullptr;
+  const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
+  for (const std::size_t near : {kNear, size_})
+    for (auto& [priority, level] : levels_)
+      for (auto* tasks : {&level.pinned, &level.free}) {
+        const auto end =
+            tasks->begin() + static_cast<std::ptrdiff_t>(std::min(near, tasks->size()));
+        const auto found = std::find_if(tasks->begin(), end, is_one);
+        if (found == end) continue;
+        std::unique_ptr<Task> task = std::move(*found);
+        tasks->erase(found);
+        return leave(std::move(task));
+      }
+  return nullptr;
 }
 
 std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {

@@ -38,6 +38,9 @@ class Queue {
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
+  /// The first of these to run, null when none is here.
+  std::unique_ptr<Task> pop_of(const Children& children);
+
   /// A task to lend: of the least priority the one that would be started last; after all own ones
   /// a borrowed one, if `borrowed_too`. Null if none may leave.
   std::unique_ptr<Task> take_last(bool borrowed_too);

@@ -22,11 +22,13 @@ namespace poise::tasks {
 
 class Order;
 
-/// The tasks that one task submitted: how many are not finished, and the order among them.
+/// The tasks that one task submitted: how many are not finished, how many of these are in the queue
+/// of this rank, and the order among them.
 struct Children {
   Children();
   ~Children();
   std::atomic<std::uint32_t> open{0};
+  std::size_t queued = 0;        // under the lock of the queue
   std::unique_ptr<Order> order;  // made for the first that has one
 };
 

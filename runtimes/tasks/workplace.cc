@@ -18,12 +18,14 @@ struct Running {
   const Workplace* workplace = nullptr;
   Task* task = nullptr;
   std::shared_ptr<Children>* children = nullptr;  // the task's own
+  unsigned depth = 0;
 };
 thread_local Running running_here;
 
 // Memory that is used again costs less than what malloc finds.
 thread_local std::unique_ptr<Task> blank_here;
 constexpr std::size_t kMostUsed = 1 << 14;  // that a workplace keeps
+constexpr unsigned kFewInside = 32;         // tasks that wait inside one another
 
 }  // namespace
 
@@ -99,7 +101,8 @@ bool Workplace::is_ours(std::unique_ptr<Task>& task) {
 
 void Workplace::call(Task& task) {
   std::shared_ptr<Children> children;
-  const Running before = std::exchange(running_here, {this, &task, &children});
+  const Running before =
+      std::exchange(running_here, {this, &task, &children, running_here.depth + 1});
   try {
     functions_[task.function]->body(task.items);
   } catch (...) {
@@ -122,10 +125,18 @@ struct Workplace::Row {
   }
 };
 
+// It ends without the others: tasks wait for their own only.
+std::unique_ptr<Task> Workplace::pop() {
+  const Children* const awaited = children();
+  auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
+  if (task || running_here.depth > kFewInside) return task;
+  return queue_.pop();
+}
+
 std::unique_ptr<Task> Workplace::next() {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
-  do task = queue_.pop();
+  do task = pop();
   while (task && !is_ours(task));
   queued_.store(queue_.size(), std::memory_order_relaxed);
   running_ += task != nullptr;

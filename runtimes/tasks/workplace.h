@@ -69,7 +69,8 @@ class Workplace {
   /// Runs tasks in a row, the first from `now_s` on, which becomes when the last one ended. They
   /// are timed and counted together, so several, `most` at most, are of one function, nobody waits
   /// for a single one of them, and nobody has `called` in between. Returns how many ran; 0 if there
-  /// was none.
+  /// was none. Inside a task that waits for its own, these come first; others only while few tasks
+  /// wait inside one another on this thread, as each keeps its part of the stack.
   std::size_t run(double& now_s, std::size_t most, const std::function<bool()>& called);
 
   /// The task that the calling thread runs, of this workplace; else null.
@@ -128,6 +129,7 @@ class Workplace {
  private:
   struct Row;
   std::unique_ptr<Task> next();
+  std::unique_ptr<Task> pop();
   std::unique_ptr<Task> next_in_row(const Task& before);
   bool may_wait_for_its_row(const Task& task) const;
   void call(Task& task);
