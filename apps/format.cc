@@ -76,6 +76,7 @@ std::string count_text(std::uint64_t count, std::string_view noun) {
 std::string change_text(double value, double base) {
   if (base <= 0) return "-";
   const double percent = 100 * (value / base - 1);
+  if (!std::isfinite(percent)) return "-";
   return std::abs(percent) < 0.05 ? "0.0%" : fmt::format("{:+.1f}%", percent);
 }
 

@@ -42,12 +42,6 @@ std::uint32_t Network::router_of(NodeId node) const {
   return router_of_node.empty() ? node / nodes_per_router : router_of_node[node];
 }
 
-std::uint32_t Network::num_routers() const {
-  std::uint32_t product = 1;
-  for (const std::uint32_t dim : dims) product *= dim;
-  return product;
-}
-
 std::uint32_t Network::router_hops(std::uint32_t a, std::uint32_t b) const {
   if (shape == Shape::dragonfly) return dragonfly_hops(dims[0], dims[1], a, b);
   return grid_hops(*this, a, b);

@@ -54,7 +54,6 @@ struct Network {
   std::uint32_t hops(NodeId a, NodeId b) const;
 
   std::uint32_t router_of(NodeId node) const;
-  std::uint32_t num_routers() const;
   std::uint32_t router_hops(std::uint32_t a, std::uint32_t b) const;
   /// Between the routers of two nodes.
   std::uint32_t hops_on_routers(NodeId a, NodeId b) const;

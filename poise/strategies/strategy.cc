@@ -29,6 +29,7 @@ Choice parse_strategy(std::string_view text) {
 std::vector<Choice> parse_strategies(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view piece : split(text, ',')) {
+    if (piece.empty()) fail("the name of a strategy is missing in \"{}\"", text);
     const bool continues = !items.empty() && piece.find('=') != std::string_view::npos &&
                            piece.find(':') == std::string_view::npos;
     if (continues)
