@@ -39,6 +39,7 @@ int run_tests(const Wanted& wanted, int level) {
     return 1;
   }
   report_as(own_rank());
+  watch_calls(level);
   int failed = RUN_ALL_TESTS();
   reduce(MPI_COMM_WORLD, failed, MPI_MAX);
   check_leaks();

@@ -82,6 +82,9 @@ Policy all_to_the_last_rank();
 /// two memory domains.
 void pretend_two_domains();
 
+/// From now on a test fails in which a thread calls MPI that may not, with this level of threads.
+void watch_calls(int thread_level);
+
 /// What is checked from outside: a rank that comes late to a wait or is killed in a task, a message
 /// of which only half is expected; contexts where there is no MPI.
 void run_into(std::string_view trouble);
