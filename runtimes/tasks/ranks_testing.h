@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -77,6 +78,9 @@ inline void keep_threads_until_one_has_left(Context& context, unsigned threads =
 
 /// A policy by which the last rank gets all that others have.
 Policy all_to_the_last_rank();
+
+std::vector<int> allowed_units(pid_t thread = 0);
+void bind_to(const std::vector<int>& units);
 
 /// From now on hwloc takes the first two processing units that this rank may use for a machine of
 /// two memory domains.
