@@ -37,28 +37,20 @@ Annotations with_index(int index) {
   return annotations;
 }
 
-// Keeps the first rank from running the others itself before one has left.
-std::atomic<bool> has_left{false};
-const auto kUntilLeft = function("until one has left", [] {
-  const auto begin = std::chrono::steady_clock::now();
-  while (!has_left && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
-    Context::current().poll();
-});
-
 // Every other task of the first rank has annotations, and is to see these.
 void check_what_tasks_see(Policy policy, const std::string& settings,
                           const std::vector<std::uint32_t>& replicas) {
   Context context(MPI_COMM_WORLD, {.settings = settings, .policy = std::move(policy)});
   std::vector<Future<int>> seen;
-  has_left = context.num_ranks() == 1;
-  if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
+  if (context.rank() == 0) keep_threads_until_one_has_left(context);
   for (int t = 0; t < 60 && context.rank() == 0; ++t) {
-    With with{.replicas = replicas, .on_lend = [](std::span<Item>) { has_left = true; }};
+    With with = says_when_it_leaves();
+    with.replicas = replicas;
     if (t % 2) with.annotations = with_index(t);
     seen.push_back(context.submit(std::move(with), kLook, 200));
   }
   context.wait();
-  EXPECT_TRUE(has_left || context.rank() > 0);
+  EXPECT_TRUE(one_has_left || context.rank() > 0);
   for (int t = 0; t < 60 && context.rank() == 0; ++t)
     EXPECT_EQ(seen[static_cast<std::size_t>(t)].get(), t % 2 ? t : -1);
 }
@@ -93,17 +85,16 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
     return loans;
   };
   Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = policy});
-  has_left = context.num_ranks() == 1;
-  if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
+  if (context.rank() == 0) keep_threads_until_one_has_left(context);
   for (int t = 1; t < 60 && context.rank() == 0; ++t) {
-    With with{.on_lend = [](std::span<Item>) { has_left = true; }};
+    With with = says_when_it_leaves();
     if (t % 3 == 0) with.annotations = {{"index", t}};
     with.name = t % 3 == 0 ? static_cast<std::uint64_t>(t) : 0;
     context.submit(std::move(with), kLook, 200);
   }
   context.wait();
   EXPECT_TRUE(all_right);
-  EXPECT_TRUE(has_left || context.rank() > 0);
+  EXPECT_TRUE(one_has_left || context.rank() > 0);
 }
 
 TEST(Self, knows_its_home_and_whether_it_is_one_of_several) {

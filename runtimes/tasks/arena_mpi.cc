@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::size_t kPart = std::size_t{1} << 24;
 
-int my_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
 // Some tests say what holds between ranks of one node.
 bool on_one_node() {
   const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
@@ -38,7 +32,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
   auto* here = static_cast<int*>(arena.allocate(sizeof(int)));
-  *here = 100 + my_rank();
+  *here = 100 + own_rank();
   const auto spot = arena.find(here, sizeof(int));
   EXPECT_EQ(spot.has_value(), count_ranks() > 1);
   if (!spot) return arena.deallocate(here, sizeof(int));
@@ -53,7 +47,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
 
 TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
   Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
-  const std::uint64_t seed = 7 + static_cast<unsigned>(my_rank());
+  const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);
   Random random(seed);
   struct Piece {

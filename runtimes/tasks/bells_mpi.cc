@@ -24,11 +24,7 @@ const auto kUntilLent = function("until lent", [](double most_s) {
   while (!is_lent && clock_s() < end_s) std::this_thread::sleep_for(std::chrono::microseconds(100));
 });
 
-std::uint32_t next_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return static_cast<std::uint32_t>((rank + 1) % count_ranks());
-}
+std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
 
 TEST(Bells, ring_until_they_are_answered) {
   const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;

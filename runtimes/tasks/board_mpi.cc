@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPart = std::size_t{1} << 24;
 
-std::uint32_t self() { return static_cast<std::uint32_t>(rank_here()); }
+std::uint32_t self() { return static_cast<std::uint32_t>(own_rank()); }
 
 TEST(Board, shows_what_each_rank_of_the_node_said_last) {
   Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);

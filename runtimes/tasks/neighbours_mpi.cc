@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <set>
 #include <thread>
 
@@ -18,30 +17,12 @@ namespace {
 const auto kDoze =
     function("doze", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
 
-std::vector<int> allowed_units() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> units;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return units;
-  for (int unit = 0; unit < CPU_SETSIZE; ++unit)
-    if (CPU_ISSET(unit, &set)) units.push_back(unit);
-  return units;
-}
-
-void bind_to(const std::vector<int>& units) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int unit : units) CPU_SET(unit, &set);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof set, &set), 0);
-}
-
 // Even ranks are in one domain, odd ones in the other.
 TEST(Domains, that_ranks_are_bound_to_are_filled_near_before_far) {
   const auto units = allowed_units();
-  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "is for a run with --domains";
   if (units.size() < 2) GTEST_SKIP() << "needs two processing units";
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "is for a run with --domains";
+  const int rank = own_rank();
   bind_to({units[static_cast<std::size_t>(rank % 2)]});
   std::set<std::uint32_t> seen;
   Policy policy;

@@ -9,8 +9,19 @@
 #include <thread>
 
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/ranks_testing.h"
 
 namespace poise::tasks {
+
+Policy all_to_the_last_rank() {
+  Policy policy;
+  policy.decide = [](const LendingView& view) {
+    const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
+    return std::vector<Loan>{{last, view.queued, {}}};
+  };
+  return policy;
+}
+
 namespace {
 
 const auto kWhere = function("where", [](int us) {

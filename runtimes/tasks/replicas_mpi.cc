@@ -96,12 +96,6 @@ TEST_P(Replicas, tell_of_each_copy_that_did_not_run) {
 
 // Two tasks that keep their rank busy: until a copy has left, looking at messages, and then without
 // looking until that copy has run elsewhere.
-std::atomic<bool> has_left{false};
-const auto kUntilLeft = function("until left", [] {
-  const auto begin = std::chrono::steady_clock::now();
-  while (!has_left && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
-    Context::current().poll();
-});
 const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
   const auto begin = std::chrono::steady_clock::now();
   while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&
@@ -115,12 +109,10 @@ TEST(Replication, starts_copies_while_their_home_is_busy) {
   std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
   Future<int> ran_on;
   if (context.rank() == 0) {
-    has_left = false;
-    context.submit(With{.priority = 2, .pinned = true}, kUntilLeft);
+    keep_threads_until_one_has_left(context);
     context.submit(With{.priority = 1, .pinned = true}, kUntilRun, in(number));
-    With with;
+    With with = says_when_it_leaves();
     with.replicas = {1};
-    with.on_lend = [](std::span<Item>) { has_left = true; };
     ran_on = context.submit(std::move(with), kAddOne, inout(number), 0);
   }
   context.wait();
@@ -154,10 +146,9 @@ TEST(Replication, are_chosen_by_a_policy) {
     return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};
   };
   Context context(MPI_COMM_WORLD, {.settings = "policy=none", .policy = policy});
-  has_left = count_ranks() == 1;
-  if (context.rank() == 0) context.submit(With{.priority = 1, .pinned = true}, kUntilLeft);
+  if (context.rank() == 0) keep_threads_until_one_has_left(context);
   for (int t = 0; t < 150 && context.rank() == 0; ++t)
-    context.submit(With{.on_lend = [](std::span<Item>) { has_left = true; }}, kBusy, 0);
+    context.submit(says_when_it_leaves(), kBusy, 0);
   context.wait();
   const std::uint64_t sent = sum_over_ranks(context.counters().replicas_sent);
   EXPECT_LE(sent, 75u);

@@ -1,0 +1,27 @@
+"""How jobs end in which a rank is killed inside a task, or is sent more than it expects: with a status
+that is not 0, and soon. What Open MPI's launcher says of it is sometimes lost on the way."""
+
+import os
+import subprocess
+import unittest
+
+LAUNCH = os.environ["LAUNCH"].split()
+MOST_S = 15  # unnoticed, a killed rank is waited for for ever, and half a message for 20 s
+
+
+class EndTest(unittest.TestCase):
+    def ends_soon_after(self, line, trouble):
+        done = subprocess.run([*LAUNCH, os.environ["PROGRAM"], f"--trouble={trouble}"], timeout=MOST_S,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertIn(line, done.stdout, "it has ended before that")
+        self.assertNotEqual(done.returncode, 0, "the job ended well")
+
+    def test_a_killed_rank_ends_the_job(self):
+        self.ends_soon_after("rank 2 is inside its last task", "killed")
+
+    def test_so_does_a_message_that_is_too_long(self):
+        self.ends_soon_after("rank 0 expects half a message", "truncated")
+
+
+if __name__ == "__main__":
+    unittest.main()

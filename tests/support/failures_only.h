@@ -1,0 +1,31 @@
+// What ranks other than the first print of their tests: what fails on them.
+#pragma once
+
+#include <cstdio>
+#include <gtest/gtest.h>
+
+namespace poise {
+
+class FailuresOnly : public testing::EmptyTestEventListener {
+ public:
+  explicit FailuresOnly(int rank) : rank_(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed())
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name(), result.line_number(),
+                   result.message());
+  }
+
+  int rank_;
+};
+
+/// Rank 0 reports all.
+inline void report_as(int rank) {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (rank == 0) return;
+  delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new FailuresOnly(rank));
+}
+
+}  // namespace poise
