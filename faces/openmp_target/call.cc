@@ -30,10 +30,19 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
+/// What a region sees, of memory that needs no place of its own in the order.
+Parameter as_literal(const Parameter& memory) {
+  char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
+  return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};
+}
+
 /// Whoever may touch anything comes after all earlier regions and before all later ones.
 void touch_anything(Call& call) {
   constexpr std::uintptr_t kFirst = 1;  // null would be no data
   constexpr std::size_t kAll = std::size_t{1} << 55;
+  for (std::size_t i = 0; i < call.parameters.size(); ++i)
+    if (std::ranges::find(call.copied, i) == call.copied.end())
+      call.parameters[i] = as_literal(call.parameters[i]);
   call.touched.clear();
   touch(call, {reinterpret_cast<char*>(kFirst), kAll});
 }

@@ -71,6 +71,13 @@ int omp_get_num_devices(void) { return num_devices(); }
 int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
+// The same by libomp's version of their names. Preloaded, this library comes before libomp, whose
+// own functions would ask a libomptarget behind it.
+int num_devices_for_libomp(void) { return num_devices(); }
+asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
+asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");
+asm(".symver num_devices_for_libomp, omp_get_device_num@VERSION");
+
 void* omp_target_alloc(std::size_t bytes, int) { return std::malloc(bytes); }
 void omp_target_free(void* memory, int) { std::free(memory); }
 
