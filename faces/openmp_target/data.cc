@@ -17,7 +17,7 @@ struct Item {
 };
 using Items = std::vector<Item>;
 
-using Mapper = void (*)(Items*, void* base, void* begin, std::int64_t bytes, std::int64_t type,
+using Mapper = void (*)(void* items, void* base, void* begin, std::int64_t bytes, std::int64_t type,
                         void* name);
 
 #define DATA                                                                                    \
