@@ -1,7 +1,6 @@
 // OpenMP's functions on devices and their memory. All memory is the host's.
 #include "faces/openmp_target/device.h"
 
-#include <algorithm>
 #include <chameleon.h>
 #include <climits>
 #include <cstdlib>
@@ -38,19 +37,20 @@ std::size_t elements_below(const std::size_t* sizes, int dimension, int num_dime
   return elements;
 }
 
+/// From a dimension on; of the last one a row in one piece.
 void copy_box(char* to, const char* from, const Box& box, int dimension) {
-  if (dimension == box.num_dimensions) {
-    std::memcpy(to, from, box.element_bytes);
-    return;
-  }
   const auto below = [&](const std::size_t* sizes) {
     return box.element_bytes * elements_below(sizes, dimension, box.num_dimensions);
   };
   const std::size_t to_step = below(box.to_sizes), from_step = below(box.from_sizes);
   to += box.to_offsets[dimension] * to_step;
   from += box.from_offsets[dimension] * from_step;
-  for (std::size_t i = 0; i < box.volume[dimension]; ++i)
-    copy_box(to + i * to_step, from + i * from_step, box, dimension + 1);
+  const std::size_t volume = box.volume[dimension];
+  if (dimension + 1 == box.num_dimensions)
+    std::memcpy(to, from, volume * box.element_bytes);
+  else
+    for (std::size_t i = 0; i < volume; ++i)
+      copy_box(to + i * to_step, from + i * from_step, box, dimension + 1);
 }
 
 void note_dependences(int count) {
