@@ -103,7 +103,7 @@ int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t
 }
 int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
                             std::size_t from_offset, int to_device, int from_device, int count,
-                            void*) {
+                            omp_depend_t*) {
   note_dependences(count);
   return omp_target_memcpy(to, from, bytes, to_offset, from_offset, to_device, from_device);
 }
@@ -124,7 +124,7 @@ int omp_target_memcpy_rect(BOX) {
            0);
   return 0;
 }
-int omp_target_memcpy_rect_async(BOX, int count, void*) {
+int omp_target_memcpy_rect_async(BOX, int count, omp_depend_t*) {
   note_dependences(count);
   return omp_target_memcpy_rect(to, from, element_bytes, num_dimensions, volume, to_offsets,
                                 from_offsets, to_sizes, from_sizes, 0, 0);
@@ -134,7 +134,7 @@ void* omp_target_memset(void* memory, int value, std::size_t bytes, int) {
   return memory ? std::memset(memory, value, bytes) : nullptr;
 }
 void* omp_target_memset_async(void* memory, int value, std::size_t bytes, int device, int count,
-                              void*) {
+                              omp_depend_t*) {
   note_dependences(count);
   return omp_target_memset(memory, value, bytes, device);
 }
