@@ -13,6 +13,8 @@ enum MapType : std::int64_t {
   kTargetParameter = 0x020,
   kPrivate = 0x080,
   kLiteral = 0x100,
+  kImplicit = 0x200,  // no clause says so
+  kPresent = 0x1000,
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "faces/openmp_target/trouble.h"
+
 namespace poise::openmp_target {
 
 namespace {
@@ -45,6 +47,13 @@ std::optional<Range> held_around(void* address) {
   const auto found = around(static_cast<char*>(address));
   if (found == ranges.end()) return std::nullopt;
   return Range{found->first, found->second.bytes};
+}
+
+void need_present(Range range) {
+  if (!range.begin) return;
+  const auto held = held_around(range.begin);
+  if (!held || range.begin + range.bytes > held->begin + held->bytes)
+    end("`present` is said of memory that no `target data` holds");
 }
 
 void attach(void* pointer) {

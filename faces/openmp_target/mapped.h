@@ -17,6 +17,9 @@ void release(Range range, bool for_good);
 /// The memory held around an address.
 std::optional<Range> held_around(void* address);
 
+/// Ends the program unless all of it is held, as the modifier `present` demands.
+void need_present(Range range);
+
 /// Pointers that were mapped with what they point to; counted likewise.
 void attach(void* pointer);
 void detach(void* pointer, bool for_good);

@@ -18,16 +18,20 @@ Offload offload() {
   return asked;
 }
 
-void say(const std::string& why, const char* instead) {
+void note(const std::string& what) {
   static std::mutex mutex;
   static std::set<std::string> said;
   const std::lock_guard lock(mutex);
-  if (!said.insert(why).second) return;
-  if (offload() != Offload::kMandatory) {
-    std::fprintf(stderr, "omp target: %s; such regions %s\n", why.c_str(), instead);
-    return;
-  }
-  std::fprintf(stderr, "omp target: %s; OMP_TARGET_OFFLOAD=mandatory forbids that\n", why.c_str());
+  if (said.insert(what).second) std::fprintf(stderr, "omp target: %s\n", what.c_str());
+}
+
+void say(const std::string& why, const char* instead) {
+  if (offload() == Offload::kMandatory) end(why + "; OMP_TARGET_OFFLOAD=mandatory forbids that");
+  note(why + "; such regions " + instead);
+}
+
+void end(const std::string& why) {
+  std::fprintf(stderr, "omp target: %s\n", why.c_str());
   std::_Exit(1);
 }
 
