@@ -25,7 +25,20 @@ void Order::split(Address at) {
   segments_.emplace(at, std::move(right));
 }
 
-void Order::touch(Address begin, Address end, bool writes, const std::shared_ptr<Ordered>& who) {
+// What many touched is in one piece again.
+void Order::write(Address begin, Address end, const std::shared_ptr<Ordered>& who) {
+  split(begin);
+  split(end);
+  const auto first = segments_.lower_bound(begin), last = segments_.lower_bound(end);
+  for (auto segment = first; segment != last; ++segment) {
+    comes_after(segment->second.writer, who);
+    for (const auto& reader : segment->second.readers) comes_after(reader, who);
+  }
+  segments_.erase(first, last);
+  segments_.emplace(begin, Segment{end, who, {}});
+}
+
+void Order::read(Address begin, Address end, const std::shared_ptr<Ordered>& who) {
   split(begin);
   split(end);
   for (Address at = begin; at < end;) {
@@ -36,14 +49,8 @@ void Order::touch(Address begin, Address end, bool writes, const std::shared_ptr
     }
     Segment& segment = next->second;
     comes_after(segment.writer, who);
-    if (writes) {
-      for (const auto& reader : segment.readers) comes_after(reader, who);
-      segment.readers.clear();
-      segment.writer = who;
-    } else {
-      std::erase_if(segment.readers, [](const auto& reader) { return reader->finished; });
-      segment.readers.push_back(who);
-    }
+    std::erase_if(segment.readers, [](const auto& reader) { return reader->finished; });
+    segment.readers.push_back(who);
     at = segment.end;
   }
 }
@@ -57,7 +64,7 @@ std::unique_ptr<Task> Order::add(std::unique_ptr<Task> task) {
       if (item.mode == Mode::literal || !item.data || item.bytes == 0) continue;
       if (item.comes_back() != writes) continue;
       const auto begin = reinterpret_cast<Address>(item.data);
-      touch(begin, begin + item.bytes, writes, who);
+      writes ? write(begin, begin + item.bytes, who) : read(begin, begin + item.bytes, who);
     }
   if (who->waits_for == 0) return task;
   who->task = std::move(task);

@@ -38,7 +38,8 @@ class Order {
     std::shared_ptr<Ordered> writer;
     std::vector<std::shared_ptr<Ordered>> readers;  // since it was written
   };
-  void touch(Address begin, Address end, bool writes, const std::shared_ptr<Ordered>& who);
+  void write(Address begin, Address end, const std::shared_ptr<Ordered>& who);
+  void read(Address begin, Address end, const std::shared_ptr<Ordered>& who);
   void split(Address at);
 
   std::map<Address, Segment> segments_;  // by begin; they do not overlap
