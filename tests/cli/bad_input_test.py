@@ -65,6 +65,8 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",
                             says='did you mean "nuco"?')
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategy")
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
+                            says='the name of a strategy is missing in "keep,"')
 
     def test_knobs(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"
