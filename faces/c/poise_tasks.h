@@ -84,6 +84,10 @@ int poise_tasks_wait(poise_tasks* context);
 /* The same for a team of threads of which each calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
 
+/* Runs one task, if there is one, inside a wait or before it. `ran`, which may be null, says
+   whether there was. */
+int poise_tasks_yield(poise_tasks* context, int* ran);
+
 /* Looks at messages. For long tasks, which may call it now and then. */
 int poise_tasks_poll(poise_tasks* context);
 
