@@ -217,9 +217,11 @@ tasks::With with_of(cham_migratable_task_t* task, int num_ranks) {
   with.pinned = task->pinned;
   with.ordered = task->ordered;
   with.on_finish = [task] {
+    {
+      const std::lock_guard lock(mutex);
+      task->finished = true;
+    }
     for (const auto& done : task->on_finish) done.function(done.argument);
-    const std::lock_guard lock(mutex);
-    task->finished = true;
   };
   return with;
 }

@@ -51,6 +51,7 @@ void fails(int) {
   throw std::runtime_error("on purpose");
 }
 void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
+void refuses_to_hear(void*) { throw std::runtime_error("this is not to be heard"); }
 void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
           char* sum) {
   *sum = static_cast<char>(*a0 + *a1 + *a2 + *a3 + *a4 + *a5 + *a6 + *a7);
@@ -162,6 +163,7 @@ void corners(int rank) {
   std::atomic<int> calls{0};
   int nowhere[] = {-5, 1000000};
   chameleon_set_callback_task_finish(task, finished, &calls);
+  chameleon_set_callback_task_finish(task, refuses_to_hear, nullptr);
   chameleon_set_callback_task_finish(task, nullptr, nullptr);
   chameleon_set_task_replication_info(task, -1, nowhere);
   chameleon_set_task_replication_info(task, 2, nullptr);
@@ -174,7 +176,7 @@ void corners(int rank) {
   check(!chameleon_create_task(reinterpret_cast<void*>(nothing), 1, nullptr), "null for arguments");
   check(!chameleon_create_task(reinterpret_cast<void*>(nothing), -1, nullptr), "fewer than none");
   check(!chameleon_local_task_has_finished(id), "a task has not finished before the wait");
-  chameleon_distributed_taskwait(0);
+  check(chameleon_distributed_taskwait(0) == CHAM_FAILURE, "a callback that throws is a failure");
   check(chameleon_local_task_has_finished(id), "a task has finished after the wait");
   check(numbers[8] == 36, "nine arguments");
   check(calls == 1, "a task added twice has finished once");
