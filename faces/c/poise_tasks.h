@@ -67,7 +67,8 @@ typedef struct poise_with {
   int32_t priority; /* higher first; 0 is usual */
   int pinned;       /* runs on this rank */
   int ordered;      /* after earlier ordered tasks that touch the same data */
-  void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
+  void (*on_finish)(void* argument); /* on this rank, by any thread, once, when outputs are in
+                                        place; may be null */
   void* argument;
   const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
   int num_replicas;
