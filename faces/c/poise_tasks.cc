@@ -1,8 +1,13 @@
 #include "faces/c/poise_tasks.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtimes/tasks/context.h"
@@ -14,8 +19,9 @@ namespace tasks = poise::tasks;
 namespace {
 
 thread_local std::string last_error;
-thread_local std::string failure;  // of the task that this thread runs
-thread_local bool has_failed = false;
+thread_local std::optional<std::string> failure;  // of the task that this thread runs
+std::mutex registering;
+std::atomic<int> num_functions{0};  // with those that C did not register
 
 // Runs a call of the C++ interface; nothing leaves it but a number.
 template <typename Call>
@@ -37,6 +43,16 @@ tasks::Context& context_of(poise_tasks* context) {
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
+// What a task says of itself is not said of the one in which it runs, which may wait for it.
+class OwnFailure {
+ public:
+  OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
+  ~OwnFailure() { failure = std::move(before_); }
+
+ private:
+  std::optional<std::string> before_;
+};
+
 void call(poise_task_function function, std::span<const tasks::Item> items) {
   std::vector<void*> data;
   std::vector<std::size_t> bytes;
@@ -44,9 +60,9 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
     data.push_back(item.data);
     bytes.push_back(item.bytes);
   }
-  has_failed = false;
+  const OwnFailure own;
   function(data.data(), bytes.data(), static_cast<int>(items.size()));
-  if (has_failed) throw std::runtime_error(failure);
+  if (failure) throw std::runtime_error(*failure);
 }
 
 // C may have written what is no value of the enum, which C++ must not even read as one.
@@ -68,7 +84,14 @@ tasks::Mode mode_of(int mode) {
   poise::fail("an item's mode is {}; it is one of poise_mode", mode);
 }
 
+// So many of what a task has are to begin there.
+void check_list(const char* what, const void* begin, int count) {
+  if (count < 0 || (count > 0 && !begin))
+    poise::fail("there are no {} {} at {}", count, what, begin);
+}
+
 poise::Annotations annotations_of(const poise_with& with) {
+  check_list("annotations", with.annotations, with.num_annotations);
   poise::Annotations annotations;
   for (int i = 0; i < with.num_annotations; ++i) {
     const poise_annotation& given = with.annotations[i];
@@ -101,6 +124,17 @@ int copy_annotation(const char* name, T* value) {
   return found != nullptr;
 }
 
+std::vector<std::uint32_t> replicas_of(const poise_with& with) {
+  check_list("replicas", with.replicas, with.num_replicas);
+  std::vector<std::uint32_t> ranks;
+  for (int i = 0; i < with.num_replicas; ++i) {
+    if (with.replicas[i] < 0)
+      poise::fail("a task cannot be replicated on rank {}", with.replicas[i]);
+    ranks.push_back(static_cast<std::uint32_t>(with.replicas[i]));
+  }
+  return ranks;
+}
+
 tasks::With with_of(const poise_with& with) {
   tasks::With how;
   if (!(with.cost >= 0)) poise::fail("a task's cost is {}, which is no number from 0", with.cost);
@@ -109,8 +143,7 @@ tasks::With with_of(const poise_with& with) {
   how.pinned = with.pinned != 0;
   how.ordered = with.ordered != 0;
   how.annotations = annotations_of(with);
-  for (int i = 0; i < with.num_replicas; ++i)
-    how.replicas.push_back(static_cast<std::uint32_t>(with.replicas[i]));
+  how.replicas = replicas_of(with);
   if (with.on_finish)
     how.on_finish = [f = with.on_finish, argument = with.argument] { f(argument); };
   return how;
@@ -123,8 +156,10 @@ const char* poise_last_error(void) { return last_error.c_str(); }
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id) {
   return guarded([&] {
     if (!name || !function || !id) poise::fail("poise_tasks_register wants no null pointers");
+    const std::lock_guard lock(registering);
     *id = static_cast<poise_function>(tasks::register_function(
         name, "C", [function](std::span<const tasks::Item> items) { call(function, items); }));
+    num_functions = std::max(num_functions.load(), *id + 1);
   });
 }
 
@@ -164,8 +199,9 @@ int poise_tasks_free(poise_tasks* context, void* data) {
 int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
                        int num_items, const poise_with* with) {
   return guarded([&] {
-    if (num_items < 0 || (num_items > 0 && !items))
-      poise::fail("there are no {} items at {}", num_items, static_cast<const void*>(items));
+    check_list("items", items, num_items);
+    if (function < 0 || function >= num_functions)
+      poise::fail("there is no function {}; poise_tasks_register gives their numbers", function);
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(number_of(items[i].mode))});
@@ -177,7 +213,17 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
 int poise_tasks_wait(poise_tasks* context) { return poise_tasks_wait_team(context, 1); }
 
 int poise_tasks_wait_team(poise_tasks* context, int num_threads) {
-  return guarded([&] { context_of(context).wait(static_cast<unsigned>(num_threads)); });
+  return guarded([&] {
+    if (num_threads < 1) poise::fail("a team of {} threads cannot wait", num_threads);
+    context_of(context).wait(static_cast<unsigned>(num_threads));
+  });
+}
+
+int poise_tasks_yield(poise_tasks* context, int* ran) {
+  return guarded([&] {
+    const bool any = context_of(context).yield();
+    if (ran) *ran = any;
+  });
 }
 
 int poise_tasks_poll(poise_tasks* context) {
@@ -190,10 +236,7 @@ poise_tasks* poise_tasks_current(void) {
   return reinterpret_cast<poise_tasks*>(current);
 }
 
-void poise_task_fail(const char* text) {
-  failure = text ? text : "";
-  has_failed = true;
-}
+void poise_task_fail(const char* text) { failure = text ? text : ""; }
 
 int poise_task_integer(const char* name, int64_t* value) { return copy_annotation(name, value); }
 int poise_task_real(const char* name, double* value) { return copy_annotation(name, value); }

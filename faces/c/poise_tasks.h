@@ -67,7 +67,8 @@ typedef struct poise_with {
   int32_t priority; /* higher first; 0 is usual */
   int pinned;       /* runs on this rank */
   int ordered;      /* after earlier ordered tasks that touch the same data */
-  void (*on_finish)(void* argument); /* here, once, when outputs are in place; may be null */
+  void (*on_finish)(void* argument); /* on this rank, by any thread, once, when outputs are in
+                                        place; may be null */
   void* argument;
   const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
   int num_replicas;
@@ -83,6 +84,10 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
 int poise_tasks_wait(poise_tasks* context);
 /* The same for a team of threads of which each calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
+
+/* Runs one task, if there is one, inside a wait or before it. `ran`, which may be null, says
+   whether there was. */
+int poise_tasks_yield(poise_tasks* context, int* ran);
 
 /* Looks at messages. For long tasks, which may call it now and then. */
 int poise_tasks_poll(poise_tasks* context);

@@ -1,17 +1,30 @@
 // Values under names, attached to tasks. Setting a name again keeps the first value.
+#include "faces/chameleon/guard.h"
 #include "faces/chameleon/task.h"
+
+#include "poise/base/error.h"
 
 namespace {
 
+namespace face = poise::chameleon;
+
 template <typename T>
 int set(chameleon_annotations_t* annotations, const char* key, T value) {
-  if (!annotations->values.has(key)) annotations->values.set(key, std::move(value));
-  return 0;
+  return face::guarded(1, [&] {
+    if (!annotations || !key) poise::fail("an annotation needs a container and a key");
+    if (!annotations->values.has(key)) annotations->values.set(key, std::move(value));
+    return 0;
+  });
+}
+
+template <typename Stored>
+const Stored* find(chameleon_annotations_t* annotations, const char* key) {
+  return annotations && key ? annotations->values.get<Stored>(key) : nullptr;
 }
 
 template <typename T, typename Stored>
 int get(chameleon_annotations_t* annotations, const char* key, T* value) {
-  const Stored* stored = annotations->values.get<Stored>(key);
+  const Stored* stored = find<Stored>(annotations, key);
   if (!stored) return 0;
   *value = static_cast<T>(*stored);
   return 1;
@@ -22,7 +35,8 @@ constexpr const char* kFortranKey = "num_cells";
 }  // namespace
 
 chameleon_annotations_t* chameleon_create_annotation_container(void) {
-  return new chameleon_annotations_t;
+  return face::guarded<chameleon_annotations_t*>(nullptr,
+                                                 [] { return new chameleon_annotations_t; });
 }
 
 int chameleon_set_annotation_int(chameleon_annotations_t* ann, const char* key, int value) {
@@ -39,7 +53,7 @@ int chameleon_set_annotation_float(chameleon_annotations_t* ann, const char* key
 }
 int chameleon_set_annotation_string(chameleon_annotations_t* ann, const char* key,
                                     const char* value) {
-  return set(ann, key, std::string(value));
+  return set(ann, key, std::string(value ? value : ""));
 }
 
 int chameleon_get_annotation_int(chameleon_annotations_t* ann, const char* key, int* value) {
@@ -55,7 +69,7 @@ int chameleon_get_annotation_float(chameleon_annotations_t* ann, const char* key
   return get<float, double>(ann, key, value);
 }
 int chameleon_get_annotation_string(chameleon_annotations_t* ann, const char* key, char** value) {
-  const std::string* text = ann->values.get<std::string>(key);
+  const auto* text = find<std::string>(ann, key);
   if (!text) return 0;
   *value = const_cast<char*>(text->c_str());  // the interface has no const
   return 1;

@@ -3,23 +3,32 @@
 #include <atomic>
 #include <chameleon.h>
 #include <cstdarg>
+#include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <memory>
 #include <mpi.h>
 #include <mutex>
+#include <optional>
 #include <sched.h>
 #include <thread>
 #include <unordered_map>
 
+#include "faces/chameleon/call.h"
+#include "faces/chameleon/guard.h"
+#include "faces/chameleon/ids.h"
 #include "faces/chameleon/image.h"
+#include "faces/chameleon/settings.h"
 #include "faces/chameleon/task.h"
 #include "faces/chameleon/tool.h"
+#include "runtimes/tasks/agreement.h"
 #include "runtimes/tasks/context.h"
 
 #include "poise/base/error.h"
 
-// Of whichever OpenMP the program uses; none: one thread.
+// Of whichever OpenMP the program uses; none: one thread. Clang's has the second, too.
 extern "C" int omp_get_num_threads(void) __attribute__((weak));
+extern "C" void GOMP_taskyield(void) __attribute__((weak));
 
 namespace {
 
@@ -30,11 +39,12 @@ std::recursive_mutex mutex;  // of the following
 std::unique_ptr<tasks::Context> context;
 std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;  // until the wait's end
 std::unordered_map<void*, std::size_t> submitted;  // bytes of data from a compiler's plug-in
-int next_id = 0;
-bool started_mpi = false;
+std::optional<face::Ids> ids;                      // since the first start
 
+std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};
 thread_local int last_added = -1;
+thread_local bool last_run_was_local = true;
 
 // What travels with the arguments: where the code is, and the task as its own rank holds it.
 struct Travelling {
@@ -47,42 +57,16 @@ struct Travelling {
 
 thread_local face::Met running_here;
 
-constexpr std::size_t kMostArguments = 128;
-
-#ifdef __clang__
-#define ANY_FUNCTION __attribute__((no_sanitize("function")))
-#else
-#define ANY_FUNCTION
-#endif
-
-// Superfluous arguments do no harm in the calling conventions of Linux: the caller removes them.
-template <std::size_t... i>
-ANY_FUNCTION void call_with(void* code, const std::array<void*, kMostArguments>& arguments,
-                            std::index_sequence<i...>) {
-  reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);
-}
-
-void call(void* code, const std::array<void*, kMostArguments>& arguments, std::size_t count) {
-  if (count <= 6) return call_with(code, arguments, std::make_index_sequence<6>());
-  if (count <= 20) return call_with(code, arguments, std::make_index_sequence<20>());
-  call_with(code, arguments, std::make_index_sequence<kMostArguments>());
-}
-
-struct Arguments {
-  std::array<void*, kMostArguments> values{};
-  std::size_t count = 0;
-};
-
 /// Of the items behind Travelling: literals stand for themselves, others for where they lie here.
-Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
+std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
     std::memcpy(offsets.data(), items[0].data, items[0].bytes);
     items = items.subspan(1);
   }
-  Arguments arguments{.count = items.size() - travelling.tool_items};
-  for (std::size_t i = 0; i < arguments.count; ++i) {
-    void*& value = arguments.values[i] = items[i].data;
+  std::vector<void*> arguments(items.size() - travelling.tool_items);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    void*& value = arguments[i] = items[i].data;
     if (items[i].mode == tasks::Mode::literal)
       std::memcpy(&value, items[i].data, sizeof value);
     else if (!offsets.empty() && value)
@@ -91,44 +75,62 @@ Arguments arguments_of(const Travelling& travelling, std::span<const tasks::Item
   return arguments;
 }
 
+int type_of(tasks::Mode mode) {
+  switch (mode) {
+    case tasks::Mode::literal: return CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_LITERAL;
+    case tasks::Mode::inout: return CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
+    case tasks::Mode::out: return CHAM_OMP_TGT_MAPTYPE_FROM;
+    default: return CHAM_OMP_TGT_MAPTYPE_TO;
+  }
+}
+
 /// A task of another rank, as it and tools see it here.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
-                  const Arguments& arguments, std::span<const tasks::Item> items,
+                  std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
-  const std::size_t first = items.size() - travelling.tool_items - arguments.count;
+  const std::size_t first = items.size() - travelling.tool_items - arguments.size();
   visitor.id = travelling.id;
   visitor.entry = face::code_at(travelling.code);
   if (!annotations.empty())
     visitor.annotations = std::make_unique<chameleon_annotations_t>(annotations);
-  for (std::size_t i = 0; i < arguments.count; ++i)
-    visitor.arguments.push_back({arguments.values[i], items[first + i].bytes, 0});
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    visitor.arguments.push_back(
+        {arguments[i], items[first + i].bytes, type_of(items[first + i].mode)});
   if (travelling.tool_items > 0 && face::tool_data_travels())
     face::decode_tool_data(&visitor, items.back().data,
                            static_cast<std::int32_t>(items.back().bytes));
 }
 
+/// While this thread runs a task: tools hear of its start, and of its end however it ends.
+class Running {
+ public:
+  explicit Running(const face::Met& now) : now_(now), before_(std::exchange(running_here, now)) {
+    if (const auto us = face::ask_delay_us(now.task, num_created); us > 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(us));
+    face::tell_scheduled(now_, before_.task ? cham_t_task_yield : cham_t_task_start, before_);
+  }
+  ~Running() {
+    face::tell_scheduled(now_, cham_t_task_end, before_);
+    running_here = before_;
+    last_run_was_local = now_.flag & cham_t_task_local;
+  }
+
+ private:
+  const face::Met now_, before_;
+};
+
 void run(std::span<const tasks::Item> items) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
-  const Arguments arguments = arguments_of(travelling, items.subspan(1));
+  const std::vector<void*> arguments = arguments_of(travelling, items.subspan(1));
   const tasks::Context& here = tasks::Context::current();
   const tasks::Self self = here.self();
   const bool local = self.home == here.rank();
   cham_migratable_task_t visitor;
   if (!local) fill_visitor(visitor, travelling, arguments, items, self.annotations);
   const face::Met now{local ? travelling.task : &visitor, face::flag_of(local, self.replicated)};
-  const face::Met before = std::exchange(running_here, now);
-  if (const auto us = face::ask_delay_us(now.task, next_id); us > 0)
-    std::this_thread::sleep_for(std::chrono::microseconds(us));
-  face::tell_scheduled(now, before.task ? cham_t_task_yield : cham_t_task_start, before);
-  try {
-    call(now.task->entry, arguments.values, arguments.count);
-  } catch (...) {
-    running_here = before;
-    throw;
-  }
-  face::tell_scheduled(now, cham_t_task_end, before);
-  running_here = before;
+  const Running running(now);
+  face::call(now.task->entry, arguments);
 }
 
 /// Another copy of this task was started instead.
@@ -144,10 +146,23 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-const tasks::FunctionId kRun = tasks::register_function("chameleon", "any", run);
+// How long tasks take is learnt for each function, so each piece of code has one: by chance the
+// same as another's, as they must be known, on all ranks, before any code is.
+constexpr std::size_t kNumFunctions = 64;
+const auto kFunctions = [] {
+  std::array<tasks::FunctionId, kNumFunctions> functions;
+  for (std::size_t i = 0; i < kNumFunctions; ++i)
+    functions[i] = tasks::register_function(fmt::format("chameleon {}", i), "any", run);
+  return functions;
+}();
+
+tasks::FunctionId function_of(const face::CodeAddress& code) {
+  const std::uint64_t mixed = (code.image ^ code.offset) * 0x9e3779b97f4a7c15u;
+  return kFunctions[(mixed >> 32) % kNumFunctions];
+}
 
 int32_t complain(const char* text) {
-  std::fprintf(stderr, "chameleon: %s\n", text);
+  face::say(text);
   return CHAM_FAILURE;
 }
 
@@ -171,45 +186,112 @@ cham_migratable_task_t* find_task(int id) {
   return found == live.end() ? nullptr : found->second.get();
 }
 
-void add(cham_migratable_task_t* task) {
-  tasks::Context& here = started();
-  const auto num_offsets = static_cast<std::uint32_t>(task->offsets.size());
-  const std::uint32_t tool_items = face::tool_data_travels() ? 1 : 0;
-  Travelling travelling{face::address_of(task->entry), num_offsets, tool_items, task->id, task};
+std::vector<tasks::Item> items_of(cham_migratable_task_t& task, Travelling& travelling) {
   std::vector<tasks::Item> items = {{&travelling, sizeof travelling, tasks::Mode::literal}};
-  if (num_offsets > 0)
+  if (!task.offsets.empty())
     items.push_back(
-        {task->offsets.data(), num_offsets * sizeof(std::ptrdiff_t), tasks::Mode::literal});
-  for (auto& argument : task->arguments) {
+        {task.offsets.data(), task.offsets.size() * sizeof(std::ptrdiff_t), tasks::Mode::literal});
+  for (auto& argument : task.arguments) {
     const tasks::Mode mode = mode_of(argument.type);
     if (mode == tasks::Mode::literal)
       items.push_back({&argument.valptr, sizeof(void*), mode});
     else
       items.push_back({argument.valptr, argument.size, mode});
   }
-  last_added = task->id;
-  face::tell_created(task);
+  if (travelling.tool_items > 0) items.push_back({nullptr, 0, tasks::Mode::literal});
+  return items;
+}
+
+tasks::With with_of(cham_migratable_task_t* task, int num_ranks) {
   tasks::With with;
-  if (tool_items > 0) {
-    items.push_back({nullptr, 0, tasks::Mode::literal});
+  if (face::tool_data_travels())
     with.on_lend = [task](std::span<tasks::Item> leaving) {
       auto& data = task->travelling_tool_data = face::encode_tool_data(task);
       leaving.back().data = data.data();
       leaving.back().bytes = data.size();
     };
-  }
   with.name = static_cast<std::uint64_t>(task->id);
   for (const int rank : task->replication_ranks)
-    with.replicas.push_back(static_cast<std::uint32_t>(rank));
+    if (rank >= 0 && rank < num_ranks) with.replicas.push_back(static_cast<std::uint32_t>(rank));
   if (task->annotations) with.annotations = task->annotations->values;
   with.pinned = task->pinned;
   with.ordered = task->ordered;
   with.on_finish = [task] {
+    {
+      const std::lock_guard lock(mutex);
+      task->finished = true;
+    }
     for (const auto& done : task->on_finish) done.function(done.argument);
-    const std::lock_guard lock(mutex);
-    task->finished = true;
   };
-  here.submit(std::move(with), kRun, items);
+  return with;
+}
+
+void add(cham_migratable_task_t* task, const void* code) {
+  tasks::Context& here = started();
+  Travelling travelling{face::address_of(task->entry),
+                        static_cast<std::uint32_t>(task->offsets.size()),
+                        face::tool_data_travels() ? 1u : 0u, task->id, task};
+  const auto items = items_of(*task, travelling);
+  last_added = task->id;
+  face::tell_created(task, code);
+  here.submit(with_of(task, static_cast<int>(here.num_ranks())), function_of(travelling.code),
+              items);
+}
+
+int32_t add_once(cham_migratable_task_t* task, const void* code) {
+  if (!task) return complain("chameleon_add_task was given no task");
+  if (std::exchange(task->added, true)) return complain("a task can be added only once");
+  return face::guarded<int32_t>(CHAM_FAILURE, [&] { return add(task, code), CHAM_SUCCESS; });
+}
+
+cham_migratable_task_t* create(void* code, int num_arguments,
+                               const chameleon_map_data_entry_t* arguments) {
+  if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMostArguments)
+    poise::fail("a task takes {} arguments at most, not {}", face::kMostArguments, num_arguments);
+  if (!code || (num_arguments > 0 && !arguments))
+    poise::fail("a task's function or arguments are null");
+  auto task = std::make_unique<cham_migratable_task_t>();
+  task->entry = code;
+  task->arguments.assign(arguments, arguments + num_arguments);
+  const std::lock_guard lock(mutex);
+  started();
+  const auto id = ids->next([](int used) { return live.contains(used); });
+  if (!id) poise::fail("there are {} tasks at once, and no more numbers for them", live.size());
+  task->id = *id;
+  ++num_created;
+  return (live[*id] = std::move(task)).get();
+}
+
+/// Sorted pairs with CHAMELEON's own thresholds where somebody has set them, unless a tool decides.
+std::string settings_agreed_on(bool tool_decides) {
+  std::string settings, error;
+  try {
+    settings = face::settings_of([](const char* name) { return std::getenv(name); });
+  } catch (const poise::Error& wrong) {
+    error = wrong.what();
+  }
+  tasks::agree_on_success(MPI_COMM_WORLD, error);
+  return tool_decides ? "" : settings;
+}
+
+void start() {
+  int up = 0, over = 0, level = 0, rank = 0, num_ranks = 1;
+  MPI_Initialized(&up);
+  if (!up) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+  MPI_Finalized(&over);
+  if (over) poise::fail("MPI is finalized; chameleon_init comes before MPI_Finalize");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  if (!ids) ids.emplace(rank, num_ranks);
+  face::tool_finds_tasks_by(find_task);
+  face::start_tool(rank, num_ranks);
+  tasks::Options options;
+  options.policy = face::policy_of_tool();
+  options.policy.cancelled = [rank](std::span<const tasks::Item> items, const tasks::Self& self) {
+    cancelled(items, self, rank);
+  };
+  options.settings = settings_agreed_on(options.policy.decide != nullptr);
+  context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 
 // All threads of the team leave together, as from OpenMP's barrier; the last one forgets the tasks.
@@ -234,31 +316,9 @@ bool face::is_up() {
 int32_t chameleon_init(void) {
   const std::lock_guard lock(mutex);
   if (context) return CHAM_SUCCESS;
-  try {
-    int up = 0, level = 0;
-    MPI_Initialized(&up);
-    if (!up) {
-      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
-      started_mpi = true;
-    }
-    face::tool_finds_tasks_by(find_task);
-    int rank = 0, num_ranks = 1, over = 0;
-    MPI_Finalized(&over);
-    if (over) poise::fail("MPI is finalized; chameleon_init comes before MPI_Finalize");
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-    face::start_tool(rank, num_ranks);
-    tasks::Options options;
-    options.policy = face::policy_of_tool();
-    options.policy.cancelled = [rank](std::span<const tasks::Item> items, const tasks::Self& self) {
-      cancelled(items, self, rank);
-    };
-    context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
-    return CHAM_SUCCESS;
-  } catch (const std::exception& exception) {
-    face::end_tool();
-    return complain(exception.what());
-  }
+  const bool is_up = face::guarded(false, [] { return start(), true; });
+  if (!is_up) face::end_tool();
+  return is_up ? CHAM_SUCCESS : CHAM_FAILURE;
 }
 
 int32_t chameleon_thread_init(void) {
@@ -292,23 +352,22 @@ int32_t chameleon_finalize(void) {
 }
 
 int32_t chameleon_distributed_taskwait(int) {
+  const void* const code = __builtin_return_address(0);
   const int team = omp_get_num_threads ? omp_get_num_threads() : 1;
-  int32_t result = CHAM_SUCCESS;
-  face::tell_sync(cham_t_sync_region_start);
-  try {
-    started().wait(static_cast<unsigned>(team));
-  } catch (const std::exception& exception) {
-    result = complain(exception.what());
-    if (!context) return result;
-  }
+  face::tell_sync(cham_t_sync_region_start, code);
+  const int32_t result = face::guarded<int32_t>(
+      CHAM_FAILURE, [&] { return started().wait(static_cast<unsigned>(team)), CHAM_SUCCESS; });
+  if (!context) return result;
   if (!running_here.task) leave_together(team);
-  face::tell_sync(cham_t_sync_region_end);
+  face::tell_sync(cham_t_sync_region_end, code);
   return result;
 }
 
 int32_t chameleon_taskyield(void) {
-  if (!context || !context->yield()) return CHAM_FAILURE;
-  return CHAM_LOCAL_TASK_SUCCESS;
+  const bool ran = face::guarded(false, [] { return context && context->yield(); });
+  if (ran) return last_run_was_local ? CHAM_LOCAL_TASK_SUCCESS : CHAM_REMOTE_TASK_SUCCESS;
+  if (GOMP_taskyield) GOMP_taskyield();  // as #pragma omp taskyield calls it
+  return CHAM_FAILURE;
 }
 
 int32_t chameleon_wake_up_comm_threads(void) { return CHAM_SUCCESS; }
@@ -328,59 +387,44 @@ void chameleon_print(int print_prefix, const char* prefix, int rank, ...) {
 
 cham_migratable_task_t* chameleon_create_task(void* entry_point, int num_args,
                                               chameleon_map_data_entry_t* args) {
-  if (num_args < 0 || static_cast<std::size_t>(num_args) > kMostArguments) {
-    complain("a task takes 128 arguments at most");
-    return nullptr;
-  }
-  if (!entry_point || (num_args > 0 && !args)) {
-    complain("a task's function or arguments are null");
-    return nullptr;
-  }
-  auto task = std::make_unique<cham_migratable_task_t>();
-  task->entry = entry_point;
-  task->arguments.assign(args, args + num_args);
-  const std::lock_guard lock(mutex);
-  task->id = next_id = next_id == INT32_MAX ? 1 : next_id + 1;
-  return (live[task->id] = std::move(task)).get();
+  return face::guarded<cham_migratable_task_t*>(
+      nullptr, [&] { return create(entry_point, num_args, args); });
 }
 
 int32_t chameleon_add_task(cham_migratable_task_t* task) {
-  if (!task) return complain("chameleon_add_task was given no task");
-  if (std::exchange(task->added, true)) return complain("a task can be added only once");
-  try {
-    add(task);
-    return CHAM_SUCCESS;
-  } catch (const std::exception& exception) {
-    return complain(exception.what());
-  }
+  return add_once(task, __builtin_return_address(0));
 }
 
 void chameleon_set_callback_task_finish(cham_migratable_task_t* task,
                                         chameleon_external_callback_t func_ptr, void* func_param) {
-  if (func_ptr) task->on_finish.push_back({func_ptr, func_param});
+  if (task && func_ptr)
+    face::guarded(0, [&] { return task->on_finish.push_back({func_ptr, func_param}), 0; });
 }
 
-TYPE_TASK_ID chameleon_get_task_id(cham_migratable_task_t* task) { return task->id; }
+TYPE_TASK_ID chameleon_get_task_id(cham_migratable_task_t* task) { return task ? task->id : -1; }
 TYPE_TASK_ID chameleon_get_last_local_task_id_added(void) { return last_added; }
 
 int32_t chameleon_local_task_has_finished(TYPE_TASK_ID task_id) {
   const std::lock_guard lock(mutex);
   const auto found = live.find(task_id);
-  if (found == live.end()) return task_id > 0 && task_id <= next_id;  // forgotten since
+  if (found == live.end()) return ids && ids->was_given(task_id);  // forgotten since
   return found->second->finished;
 }
 
 void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_ranks, int* ranks) {
-  task->replication_ranks.assign(ranks, ranks + num_ranks);
+  if (!task || !ranks || num_ranks < 0) return;
+  face::guarded(0, [&] { return task->replication_ranks.assign(ranks, ranks + num_ranks), 0; });
 }
 
 // What the authors' compiler plug-in calls: data it copied, of which it later tells the address
 // only.
 
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
-  const std::lock_guard lock(mutex);
-  submitted[tgt_ptr] = static_cast<std::size_t>(size);
-  return CHAM_SUCCESS;
+  return face::guarded<int32_t>(CHAM_FAILURE, [&] {
+    const std::lock_guard lock(mutex);
+    submitted[tgt_ptr] = size > 0 ? static_cast<std::size_t>(size) : 0;
+    return CHAM_SUCCESS;
+  });
 }
 
 void chameleon_free_data(void* tgt_ptr) {
@@ -395,36 +439,44 @@ void chameleon_incr_mem_alloc(int64_t) {}
 
 cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff_t* offsets,
                                                int64_t* arg_types, int32_t num_args) {
-  std::vector<chameleon_map_data_entry_t> entries;
-  for (int32_t i = 0; i < num_args; ++i) {
-    const std::lock_guard lock(mutex);
-    const auto found = submitted.find(args[i]);
-    const std::size_t bytes = found == submitted.end() ? 0 : found->second;
-    entries.push_back({args[i], bytes, static_cast<int>(arg_types[i])});
-  }
-  cham_migratable_task_t* task = chameleon_create_task(entry, num_args, entries.data());
-  if (task) task->offsets.assign(offsets, offsets + num_args);
-  return task;
+  return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
+    if (num_args > 0 && (!args || !offsets || !arg_types))
+      poise::fail("a task's arguments, or what they are, are null");
+    std::vector<chameleon_map_data_entry_t> entries;
+    for (int32_t i = 0; i < num_args; ++i) {
+      const std::lock_guard lock(mutex);
+      const auto found = submitted.find(args[i]);
+      const std::size_t bytes = found == submitted.end() ? 0 : found->second;
+      entries.push_back({args[i], bytes, static_cast<int>(arg_types[i])});
+    }
+    cham_migratable_task_t* task = create(entry, num_args, entries.data());
+    task->offsets.assign(offsets, offsets + num_args);
+    return task;
+  });
 }
 
-// Code is found by its address.
-void chameleon_set_img_idx_offset(cham_migratable_task_t*, int32_t, ptrdiff_t) {}
+// Code is found by its address; this is for tools.
+void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
+                                  ptrdiff_t entry_image_offset) {
+  if (!task) return;
+  task->image = img_idx;
+  task->image_offset = entry_image_offset;
+}
 
 void* chameleon_create_task_fortran(void* entry_point, int num_args, void* args) {
   return chameleon_create_task(entry_point, num_args,
                                static_cast<chameleon_map_data_entry_t*>(args));
 }
 int32_t chameleon_add_task_fortran(void* task) {
-  return chameleon_add_task(static_cast<cham_migratable_task_t*>(task));
+  return add_once(static_cast<cham_migratable_task_t*>(task), __builtin_return_address(0));
 }
 
 chameleon_annotations_t* chameleon_get_task_annotations(TYPE_TASK_ID task_id) {
-  cham_migratable_task_t* task = find_task(task_id);
-  return task ? task->annotations.get() : nullptr;
+  return chameleon_get_task_annotations_opaque(find_task(task_id));
 }
 chameleon_annotations_t* chameleon_get_task_annotations_opaque(cham_migratable_task_t* task) {
-  return task->annotations.get();
+  return task ? task->annotations.get() : nullptr;
 }
 void chameleon_set_task_annotations(cham_migratable_task_t* task, chameleon_annotations_t* ann) {
-  task->annotations.reset(ann);
+  if (task && task->annotations.get() != ann) task->annotations.reset(ann);
 }

@@ -4,7 +4,9 @@
 #include <chameleon.h>
 #include <chameleon_tools.h>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "poise/workload/annotations.h"
@@ -16,6 +18,8 @@ struct chameleon_annotations_t {
 struct cham_migratable_task_t {
   int id = 0;
   void* entry = nullptr;
+  std::int32_t image = 99;                     // of tasks that no compiler's plug-in made
+  std::optional<std::ptrdiff_t> image_offset;  // if a plug-in said where the code is
   std::vector<chameleon_map_data_entry_t> arguments;
   std::vector<std::ptrdiff_t> offsets;  // of a parameter in its data; none: all 0
   bool pinned = false, ordered = false;

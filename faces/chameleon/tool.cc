@@ -1,12 +1,17 @@
 #include "faces/chameleon/tool.h"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <memory>
 #include <string>
+
+#include "faces/chameleon/guard.h"
+#include "faces/chameleon/image.h"
 
 #include "poise/base/text.h"
 
@@ -33,9 +38,19 @@ struct Tool {
 
 thread_local cham_t_data_t thread_data{};
 
+// Tasks that wait on this rank, as of its last look at messages, without those that started since.
+std::atomic<std::int32_t> num_queued{0};
+
 template <typename Callback>
 Callback callback(cham_t_callback_types_t which) {
   return reinterpret_cast<Callback>(tool.callbacks[which]);
+}
+
+/// Tells the tool, if it wants to hear of such an event.
+template <typename Callback, typename... Arguments>
+void tell(cham_t_callback_types_t which, Arguments... arguments) {
+  const auto function = callback<Callback>(which);
+  if (function) guarded(0, [&] { return function(arguments...), 0; });
 }
 
 cham_t_set_result_t set_callback(cham_t_callback_types_t which, cham_t_callback_t function) {
@@ -71,7 +86,10 @@ cham_t_task_param_info_t param_info(cham_migratable_task_t* task) {
 cham_t_task_param_info_t param_info_by_id(int id) { return param_info(task_of(id)); }
 
 cham_t_task_meta_info_t meta_info(cham_migratable_task_t* task) {
-  return {reinterpret_cast<intptr_t>(task ? task->entry : nullptr), 0, 0};
+  if (!task) return {0, 0, 0};
+  const auto offset = [&] { return static_cast<std::ptrdiff_t>(address_of(task->entry).offset); };
+  return {reinterpret_cast<intptr_t>(task->entry), task->image,
+          task->image_offset ? *task->image_offset : guarded<std::ptrdiff_t>(0, offset)};
 }
 cham_t_task_meta_info_t meta_info_by_id(int id) { return meta_info(task_of(id)); }
 
@@ -104,9 +122,13 @@ using Start = cham_t_start_tool_result_t* (*)(unsigned);
 bool try_tool(void* symbol) {
   if (!symbol) return false;
   cham_t_start_tool_result_t* result = reinterpret_cast<Start>(symbol)(CHAMELEON_VERSION);
-  if (!result || !result->initialize(look_up, &result->tool_data)) return false;
-  tool.started = result;
-  return true;
+  if (!result) return false;
+  if (result->initialize && result->initialize(look_up, &result->tool_data)) {
+    tool.started = result;
+    return true;
+  }
+  tool.callbacks = {};  // it does not want to be called after all
+  return false;
 }
 
 std::vector<std::int32_t> loads_of(const LendingView& view) {
@@ -180,8 +202,10 @@ std::vector<tasks::Replication> replications(const LendingView& view) {
 }
 
 double load_of(const LendingView& view) {
+  num_queued = static_cast<std::int32_t>(view.queued);
   const auto determine =
       callback<cham_t_callback_determine_local_load_t>(cham_t_callback_determine_local_load);
+  if (!determine) return view.queued;
   Ids ids = ids_of(view);
   return determine(ids.local.data(), size_of(ids.local), ids.replicated.data(),
                    size_of(ids.replicated), ids.stolen.data(), size_of(ids.stolen), nullptr, 0);
@@ -191,19 +215,22 @@ double load_of(const LendingView& view) {
 
 void start_tool(int rank, int num_ranks) {
   tool.rank_info = {rank, num_ranks};
+  num_queued = 0;
   const char* wanted = std::getenv("CHAMELEON_TOOL");
   if (wanted && (std::strcmp(wanted, "0") == 0 || std::strcmp(wanted, "disabled") == 0)) return;
   if (try_tool(dlsym(RTLD_DEFAULT, "cham_t_start_tool"))) return;
   const char* libraries = std::getenv("CHAMELEON_TOOL_LIBRARIES");
   for (const auto& path : split(libraries ? libraries : "", ':')) {
+    if (path.empty()) continue;
     void* library = dlopen(std::string(path).c_str(), RTLD_NOW);
-    if (!library && !path.empty()) std::fprintf(stderr, "chameleon: no tool: %s\n", dlerror());
+    if (!library) std::fprintf(stderr, "chameleon: no tool: %s\n", dlerror());
     if (library && try_tool(dlsym(library, "cham_t_start_tool"))) return;
   }
 }
 
 void end_tool() {
-  if (tool.started && tool.started->finalize) tool.started->finalize(&tool.started->tool_data);
+  if (tool.started && tool.started->finalize)
+    guarded(0, [] { return tool.started->finalize(&tool.started->tool_data), 0; });
   tool.started = nullptr;
   tool.callbacks = {};
 }
@@ -211,12 +238,17 @@ void end_tool() {
 void tool_finds_tasks_by(FindTask find) { tool.find = find; }
 
 void tell_thread(cham_t_callback_types_t which) {
-  if (const auto tell = callback<cham_t_callback_thread_init_t>(which)) tell(&thread_data);
+  tell<cham_t_callback_thread_init_t>(which, &thread_data);
 }
 
-void tell_created(cham_migratable_task_t* task) {
-  if (const auto tell = callback<cham_t_callback_task_create_t>(cham_t_callback_task_create))
-    tell(task, &task->tool_data, __builtin_return_address(0));
+void tell_created(cham_migratable_task_t* task, const void* code) {
+  ++num_queued;
+  tell<cham_t_callback_task_create_t>(cham_t_callback_task_create, task, &task->tool_data, code);
+}
+
+void tell_sync(cham_t_sync_region_status_t status, const void* code) {
+  tell<cham_t_callback_sync_region_t>(cham_t_callback_sync_region, cham_t_sync_region_taskwait,
+                                      status, &thread_data, code);
 }
 
 cham_t_task_flag_t flag_of(bool local, bool replicated) {
@@ -225,14 +257,9 @@ cham_t_task_flag_t flag_of(bool local, bool replicated) {
 }
 
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before) {
-  if (const auto tell = callback<cham_t_callback_task_schedule_t>(cham_t_callback_task_schedule))
-    tell(now.task, now.flag, &now.task->tool_data, what, before.task, before.flag,
-         before.task ? &before.task->tool_data : nullptr);
-}
-
-void tell_sync(cham_t_sync_region_status_t status) {
-  if (const auto tell = callback<cham_t_callback_sync_region_t>(cham_t_callback_sync_region))
-    tell(cham_t_sync_region_taskwait, status, &thread_data, __builtin_return_address(0));
+  tell<cham_t_callback_task_schedule_t>(cham_t_callback_task_schedule, now.task, now.flag,
+                                        &now.task->tool_data, what, before.task, before.flag,
+                                        before.task ? &before.task->tool_data : nullptr);
 }
 
 tasks::Policy policy_of_tool() {
@@ -242,7 +269,9 @@ tasks::Policy policy_of_tool() {
     policy.decide = loans_of_tasks;
   else if (tool.callbacks[cham_t_callback_select_num_tasks_to_offload])
     policy.decide = loans_of_numbers;
-  if (tool.callbacks[cham_t_callback_determine_local_load]) policy.load = load_of;
+  if (tool.callbacks[cham_t_callback_determine_local_load] ||
+      tool.callbacks[cham_t_callback_change_freq_for_execution])
+    policy.load = load_of;
   if (tool.callbacks[cham_t_callback_select_num_tasks_to_replicate])
     policy.replicate = replications;
   return policy;
@@ -257,21 +286,23 @@ std::vector<char> encode_tool_data(cham_migratable_task_t* task) {
   const auto encode =
       callback<cham_t_callback_encode_task_tool_data_t>(cham_t_callback_encode_task_tool_data);
   std::int32_t bytes = 0;
-  const std::unique_ptr<char[], Free> data(
-      static_cast<char*>(encode(task, &task->tool_data, &bytes)));
+  const std::unique_ptr<char[], Free> data(static_cast<char*>(
+      guarded<void*>(nullptr, [&] { return encode(task, &task->tool_data, &bytes); })));
   if (!data || bytes < 0) bytes = 0;
   return {data.get(), data.get() + bytes};
 }
 
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes) {
-  callback<cham_t_callback_decode_task_tool_data_t>(cham_t_callback_decode_task_tool_data)(
-      task, &task->tool_data, data, bytes);
+  tell<cham_t_callback_decode_task_tool_data_t>(cham_t_callback_decode_task_tool_data, task,
+                                                &task->tool_data, data, bytes);
 }
 
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created) {
   const auto ask = callback<cham_t_callback_change_freq_for_execution_t>(
       cham_t_callback_change_freq_for_execution);
-  return ask ? ask(task, 0, tasks_created) : 0;
+  if (!ask) return 0;
+  const std::int32_t load = std::max(num_queued.fetch_sub(1) - 1, 0);
+  return guarded(0, [&] { return ask(task, load, tasks_created); });
 }
 
 }  // namespace poise::chameleon

@@ -18,7 +18,9 @@ using FindTask = cham_migratable_task_t* (*)(int id);
 void tool_finds_tasks_by(FindTask find);
 
 void tell_thread(cham_t_callback_types_t which);
-void tell_created(cham_migratable_task_t* task);
+/// Both are told from where in the program that was.
+void tell_created(cham_migratable_task_t* task, const void* code);
+void tell_sync(cham_t_sync_region_status_t status, const void* code);
 /// A task as a thread of this rank meets it.
 struct Met {
   cham_migratable_task_t* task = nullptr;
@@ -26,14 +28,13 @@ struct Met {
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-void tell_sync(cham_t_sync_region_status_t status);
 /// What the tool wants to decide: whom to lend how many tasks, which, and what a rank's load is.
 tasks::Policy policy_of_tool();
 /// Whether the tool has data of tasks that is to travel with them; both ways to say and to take it.
 bool tool_data_travels();
 std::vector<char> encode_tool_data(cham_migratable_task_t* task);
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);
-/// Microseconds that the tool wants a task to be held up.
+/// Microseconds that the tool wants a task, which is about to start, to be held up.
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created);
 
 }  // namespace poise::chameleon

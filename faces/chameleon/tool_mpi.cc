@@ -24,10 +24,12 @@ enum class Mode { numbers, tasks, data, replicas };
 
 constexpr int kTasks = 150;
 Mode mode = Mode::numbers;
-int my_rank = 0, num_ranks = 1, last_id = 0;
+int my_rank = 0, num_ranks = 1;
 std::atomic<int> wrong{0}, asked{0}, encoded{0}, decoded{0}, loads_asked{0};
 std::atomic<int> syncs{0}, slowed{0};
 cham_t_get_task_data_t get_task_data = nullptr;
+cham_t_get_task_param_info_t param_info = nullptr;
+cham_t_get_task_meta_info_t meta_info = nullptr;
 
 void check(bool holds, const char* what) {
   if (holds) return;
@@ -35,6 +37,9 @@ void check(bool holds, const char* what) {
   std::fprintf(stderr, "rank %d, mode %d: does not hold: %s\n", my_rank, static_cast<int>(mode),
                what);
 }
+
+/// A rank's tasks are numbered one by one, and differently on all ranks.
+int number_of(int id) { return id / num_ranks; }
 
 // Even tasks only may go, and all of them to the last rank.
 cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_ID* ids_local,
@@ -45,7 +50,7 @@ cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_I
       std::malloc(sizeof(cham_t_migration_tupel_t) * static_cast<std::size_t>(num_local + 1)));
   *num_tuples = 0;
   for (int32_t i = 0; i < num_local; ++i)
-    if (ids_local[i] % 2 == 0)
+    if (number_of(ids_local[i]) % 2 == 0)
       tuples[(*num_tuples)++] = cham_t_migration_tupel_create(ids_local[i], num_ranks - 1);
   return tuples;
 }
@@ -62,9 +67,15 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-int32_t determine_load(TYPE_TASK_ID*, int32_t num_local, TYPE_TASK_ID*, int32_t num_replicated,
-                       TYPE_TASK_ID*, int32_t num_stolen, TYPE_TASK_ID*, int32_t) {
+// All ranks have made tasks, so another one's would be taken for an own of the same number.
+int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
+                       int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
+                       TYPE_TASK_ID*, int32_t) {
   ++loads_asked;
+  for (int32_t i = 0; i < num_local; ++i)
+    check(get_task_data(ids_local[i]) != nullptr, "an own task is known by its id");
+  for (int32_t i = 0; i < num_stolen; ++i)
+    check(get_task_data(ids_stolen[i]) == nullptr, "another rank's is not, before it runs");
   return 7 * (num_local + num_replicated + num_stolen) + 5;
 }
 
@@ -117,6 +128,20 @@ constexpr std::size_t kMostIds = 4 * kTasks + 1;
 enum What { kStartedHere, kEndedHere, kCancelledHere, kReplicatedHere, kNumWhats };
 std::array<std::array<std::atomic<int>, kMostIds>, kNumWhats> happened{};
 
+void where(int* rank, int id);
+
+// The same on all ranks.
+void check_what_is_known(cham_migratable_task_t* task, int id) {
+  const cham_t_task_param_info_t given = param_info(task);
+  check(given.num_args == 2 && given.arg_sizes[0] == sizeof(int), "arguments are known");
+  check(given.arg_types[0] == CHAM_OMP_TGT_MAPTYPE_FROM, "an output is one");
+  check((given.arg_types[1] & CHAM_OMP_TGT_MAPTYPE_LITERAL) != 0, "a literal is one");
+  check(static_cast<int>(reinterpret_cast<intptr_t>(given.arg_pointers[1])) == id, "and is there");
+  const cham_t_task_meta_info_t code = meta_info(task);
+  check(code.entry_ptr == reinterpret_cast<intptr_t>(where), "the code is known");
+  check((code.entry_ptr - code.entry_image_offset) % 4096 == 0, "and where in the program it is");
+}
+
 void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_data_t* data,
                cham_t_task_schedule_type_t what, cham_migratable_task_t* before, cham_t_task_flag_t,
                cham_t_data_t*) {
@@ -131,9 +156,11 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   const What kind = what == cham_t_task_start ? kStartedHere
                     : what == cham_t_task_end ? kEndedHere
                                               : kCancelledHere;
-  ++happened[kind][static_cast<std::size_t>(id)];
-  if (flag & cham_t_task_replicated) happened[kReplicatedHere][static_cast<std::size_t>(id)] = 1;
+  ++happened[kind][static_cast<std::size_t>(number_of(id))];
+  if (flag & cham_t_task_replicated)
+    happened[kReplicatedHere][static_cast<std::size_t>(number_of(id))] = 1;
   check((flag & cham_t_task_replicated) || what != cham_t_task_cancel, "only copies are cancelled");
+  check_what_is_known(task, id);
 }
 
 // The thread's data is the same in all of them.
@@ -155,8 +182,11 @@ void synchronised(cham_t_sync_region_type_t type, cham_t_sync_region_status_t st
   ++syncs;
 }
 
-int32_t frequency(cham_migratable_task_t* task, int32_t, int32_t) {
+int32_t frequency(cham_migratable_task_t* task, int32_t load, int32_t num_created) {
   check(task != nullptr, "the task is named");
+  check(num_created > 0 && num_created % kTasks == 0, "all tasks are made before one starts");
+  if (num_ranks == 1) check(load == kTasks - 1 - slowed, "all others wait that have not started");
+  check(load >= 0 && load < kTasks, "no more tasks wait than there are");
   ++slowed;
   return 1;  // microsecond of delay
 }
@@ -168,6 +198,8 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
           "every callback is taken");
   };
   get_task_data = reinterpret_cast<cham_t_get_task_data_t>(lookup("cham_t_get_task_data"));
+  param_info = reinterpret_cast<cham_t_get_task_param_info_t>(lookup("cham_t_get_task_param_info"));
+  meta_info = reinterpret_cast<cham_t_get_task_meta_info_t>(lookup("cham_t_get_task_meta_info"));
   on(cham_t_callback_task_create, created);
   on(cham_t_callback_task_schedule, scheduled);
   on(cham_t_callback_thread_init, thread_began);
@@ -201,14 +233,16 @@ void where(int* rank, int id) {
 }
 
 cham_migratable_task_t* make_task(int* ran_on) {
+  static int last_number = 0;
+  const int id = ++last_number * num_ranks + my_rank;
   chameleon_map_data_entry_t arguments[2] = {
       chameleon_map_data_entry_create(ran_on, sizeof(int), CHAM_OMP_TGT_MAPTYPE_FROM),
-      chameleon_map_data_entry_create(reinterpret_cast<void*>(intptr_t{++last_id}), sizeof(void*),
+      chameleon_map_data_entry_create(reinterpret_cast<void*>(intptr_t{id}), sizeof(void*),
                                       CHAM_OMP_TGT_MAPTYPE_LITERAL)};
   auto* task = chameleon_create_task(reinterpret_cast<void*>(where), 2, arguments);
-  check(chameleon_get_task_id(task) == last_id, "tasks are numbered");
+  check(chameleon_get_task_id(task) == id, "tasks are numbered");
   chameleon_annotations_t* annotations = chameleon_create_annotation_container();
-  chameleon_set_annotation_int(annotations, "id", last_id);
+  chameleon_set_annotation_int(annotations, "id", id);
   chameleon_set_annotation_string(annotations, "kind", "x");
   chameleon_set_task_annotations(task, annotations);
   return task;
@@ -217,8 +251,9 @@ cham_migratable_task_t* make_task(int* ran_on) {
 /// How many tasks ran on each rank; with what the mode promises of where they ran.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
-  for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
+  for (std::size_t t = 0; t < kTasks; ++t) {
     auto* task = make_task(&ran_on[t]);
+    if (my_rank > 0) continue;  // made and never added
     ids[t] = chameleon_get_task_id(task);
     if (mode == Mode::replicas && t == 0) {  // by the program itself
       int ranks[] = {num_ranks - 1, 0};
@@ -230,7 +265,7 @@ std::vector<int> run_tasks() {
   for (std::size_t t = 0; t < kTasks && my_rank == 0; ++t) {
     ++count[static_cast<std::size_t>(ran_on[t])];
     const bool away = ran_on[t] != 0;
-    if (mode == Mode::tasks) check(!away || ids[t] % 2 == 0, "only those named leave");
+    if (mode == Mode::tasks) check(!away || number_of(ids[t]) % 2 == 0, "only those named leave");
     if (mode != Mode::data)
       check(!away || ran_on[t] == num_ranks - 1, "tasks go where the tool says");
   }

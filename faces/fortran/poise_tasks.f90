@@ -65,8 +65,8 @@ module poise_tasks
       import :: c_int, c_ptr, poise_item, poise_with
       type(c_ptr), value :: context
       integer(c_int), value :: function, num_items
-      type(poise_item), intent(in) :: items(*)
-      type(poise_with), intent(in), optional :: with
+      type(poise_item) :: items(*)
+      type(poise_with), optional :: with
     end function
     type(c_ptr) function poise_tasks_allocate(context, bytes) bind(c)
       import :: c_ptr, c_size_t
@@ -85,6 +85,12 @@ module poise_tasks
       import :: c_int, c_ptr
       type(c_ptr), value :: context
       integer(c_int), value :: num_threads
+    end function
+    ! Runs one task, if there is one; `ran` is 1 then, else 0.
+    integer(c_int) function poise_tasks_yield(context, ran) bind(c)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), intent(out), optional :: ran
     end function
     integer(c_int) function poise_tasks_poll(context) bind(c)
       import :: c_int, c_ptr
@@ -146,8 +152,9 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    type(poise_item), intent(in) :: items(:)
-    type(poise_with), intent(in), optional :: with
+    ! With intent(in) compilers would take what their addresses lead to as unchanged, too.
+    type(poise_item) :: items(:)
+    type(poise_with), optional :: with
     status = submit_c(context, function_id, items, size(items), with)
   end function
 

@@ -43,8 +43,6 @@ double wanted_children(const Tree& tree, int height) {
   const double most = tree.max_height;
   switch (tree.shape) {
     case Shape::linear: return tree.branching * (1 - height / most);
-    case Shape::expdec:
-      return tree.branching * std::pow(height, -std::log(tree.branching) / std::log(most));
     case Shape::cyclic:
       if (height > 5 * tree.max_height) return 0;
       return std::pow(tree.branching, std::sin(2 * 3.141592653589793 * height / most));

@@ -17,7 +17,7 @@ struct Node {
 };
 
 enum class Kind { binomial, geometric, hybrid };
-enum class Shape { linear, expdec, cyclic, fixed };  // how a geometric tree thins out with height
+enum class Shape { linear, cyclic, fixed };  // how a geometric tree thins out with height
 
 struct Tree {
   std::string_view name;
@@ -32,7 +32,7 @@ struct Tree {
   int height;
 };
 
-/// The sample trees that the benchmark publishes with their sizes, and smaller ones of ours.
+/// The sample trees that the benchmark publishes with their sizes.
 const Tree& find_tree(std::string_view name);
 
 Node root_of(const Tree& tree);

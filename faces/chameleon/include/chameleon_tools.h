@@ -64,6 +64,16 @@ CHAM_T_UNUSED static const char* cham_t_sync_region_type_t_values[] = {
 CHAM_T_UNUSED static const char* cham_t_sync_region_status_t_values[] = {
     NULL, "cham_t_sync_region_start", "cham_t_sync_region_end"};
 
+/* "cham_t_task_local|cham_t_task_replicated": 63 characters at most. */
+CHAM_T_UNUSED static void cham_t_task_flag_t_value(int type, char* buffer) {
+  buffer[0] = '\0';
+  if (type & cham_t_task_local) strcat(buffer, "cham_t_task_local");
+  if (type & cham_t_task_remote)
+    strcat(buffer, *buffer ? "|cham_t_task_remote" : "cham_t_task_remote");
+  if (type & cham_t_task_replicated)
+    strcat(buffer, *buffer ? "|cham_t_task_replicated" : "cham_t_task_replicated");
+}
+
 typedef union cham_t_data_t {
   uint64_t value;
   void* ptr;

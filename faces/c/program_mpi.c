@@ -1,0 +1,288 @@
+/* What a C program may say of its tasks, and what it hears of them: the first rank has them all.
+   Prints what went wrong and exits 1. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "faces/c/poise_tasks.h"
+
+enum { kTasks = 60 };
+static int my_rank, num_ranks, wrong;
+static poise_tasks* tasks;
+static poise_function where, fails_away, log_own, append, count_run, parent, child;
+
+static void check(int holds, const char* what) {
+  if (holds) return;
+  ++wrong;
+  fprintf(stderr, "rank %d: does not hold: %s (%s)\n", my_rank, what, poise_last_error());
+}
+
+static void works(int result) { check(result == POISE_OK, "a call works"); }
+
+static void refuses(int result, const char* text) {
+  check(result == POISE_BAD_INPUT && strstr(poise_last_error(), text), text);
+}
+
+static int wait_fails(const char* text) {
+  return poise_tasks_wait(tasks) == POISE_FAILED && strstr(poise_last_error(), text);
+}
+
+static void sleep_a_millisecond(void) {
+  const struct timespec nap = {0, 1000000};
+  nanosleep(&nap, NULL);
+}
+
+/* The tasks. */
+
+static void say_where(void** data, const size_t* bytes, int num_items) {
+  (void)bytes, (void)num_items;
+  sleep_a_millisecond();
+  if (poise_tasks_current() != tasks) poise_task_fail("a task does not know its context");
+  *(int*)data[0] = my_rank;
+}
+
+static void fail_away(void** data, const size_t* bytes, int num_items) {
+  (void)data, (void)bytes, (void)num_items;
+  sleep_a_millisecond();
+  if (my_rank > 0) poise_task_fail("on purpose, away");
+}
+
+static int order[kTasks], num_logged;
+static void log_task(void** data, const size_t* bytes, int num_items) {
+  (void)bytes, (void)num_items;
+  order[num_logged++] = *(int*)data[0];
+}
+
+static void append_to(void** data, const size_t* bytes, int num_items) {
+  (void)bytes, (void)num_items;
+  sleep_a_millisecond();
+  *(unsigned*)data[0] = *(unsigned*)data[0] * 31 + *(unsigned*)data[1];
+}
+
+static void count_task(void** data, const size_t* bytes, int num_items) {
+  (void)bytes, (void)num_items;
+  sleep_a_millisecond();
+  ++*(int*)data[0];
+  *(int*)data[1] = my_rank;
+}
+
+static const poise_with kHere = {.pinned = 1};
+
+static void be_child(void** data, const size_t* bytes, int num_items) {
+  (void)bytes;
+  if (num_items > 1) poise_task_fail("the child, on purpose");
+  ++*(int*)data[0];
+}
+
+/* Whoever of the family is named fails, and nobody else. */
+static void be_parent(void** data, const size_t* bytes, int num_items) {
+  (void)bytes, (void)num_items;
+  const char who = *(char*)data[1];
+  const poise_item items[] = {{data[0], sizeof(int), POISE_INOUT}, {data[1], 1, POISE_LITERAL}};
+  if (who == 'p') poise_task_fail("the parent, on purpose");
+  if (poise_tasks_submit(poise_tasks_current(), child, items, who == 'c' ? 2 : 1, &kHere) ||
+      poise_tasks_wait(poise_tasks_current()))
+    poise_task_fail("children are refused");
+  if (*(int*)data[0] != 1) poise_task_fail("the parent goes on before the child is through");
+}
+
+/* What holds of them. */
+
+static int count_away(const int* ran_on, int count) {
+  int away = 0;
+  for (int t = 0; t < count; ++t) {
+    check(ran_on[t] >= 0 && ran_on[t] < num_ranks, "a task ran on a rank");
+    away += ran_on[t] != 0;
+  }
+  return away;
+}
+
+static void tasks_run_elsewhere_unless_pinned(void) {
+  int* ran_on = poise_tasks_allocate(tasks, 2 * kTasks * sizeof(int));
+  for (int t = 0; t < 2 * kTasks && my_rank == 0; ++t) {
+    const poise_item item = {ran_on + t, sizeof(int), POISE_OUT};
+    const poise_with longer = {.cost = 1 + t % 2, .pinned = t >= kTasks};
+    works(poise_tasks_submit(tasks, where, &item, 1, &longer));
+  }
+  works(poise_tasks_wait(tasks));
+  if (my_rank == 0) {
+    check(count_away(ran_on, kTasks) > 0, "some tasks run elsewhere");
+    check(count_away(ran_on + kTasks, kTasks) == 0, "pinned tasks run here");
+  }
+  works(poise_tasks_free(tasks, ran_on));
+}
+
+static void higher_priority_comes_first(void) {
+  for (int t = 0; t < 9; ++t) {
+    const poise_item item = {&t, sizeof t, POISE_LITERAL};
+    const poise_with with = {.pinned = 1, .priority = t % 3};
+    works(poise_tasks_submit(tasks, log_own, &item, 1, &with));
+  }
+  works(poise_tasks_wait(tasks));
+  check(num_logged == 9, "each task runs once");
+  for (int i = 0; i < 9; ++i) check(order[i] % 3 == 2 - i / 3, "higher priority comes first");
+}
+
+static void ordered_tasks_keep_their_order(void) {
+  unsigned data = 1, expected = 1;
+  const poise_with in_order = {.ordered = 1};
+  for (unsigned t = 0; t < 20 && my_rank == 0; ++t) {
+    const poise_item items[] = {{&data, sizeof data, POISE_INOUT}, {&t, sizeof t, POISE_LITERAL}};
+    works(poise_tasks_submit(tasks, append, items, 2, &in_order));
+    expected = expected * 31 + t;
+  }
+  works(poise_tasks_wait(tasks));
+  check(my_rank > 0 || data == expected, "ordered tasks keep their order");
+}
+
+static void replicated_tasks_run_once(void) {
+  int runs[kTasks] = {0}, ran_on[kTasks];
+  const int last = num_ranks - 1;
+  const poise_with copied = {.replicas = &last, .num_replicas = 1};
+  for (int t = 0; t < kTasks && my_rank == 0; ++t) {
+    const poise_item items[] = {{runs + t, sizeof(int), POISE_INOUT},
+                                {ran_on + t, sizeof(int), POISE_OUT}};
+    works(poise_tasks_submit(tasks, count_run, items, 2, &copied));
+  }
+  works(poise_tasks_wait(tasks));
+  if (my_rank > 0) return;
+  for (int t = 0; t < kTasks; ++t) check(runs[t] == 1, "a replicated task runs once");
+  check(count_away(ran_on, kTasks) > 0, "some of them where their copy is");
+}
+
+static void failures_come_home(void) {
+  for (int t = 0; t < kTasks && my_rank == 0; ++t)
+    works(poise_tasks_submit(tasks, fails_away, NULL, 0, NULL));
+  if (my_rank > 0)
+    works(poise_tasks_wait(tasks));
+  else
+    check(wait_fails("on purpose, away") && !strstr(poise_last_error(), "on rank 0"),
+          "a task that fails elsewhere is reported at home");
+}
+
+static void submit_family(int* children, const char* who) {
+  const poise_item items[] = {{children, sizeof(int), POISE_INOUT},
+                              {(void*)who, 1, POISE_LITERAL}};
+  works(poise_tasks_submit(tasks, parent, items, 2, &kHere));
+}
+
+static void a_failure_is_of_one_task_only(void) {
+  int children[3] = {0};
+  submit_family(children, "-");
+  works(poise_tasks_wait(tasks));
+  submit_family(children + 1, "c");
+  check(wait_fails("the child, on purpose") && !strstr(poise_last_error(), "more"),
+        "the child fails alone");
+  submit_family(children + 2, "p");
+  check(wait_fails("the parent, on purpose") && !strstr(poise_last_error(), "more"),
+        "the parent fails alone");
+}
+
+static void yield_runs_one_task(void) {
+  int ran_on[2] = {-1, -1}, ran = -1;
+  for (int t = 0; t < 2; ++t) {
+    const poise_item item = {ran_on + t, sizeof(int), POISE_OUT};
+    works(poise_tasks_submit(tasks, where, &item, 1, &kHere));
+  }
+  works(poise_tasks_yield(tasks, &ran));
+  check(ran == 1 && (ran_on[0] < 0) + (ran_on[1] < 0) == 1, "one task ran");
+  works(poise_tasks_yield(tasks, NULL));
+  works(poise_tasks_yield(tasks, &ran));
+  check(ran == 0 && ran_on[0] == my_rank && ran_on[1] == my_rank, "then the other; then none");
+  works(poise_tasks_wait(tasks));
+}
+
+static void* wait_as_one_of_two(void* result) {
+  *(int*)result = poise_tasks_wait_team(tasks, 2);
+  return NULL;
+}
+
+static void a_team_waits_together(void) {
+  int ran_on[kTasks], other = -1, mine = -1;
+  pthread_t thread;
+  for (int t = 0; t < kTasks && my_rank == 0; ++t) {
+    const poise_item item = {ran_on + t, sizeof(int), POISE_OUT};
+    works(poise_tasks_submit(tasks, where, &item, 1, NULL));
+  }
+  pthread_create(&thread, NULL, wait_as_one_of_two, &other);
+  wait_as_one_of_two(&mine);
+  pthread_join(thread, NULL);
+  check(mine == POISE_OK && other == POISE_OK, "both threads of a team wait");
+  if (my_rank == 0) check(count_away(ran_on, kTasks) > 0, "others run a team's tasks, too");
+}
+
+static void bad_input_is_refused(void) {
+  const poise_item item = {NULL, 8, (enum poise_mode)7};
+  const poise_annotation no_text = {.name = "x", .kind = POISE_TEXT};
+  const poise_annotation no_kind = {.name = "x", .kind = (enum poise_kind)7};
+  const int nowhere[] = {-1, num_ranks};
+  const struct {
+    poise_with with;
+    const char* text;
+  } bad[] = {{{.cost = -1}, "cost is -1"},
+             {{.annotations = &no_text, .num_annotations = 1}, "or no text"},
+             {{.annotations = &no_kind, .num_annotations = 1}, "is of kind 7"},
+             {{.num_annotations = 1}, "there are no 1 annotations"},
+             {{.num_replicas = 1}, "there are no 1 replicas"},
+             {{.replicas = nowhere, .num_replicas = -1}, "there are no -1 replicas"},
+             {{.replicas = nowhere, .num_replicas = 1}, "replicated on rank -1"},
+             {{.replicas = nowhere + 1, .num_replicas = 1}, "cannot be replicated on rank"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
+    refuses(poise_tasks_submit(tasks, where, NULL, 0, &bad[i].with), bad[i].text);
+  refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL), "there are no 1 items");
+  refuses(poise_tasks_submit(tasks, where, &item, -1, NULL), "there are no -1 items");
+  refuses(poise_tasks_submit(tasks, where, &item, 1, NULL), "mode is 7");
+  refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "there is no function 999");
+  refuses(poise_tasks_submit(tasks, -1, NULL, 0, NULL), "there is no function -1");
+  refuses(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "somewhere to put");
+  refuses(poise_tasks_wait_team(tasks, 0), "a team of 0 threads");
+  refuses(poise_tasks_wait_team(tasks, -3), "a team of -3 threads");
+  refuses(poise_tasks_wait(NULL), "context is null");
+  refuses(poise_tasks_yield(NULL, NULL), "context is null");
+  refuses(poise_tasks_poll(NULL), "context is null");
+  check(poise_tasks_allocate(NULL, 8) == NULL, "there is no memory of no context");
+}
+
+static void some_things_are_for_tasks(void) {
+  int64_t number = 5;
+  check(poise_tasks_current() == NULL, "there is no task here");
+  check(!poise_task_integer("x", &number) && number == 5, "of which nothing was said");
+}
+
+static void register_all(void) {
+  works(poise_tasks_register("where", say_where, &where));
+  works(poise_tasks_register("fails away", fail_away, &fails_away));
+  works(poise_tasks_register("log", log_task, &log_own));
+  works(poise_tasks_register("append", append_to, &append));
+  works(poise_tasks_register("count", count_task, &count_run));
+  works(poise_tasks_register("parent", be_parent, &parent));
+  works(poise_tasks_register("child", be_child, &child));
+  refuses(poise_tasks_register("child", be_child, &child), "names must differ");
+  refuses(poise_tasks_register(NULL, be_child, &child), "no null pointers");
+}
+
+int main(int argc, char** argv) {
+  int level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  register_all();
+  works(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, &tasks));
+  bad_input_is_refused();
+  some_things_are_for_tasks();
+  tasks_run_elsewhere_unless_pinned();
+  higher_priority_comes_first();
+  ordered_tasks_keep_their_order();
+  replicated_tasks_run_once();
+  failures_come_home();
+  a_failure_is_of_one_task_only();
+  yield_runs_one_task();
+  a_team_waits_together();
+  works(poise_tasks_poll(tasks));
+  works(poise_tasks_destroy(tasks));
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (my_rank == 0) puts(wrong ? "something is WRONG" : "all is right");
+  MPI_Finalize();
+  return wrong ? 1 : 0;
+}

@@ -1,0 +1,15 @@
+/* The headers in strict C99, behind a header that has chosen what the system's headers show. */
+#include <mpi.h>
+
+#include <chameleon.h>
+#include <chameleon_pre_init.h>
+#include <chameleon_tools.h>
+
+#include "faces/c/poise_tasks.h"
+
+void use_headers(void) {
+  char text[64];
+  cham_t_task_flag_t_value(cham_t_task_local, text);
+  chameleon_print(1, "C99", 0, "%s at " DPxMOD "\n", text, DPxPTR(text));
+  chameleon_pre_init();
+}

@@ -1,0 +1,50 @@
+#include "faces/chameleon/settings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise::chameleon {
+
+namespace {
+
+// Outside of what the setting takes there is nothing more to have, or no task is ever lent.
+enum class Beyond { as_the_most, never };
+
+struct Threshold {
+  const char* variable;
+  const char* setting;
+  double least, most;
+  Beyond beyond;
+};
+
+constexpr Threshold kThresholds[] = {
+    {"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "min_local", 0, 1e9, Beyond::never},
+    {"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "min_absolute", 0, 1e18, Beyond::never},
+    {"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "min_relative", 0, 1, Beyond::never},
+    {"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "share", 0, 1, Beyond::as_the_most},
+    {"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "max_tasks", 1, 1e9, Beyond::as_the_most},
+};
+
+}  // namespace
+
+std::string settings_of(const std::function<const char*(const char*)>& variable) {
+  std::string settings;
+  bool never = false;
+  for (const Threshold& threshold : kThresholds) {
+    const char* text = variable(threshold.variable);
+    if (!text) continue;
+    const auto value = parse_number(text);
+    if (!value || *value < 0) fail("{}={} is no number from 0", threshold.variable, text);
+    never = never || *value < threshold.least ||
+            (*value > threshold.most && threshold.beyond == Beyond::never);
+    settings += fmt::format(",{}={}", threshold.setting, std::min(*value, threshold.most));
+  }
+  if (never) return "policy=none";
+  return settings.empty() ? "" : "policy=paired" + settings;
+}
+
+}  // namespace poise::chameleon

@@ -1,0 +1,57 @@
+#include "faces/chameleon/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "poise/base/error.h"
+
+namespace poise::chameleon {
+namespace {
+
+std::string settings_with(const std::map<std::string, const char*>& variables) {
+  return settings_of([&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second;
+  });
+}
+
+TEST(Settings, are_those_of_poise_where_no_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
+
+TEST(Settings, are_sorted_pairs_with_the_thresholds_that_are_set) {
+  EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
+            "policy=paired,max_tasks=10");
+  EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},
+                           {"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "3"},
+                           {"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "0.2"},
+                           {"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "0.25"}}),
+            "policy=paired,min_local=4,min_absolute=3,min_relative=0.2,share=0.25");
+}
+
+TEST(Settings, lend_nothing_where_a_threshold_can_never_be_reached) {
+  EXPECT_EQ(settings_with({{"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "1e30"}}), "policy=none");
+  EXPECT_EQ(settings_with({{"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "1.5"}}), "policy=none");
+  EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "99999999999"}}),
+            "policy=none");
+  EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "0"}}), "policy=none");
+}
+
+TEST(Settings, take_as_much_as_there_is_where_more_is_wanted) {
+  EXPECT_EQ(settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "50"}}), "policy=paired,share=1");
+  EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1e12"}}),
+            "policy=paired,max_tasks=1000000000");
+}
+
+TEST(Settings, say_which_variable_is_no_number) {
+  for (const char* const wrong : {"much", "", "-1", "2 tasks", "nan"}) {
+    try {
+      settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", wrong}});
+      ADD_FAILURE() << wrong << " is taken";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("PERCENTAGE_DIFF_TASKS_TO_MIGRATE="));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise::chameleon
