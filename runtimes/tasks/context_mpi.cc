@@ -135,7 +135,7 @@ TEST_P(Settings, lend_tasks_that_take_long_unless_they_forbid_it) {
   std::uint64_t returned_before = sum_over_ranks(context.counters().returned);
   for (const std::size_t length : {10u, 10000u}) {
     if (first && lends) keep_threads_until_one_has_left(context);
-    check_triples(context, first ? 40 : 0, length, 1000);
+    check_triples(context, first ? 20 : 0, length, 1000);
     const std::uint64_t returned = sum_over_ranks(context.counters().returned);
     EXPECT_EQ(returned > returned_before, lends);
     EXPECT_EQ(sum_over_ranks(context.counters().ran_borrowed), returned);

@@ -76,7 +76,6 @@ class Weather : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Weather,
     testing::Values("policy=cost", "policy=cost,delay_us=2000", "policy=lightest,max_tasks=1000000",
-                    "policy=lightest,max_tasks=1000000,shared_bytes=0",
                     "policy=lightest,max_tasks=1000000,shared_bytes=0,delay_us=2000"));
 
 TEST_P(Weather, survives_random_tasks) {
