@@ -1,9 +1,6 @@
 #include "faces/c/poise_tasks.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,8 +17,6 @@ namespace {
 
 thread_local std::string last_error;
 thread_local std::optional<std::string> failure;  // of the task that this thread runs
-std::mutex registering;
-std::atomic<int> num_functions{0};  // with those that C did not register
 
 // Runs a call of the C++ interface; nothing leaves it but a number.
 template <typename Call>
@@ -156,10 +151,8 @@ const char* poise_last_error(void) { return last_error.c_str(); }
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id) {
   return guarded([&] {
     if (!name || !function || !id) poise::fail("poise_tasks_register wants no null pointers");
-    const std::lock_guard lock(registering);
     *id = static_cast<poise_function>(tasks::register_function(
         name, "C", [function](std::span<const tasks::Item> items) { call(function, items); }));
-    num_functions = std::max(num_functions.load(), *id + 1);
   });
 }
 
@@ -200,8 +193,6 @@ int poise_tasks_submit(poise_tasks* context, poise_function function, const pois
                        int num_items, const poise_with* with) {
   return guarded([&] {
     check_list("items", items, num_items);
-    if (function < 0 || function >= num_functions)
-      poise::fail("there is no function {}; poise_tasks_register gives their numbers", function);
     std::vector<tasks::Item> copies;
     for (int i = 0; i < num_items; ++i)
       copies.push_back({items[i].data, items[i].bytes, mode_of(number_of(items[i].mode))});

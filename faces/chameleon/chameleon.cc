@@ -96,7 +96,8 @@ void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
   for (std::size_t i = 0; i < arguments.size(); ++i)
     visitor.arguments.push_back(
         {arguments[i], items[first + i].bytes, type_of(items[first + i].mode)});
-  if (travelling.tool_items > 0 && face::tool_data_travels())
+  const bool has_tool_data = travelling.tool_items > 0 && items.back().data;
+  if (has_tool_data && face::tool_data_travels())
     face::decode_tool_data(&visitor, items.back().data,
                            static_cast<std::int32_t>(items.back().bytes));
 }

@@ -170,7 +170,7 @@ TEST(Faults, functions_that_do_not_exist_are_refused) {
     context.submit(With{}, 123456, {});
     FAIL() << "it was taken";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "there is no function number 123456 of tasks");
+    EXPECT_STREQ(error.what(), "there is no function 123456 of tasks");
   }
 }
 

@@ -295,7 +295,8 @@ void Runtime::describe(Task& task, With&& with) const {
 
 [[noreturn]] void Runtime::refuse(FunctionId function) {
   const auto functions = registered_functions();
-  if (function >= functions.size()) fail("there is no function number {} of tasks", function);
+  if (function >= functions.size())
+    fail("there is no function {} of tasks", static_cast<std::int32_t>(function));
   fail("function \"{}\" was registered after the context was created; register it before",
        functions[function]->name);
 }
