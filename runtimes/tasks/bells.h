@@ -25,7 +25,7 @@ class Bells {
   }
   /// Wakes who sleeps through what can wait until a task has ended.
   void call(std::uint32_t rank) {
-    if (Bell* const bell = bells_.of(rank)) bell->called.wake();
+    if (Bell* const bell = bells_.of(rank)) bell->call();
   }
 
   /// Whether there are other ranks and all can ring this one's.
@@ -41,6 +41,9 @@ class Bells {
     answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
+  /// How often this rank was called.
+  std::uint32_t calls() const { return bells_.own().calls.load(); }
+
   /// Where threads of this rank sleep until its bell rings, and until it is called.
   Sleeper& rung() { return bells_.own().rung; }
   Sleeper& called() { return bells_.own().called; }
@@ -51,7 +54,11 @@ class Bells {
       heard.fetch_add(1);
       rung.wake();
     }
-    std::atomic<std::uint32_t> heard{0};
+    void call() {
+      calls.fetch_add(1);
+      called.wake();
+    }
+    std::atomic<std::uint32_t> heard{0}, calls{0};
     Sleeper rung, called;
   };
 

@@ -45,6 +45,22 @@ TEST(Bells, ring_until_they_are_answered) {
   meet();
 }
 
+// Who is not asleep yet finds out by their number.
+TEST(Bells, count_the_calls_of_others) {
+  const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
+  Arena arena(MPI_COMM_WORLD, nodes, kPart);
+  Bells bells(MPI_COMM_WORLD, arena);
+  EXPECT_EQ(bells.calls(), 0u);
+  meet();
+  if (count_ranks() > 1) bells.call(next_rank());
+  meet();
+  const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
+  const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
+  const bool can_call = before != self && arena.shared_with(before);
+  EXPECT_EQ(bells.calls(), can_call ? 1u : 0u);
+  meet();
+}
+
 TEST(Bells, ring_until_as_much_has_come_as_was_announced) {
   Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
   Bells bells(MPI_COMM_WORLD, arena);

@@ -51,8 +51,10 @@ class Exchange {
   void sleep_till_more_is_heard(std::uint32_t heard, double most_s) {
     bells_.rung().sleep(most_s, [=, this] { return bells_.heard() != heard; });
   }
-  /// Where a helper sleeps until this rank is called: somebody idle gets no answer to its question.
+  /// Where a helper sleeps until this rank is called, somebody idle getting no answer to its
+  /// question; and how often it was, so that no call is missed before the helper sleeps.
   Sleeper& called() { return bells_.called(); }
+  std::uint32_t calls() const { return bells_.calls(); }
   /// Whether nothing but loads told in passing can have come where it has none. For several threads
   /// at once.
   bool hears_all() const { return hears_all_.load(std::memory_order_relaxed); }

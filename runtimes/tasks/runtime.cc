@@ -513,9 +513,16 @@ double Runtime::helper_nap_s(double longest_s) const {
   return task_s < nap_s ? longest_s : std::min(longest_s, nap_s);
 }
 
+// Of the helper: how long it does not hear after a call in vain, and how many calls it has heard.
+struct Runtime::Hearing {
+  double deaf_s = kDeaf_s;
+  std::uint32_t calls = 0;
+};
+
 void Runtime::help_in_background() {
   const double shortest_s = settings_["helper_us"] * 1e-6;
-  double longest_s = kLongestNap_s, deaf_s = kDeaf_s;
+  double longest_s = kLongestNap_s;
+  Hearing hearing;
   std::unique_lock lock(wait_mutex_);
   for (;;) {
     wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
@@ -525,30 +532,31 @@ void Runtime::help_in_background() {
     const bool needed = clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s;
     if (needed) progress_in_wait();
     longest_s = needed ? kLongestNap_s : std::min(2 * longest_s, kLongestUnneededNap_s);
-    deaf_s = nap_until_called(nap_s, deaf_s);
+    nap_until_called(nap_s, hearing);
     lock.lock();
   }
 }
 
 // Sleeps for so long, but looks at once when somebody idle has to wait: our tasks are long. After a
-// look in vain they wait for deaf_s, or many who are idle would keep a busy one from work. Returns
-// deaf_s for the next.
-double Runtime::nap_until_called(double nap_s, double deaf_s) {
+// look in vain they wait for deaf_s, or many who are idle would keep a busy one from work. Nobody
+// calls twice, so calls are counted: some come before the system has woken the helper for a wait.
+void Runtime::nap_until_called(double nap_s, Hearing& hearing) {
   const double until_s = clock_s() + nap_s;
   for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
-    exchange_->called().sleep(until_s - now_s, [this] { return closing_.load(); });
+    exchange_->called().sleep(
+        until_s - now_s, [&] { return closing_.load() || exchange_->calls() != hearing.calls; });
     if (closing_ || clock_s() >= until_s) break;
+    hearing.calls = exchange_->calls();
     if (!exchange_->has_mail()) continue;
     const auto loans = workplace_->counters().loans;
     progress_in_wait();
     if (workplace_->counters().loans > loans) {
-      deaf_s = kDeaf_s;
+      hearing.deaf_s = kDeaf_s;
       continue;
     }
-    std::this_thread::sleep_for(std::chrono::duration<double>(deaf_s));
-    deaf_s = std::min(2 * deaf_s, kLongestDeaf_s);
+    std::this_thread::sleep_for(std::chrono::duration<double>(hearing.deaf_s));
+    hearing.deaf_s = std::min(2 * hearing.deaf_s, kLongestDeaf_s);
   }
-  return deaf_s;
 }
 
 // A policy may ask, too, from inside the exchange.

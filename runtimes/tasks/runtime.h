@@ -49,6 +49,7 @@ class Runtime {
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);
   void leave();
+  struct Hearing;
   template <typename Until>
   bool run_tasks(Until until);
   template <typename Until, typename Look>
@@ -58,7 +59,7 @@ class Runtime {
   void help_in_background();
   bool look_is_due(double now_s, double task_s) const;
   double helper_nap_s(double longest_s) const;
-  double nap_until_called(double nap_s, double deaf_s);
+  void nap_until_called(double nap_s, Hearing& hearing);
   void report_missing(double now_s);
   [[noreturn]] static void refuse(FunctionId function);
   void write_trace();
