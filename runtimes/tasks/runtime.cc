@@ -14,7 +14,7 @@
 #include "runtimes/tasks/clock.h"
 #include "runtimes/tasks/collective.h"
 #include "runtimes/tasks/neighbours.h"
-#include "runtimes/tasks/settings.h"
+#include "runtimes/tasks/start.h"
 #include "runtimes/tasks/summary.h"
 
 #include "poise/base/check.h"
@@ -34,92 +34,14 @@ constexpr Looks kWhereAllRing{0.001, 0.5}, kElsewhere{0.005, 0.1};
 // Of tasks, between two readings of the clock; and of those there are, as looks matter at the end.
 constexpr double kRow_s = 320e-6, kRowShare = 0.1;
 constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the last look
-constexpr double kHelperShare = 0.2;     // of the time for which there are tasks, between two looks
-// Of the helper; and when the last time all threads had looked themselves.
-constexpr double kLongestNap_s = 10e-3, kLongestUnneededNap_s = 40e-3;
-// How long the helper does not hear that it is called, after it was in vain: twice as long each
-// time.
-constexpr double kDeaf_s = 0.5e-3, kLongestDeaf_s = 8e-3;
-constexpr unsigned kMaxThreads = 4096;
-// By these ranks read what others sent, and what all do together at the end.
-constexpr const char* kOfAll[] = {"large_bytes", "chunk_bytes", "shared_bytes", "summary"};
 
 thread_local Context* context_here = nullptr;
 thread_local const Runtime* stepping_here = nullptr;  // whose exchange this thread has locked
-
-void check_mpi() {
-  int initialized = 0, finalized = 0, level = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (!initialized) fail("a tasks::Context needs MPI: call MPI_Init_thread first");
-  if (finalized) fail("a tasks::Context needs MPI, which is finalized");
-  MPI_Query_thread(&level);
-  if (level == MPI_THREAD_SINGLE)
-    fail(
-        "MPI was started with MPI_THREAD_SINGLE; ask MPI_Init_thread for MPI_THREAD_FUNNELED or "
-        "more");
-}
-
-int thread_level() {
-  int level = 0;
-  MPI_Query_thread(&level);
-  return level;
-}
 
 // Of all contexts: under MPI_THREAD_SERIALIZED two of them may not be inside MPI at once either.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
-}
-
-bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
-
-// Left to us, the helper runs only where the program's tasks may call MPI at the same time.
-bool wants_helper(const Knobs& settings) {
-  if (settings.choice("policy") == "none") return false;
-  if (settings.choice("helper") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
-  return settings.choice("helper") == "on";
-}
-
-bool is_main_thread() {
-  int flag = 0;
-  MPI_Is_thread_main(&flag);
-  return flag;
-}
-
-// Rank 0's variable; who leads another communicator than the first rank of all adds its number, and
-// a job's later contexts theirs.
-std::string next_trace_path(MPI_Comm communicator) {
-  static std::atomic<int> num_paths = 0;
-  const char* const variable = std::getenv("POISE_TASKS_TRACE");
-  std::string path = variable ? variable : "";
-  int leader = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &leader);
-  if (leader > 0 && !path.empty()) path += fmt::format(".rank{}", leader);
-  const std::string agreed = said_by(communicator, path, 0);
-  if (agreed.empty()) return agreed;
-  const int number = ++num_paths;
-  return number == 1 ? agreed : fmt::format("{}.{}", agreed, number);
-}
-
-Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
-  std::string error;
-  Knobs settings(setting_knobs());
-  try {
-    settings = read_settings(options.settings);
-    if (options.threads < 1 || options.threads > kMaxThreads)
-      fail("a tasks::Context cannot have {} threads; it takes 1 to {}", options.threads,
-           kMaxThreads);
-    if (settings.choice("helper") == "on" && !may_any_thread_call())
-      fail("POISE_TASKS_HELPER=on needs MPI_THREAD_SERIALIZED or more; MPI was started with less");
-  } catch (const Error& wrong) {
-    error = wrong.what();
-  }
-  agree_on_success(communicator, error);
-  for (const char* name : kOfAll)
-    agree_on_value(communicator, fmt::format("the setting {} of tasks", name),
-                   static_cast<std::uint64_t>(settings[name]));
-  return settings;
 }
 
 // Where a literal may begin after others: no type is aligned to more than its size.
@@ -498,64 +420,6 @@ void Runtime::work_in_background() {
     lock.unlock();
     work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
     lock.lock();
-  }
-}
-
-// To wake up takes a core from a task, and idle ranks call where all can. Elsewhere whoever waits
-// for an answer loses little while there is much left to do, and between short tasks their threads
-// look themselves.
-double Runtime::helper_nap_s(double longest_s) const {
-  if (exchange_->is_called()) return kLongestUnneededNap_s;
-  const Workplace::State state = workplace_->state();
-  if (state.lendable == 0) return std::min(longest_s, kLongestNap_s);
-  const double nap_s = kHelperShare * state.queued_s / (own_threads_ + team_.load());
-  const double task_s = state.queued_s / static_cast<double>(state.lendable);
-  return task_s < nap_s ? longest_s : std::min(longest_s, nap_s);
-}
-
-// Of the helper: how long it does not hear after a call in vain, and how many calls it has heard.
-struct Runtime::Hearing {
-  double deaf_s = kDeaf_s;
-  std::uint32_t calls = 0;
-};
-
-void Runtime::help_in_background() {
-  const double shortest_s = settings_["helper_us"] * 1e-6;
-  double longest_s = kLongestNap_s;
-  Hearing hearing;
-  std::unique_lock lock(wait_mutex_);
-  for (;;) {
-    wait_changed_.wait(lock, [&] { return closing_ || wait_ > done_; });
-    if (closing_) return;
-    lock.unlock();
-    const double nap_s = std::max(shortest_s, helper_nap_s(longest_s));
-    const bool needed = clock_s() - last_look_s_.load(std::memory_order_relaxed) >= nap_s;
-    if (needed) progress_in_wait();
-    longest_s = needed ? kLongestNap_s : std::min(2 * longest_s, kLongestUnneededNap_s);
-    nap_until_called(nap_s, hearing);
-    lock.lock();
-  }
-}
-
-// Sleeps for so long, but looks at once when somebody idle has to wait: our tasks are long. After a
-// look in vain they wait for deaf_s, or many who are idle would keep a busy one from work. Nobody
-// calls twice, so calls are counted: some come before the system has woken the helper for a wait.
-void Runtime::nap_until_called(double nap_s, Hearing& hearing) {
-  const double until_s = clock_s() + nap_s;
-  for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {
-    exchange_->called().sleep(
-        until_s - now_s, [&] { return closing_.load() || exchange_->calls() != hearing.calls; });
-    if (closing_ || clock_s() >= until_s) break;
-    hearing.calls = exchange_->calls();
-    if (!exchange_->has_mail()) continue;
-    const auto loans = workplace_->counters().loans;
-    progress_in_wait();
-    if (workplace_->counters().loans > loans) {
-      hearing.deaf_s = kDeaf_s;
-      continue;
-    }
-    std::this_thread::sleep_for(std::chrono::duration<double>(hearing.deaf_s));
-    hearing.deaf_s = std::min(2 * hearing.deaf_s, kLongestDeaf_s);
   }
 }
 

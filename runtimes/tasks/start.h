@@ -1,0 +1,31 @@
+// What a context asks of MPI, and of all ranks, before it exists.
+#pragma once
+
+#include <mpi.h>
+#include <string>
+
+#include "runtimes/tasks/context.h"
+
+#include "poise/base/knobs.h"
+
+namespace poise::tasks {
+
+/// Throws Error unless MPI is up, with threads.
+void check_mpi();
+/// As MPI names it: MPI_THREAD_FUNNELED, …
+int thread_level();
+bool may_any_thread_call();
+bool is_main_thread();
+
+/// Left to us, the helper runs only where the program's tasks may call MPI at the same time.
+bool wants_helper(const Knobs& settings);
+
+/// Of the program and the environment. Collective; throws Error on all ranks if they are wrong on
+/// any, or if ranks differ where they must not.
+Knobs agreed_settings(MPI_Comm communicator, const Options& options);
+
+/// The file for a trace, empty if none is wanted: rank 0's variable; who leads another communicator
+/// than the first rank of all adds its number, and a job's later contexts theirs. Collective.
+std::string next_trace_path(MPI_Comm communicator);
+
+}  // namespace poise::tasks
