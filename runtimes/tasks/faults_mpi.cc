@@ -112,7 +112,7 @@ const auto kUnreadable = function("unreadable", [](int number) {
 
 TEST(Faults, on_finish_is_called_though_the_result_cannot_be_read) {
   Context context(MPI_COMM_WORLD);
-  int finished = 0;
+  std::atomic<int> finished = 0;
   for (int number = 0; number < 5; ++number)
     context.submit({.on_finish = [&] { ++finished; }}, kUnreadable, number);
   EXPECT_THAT(thrown_by_wait(context), HasSubstr("three cannot be read"));
@@ -122,7 +122,7 @@ TEST(Faults, on_finish_is_called_though_the_result_cannot_be_read) {
 TEST(Faults, what_on_finish_holds_is_gone_before_the_wait_ends) {
   Context context(MPI_COMM_WORLD, {.threads = 3});
   for (int wait = 0; wait < 20; ++wait) {
-    const auto held = std::make_shared<int>();
+    const auto held = std::make_shared<std::atomic<int>>();
     submit_pauses(context, 10, [&](int) { return With{.on_finish = [held] { ++*held; }}; });
     context.wait();
     EXPECT_EQ(held.use_count(), 1);
