@@ -129,7 +129,7 @@ struct Workplace::Row {
 std::unique_ptr<Task> Workplace::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
-  if (task || running_here.depth > kFewInside) return task;
+  if (task || (awaited && running_here.depth > kFewInside)) return task;
   return queue_.pop();
 }
 
