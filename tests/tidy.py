@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The architecture as a test: arrows between folders, rows of the strategies' table, the length of
-functions, and what every file owes its reader. Exits 1 with one line per trouble."""
+functions, and what every file owes its reader. Exits 1 with one line per trouble.
+
+With --commits BASE it checks the messages of the commits since BASE instead."""
 
 import ast
 import pathlib
@@ -10,6 +12,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
+MAX_SUBJECT = 60  # characters of a commit's first line
+MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines says why
 # Programs to learn from: a folder each, that is read in one go.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
                   "nbody", "waves3d"]
@@ -141,7 +145,26 @@ def check_strategies():
             complain("poise/strategies/table.cc", 1, f"row {row} has no file")
 
 
-def main():
+def check_commits(base):
+    listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
+                            capture_output=True, text=True, check=False)
+    if listed.returncode:
+        sys.exit(f"tidy: {listed.stderr.splitlines()[0]}")
+    for commit in listed.stdout.split():
+        shown = subprocess.run(["git", "show", "--format=%s%n%b%x00", "--shortstat", commit], cwd=ROOT,
+                               capture_output=True, text=True, check=True).stdout
+        message, _, changes = shown.partition("\0")
+        subject, _, body = message.partition("\n")
+        if len(subject) > MAX_SUBJECT:
+            complain(commit, 1, f"a subject of {len(subject)} characters; at most {MAX_SUBJECT}")
+        if subject.endswith("."):
+            complain(commit, 1, "a subject does not end with a full stop")
+        changed = sum(int(count) for count in re.findall(r"(\d+) (?:insertion|deletion)", changes))
+        if changed > MIN_LINES_WITHOUT_BODY and not body.strip():
+            complain(commit, 1, f"{changed} lines changed and no body that says why")
+
+
+def check_tree():
     for path in tracked_files():
         if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
             complain(path, 1, "name the folder by what lives there")
@@ -158,6 +181,16 @@ def main():
         check_opening(path, lines)
     check_strategies()
     check_miniapps()
+
+
+def main():
+    if sys.argv[1:2] == ["--commits"] and len(sys.argv) == 3:
+        check_commits(sys.argv[2])
+    elif len(sys.argv) == 1:
+        check_tree()
+    else:
+        print("usage: tidy.py [--commits BASE]", file=sys.stderr)
+        return 2
     print("\n".join(troubles) if troubles else "tidy: the house is in order")
     return 1 if troubles else 0
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Prints a random sample of the project's prose, to be read by somebody who has not seen the code.
+
+usage: sample_prose.py SEED [COUNT]
+
+The sample holds COUNT pieces (default: 60), a quarter each of comments, error texts, test names and
+paragraphs of Markdown. The same seed draws the same pieces from the same tree. A piece is clear if a
+native HPC engineer understands it at first reading.
+"""
+
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
+MIN_WORDS = 4  # shorter comments and paragraphs are labels
+
+
+def tracked_files():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def lines_of(path):
+    try:
+        return path.read_text().splitlines()
+    except UnicodeDecodeError:
+        return []
+
+
+def is_long_enough(text):
+    return len(text.split()) >= MIN_WORDS
+
+
+def comments(path, lines):
+    """Whole comments: consecutive comment lines are one piece, a trailing comment is its own."""
+    sign = COMMENT_SIGNS.get(path.suffix)
+    if sign is None:
+        return
+    alone = re.compile(rf"\s*{sign}+!?<?\s?(.*)")
+    trailing = re.compile(rf"\S.*?\s{{2,}}{sign}+\s(.*)")
+    begun, words = 0, []
+    for number, line in enumerate(lines + [""], 1):
+        match = alone.match(line)
+        if match and not line.startswith("#!"):
+            begun = begun or number
+            words.append(match[1])
+            continue
+        if words and is_long_enough(" ".join(words)):
+            yield begun, " ".join(words)
+        begun, words = 0, []
+        match = trailing.match(line)
+        if match and '"' not in match[1] and is_long_enough(match[1]):
+            yield number, match[1]
+
+
+def errors(path, lines):
+    """Texts of errors: the string literals of a throw, of an Error or of a refusal."""
+    if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name:
+        return
+    begins = re.compile(r"\bthrow\b|\bError[{(]|\brefuse\b|\bfail\(|\bsys\.exit\(|parser\.error\(")
+    for number, line in enumerate(lines, 1):
+        if not begins.search(line):
+            continue
+        statement = " ".join(lines[number - 1:number + 3]).split(";")[0]
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
+        if len(re.findall(r"[A-Za-z]{2,}", text)) >= 2:
+            yield number, text
+
+
+def test_names(path, lines):
+    for number, line in enumerate(lines, 1):
+        match = re.match(r"\s*TEST(?:_[FP])?\((\w+), *(\w+)\)", line)
+        if match:
+            yield number, f"{match[1]}: {match[2].replace('_', ' ')}"
+        match = re.match(r"\s*def (test_\w+)\(", line)
+        if match:
+            yield number, match[1].replace("_", " ")
+
+
+def paragraphs(path, lines):
+    """Paragraphs and list items of Markdown, without tables, headings and code."""
+    if path.suffix != ".md":
+        return
+    is_code, begun, words = False, 0, []
+    for number, line in enumerate(lines + [""], 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        ends = not line.strip() or line.startswith(("|", "#", "    ", "```")) or is_code
+        is_item = re.match(r"\s*([-*]|\d+\.)\s", line)
+        if (ends or is_item) and words:
+            if is_long_enough(" ".join(words)):
+                yield begun, " ".join(words)
+            begun, words = 0, []
+        if not ends:
+            begun = begun or number
+            words.append(line.strip())
+
+
+def pools():
+    kinds = {"comment": comments, "error": errors, "test": test_names, "paragraph": paragraphs}
+    found = {kind: [] for kind in kinds}
+    for path in tracked_files():
+        lines = lines_of(path)
+        for kind, pieces in kinds.items():
+            found[kind] += [(path.relative_to(ROOT), number, text) for number, text in pieces(path, lines)]
+    return found
+
+
+def main():
+    if not 2 <= len(sys.argv) <= 3 or not all(word.isdigit() for word in sys.argv[1:]):
+        print("usage: sample_prose.py SEED [COUNT]", file=sys.stderr)
+        return 2
+    seed, count = int(sys.argv[1]), int((sys.argv[2:] or [60])[0])
+    draw = random.Random(seed)
+    sample = []
+    found = pools()
+    for kind, pieces in found.items():
+        sample += [(kind, *piece) for piece in draw.sample(pieces, min(count // len(found), len(pieces)))]
+    draw.shuffle(sample)
+    for index, (kind, path, line, text) in enumerate(sample, 1):
+        print(f"{index:2}. [{kind}] {path}:{line}\n    {text}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
