@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Runs the tests of a tier and prints where the time went.
+
+usage: tests/run.py quick|usual|full
+
+quick  unit tests and the command line, release build
+usual  every test that needs no special hardware: both compilers, both MPIs, sanitizers, fuzzers briefly
+full   also what takes hours: repeated MPI tests, long fuzzing, many seeds, the emulated machine;
+       its result is kept in bench/results/full_test.json
+
+`./dev test [quick|full]` installs what is missing, then calls this. The last line of output counts the
+tests; the status is 1 if any failed. Tests that carry the label `timed` measure time: if one fails it
+is run once more, alone, and the output names it.
+"""
+
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULT = ROOT / "bench" / "results" / "full_test.json"
+TIERS = ["quick", "usual", "full"]
+NUM_SLOWEST = 10  # tests shown at the end
+
+FUZZ_S = {"usual": "10", "full": "600"}
+# Repeats find races; 50 is what a change of the runtimes must survive.
+NUM_REPEATS = 50
+NUM_SEEDS = "10000"
+
+# Under the address sanitizer: tasks from every language, on few ranks.
+SANITIZED_TASKS = (
+    r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
+    r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
+    r"|target_clauses_of_clang_16)_on_2)|miniapps.nbody_lent_on_(2|4)_ranks)$")
+RACY = r"^workload.*Recorder|^mpi.tasks_(on_2|funneled|serialized)$"
+
+
+@dataclasses.dataclass
+class Part:
+    """One line of the report: a command, or the tests of a build."""
+    name: str
+    tiers: tuple
+    command: list = None  # run as it is, in the root
+    preset: str = None  # else: build `targets` of this preset, then ctest with `options`
+    targets: tuple = ()
+    options: tuple = ()
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+def parts(tier):
+    usual = ("usual", "full")
+    table = [
+        Part("architecture", TIERS, [sys.executable, "tests/tidy.py"]),
+        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' | xargs clang-format-16 --dry-run -Werror"]),
+        Part("release build: unit tests and the command", ("quick",), preset="release",
+             targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
+        Part("release build", ("usual",), preset="release", options=("-LE", "long")),
+        Part("release build", ("full",), preset="release", environment={"POISE_SEEDS": NUM_SEEDS}),
+        Part("address and undefined-behaviour sanitizers, clang", usual, preset="asan", targets=("unit_tests",),
+             options=("-LE", "cli|mpi")),
+        Part("tasks of several ranks under them, from all languages", usual, preset="asan",
+             targets=("tasks_mpi", "matmul_c", "face_programs", "nbody"), options=("-R", SANITIZED_TASKS)),
+        Part("thread sanitizer", usual, preset="tsan", targets=("workload_test", "tasks_mpi"), options=("-R", RACY)),
+        Part("the other MPI", usual, preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long")),
+        Part("fuzzers", usual, ["bash", "-c", f"cmake --preset fuzz > build/fuzz.log && ninja -C build/fuzz fuzzers"
+                                f" && tests/fuzz/run {FUZZ_S.get(tier)}"]),
+        Part(f"MPI tests {NUM_REPEATS} times", ("full",), preset="release",
+             options=("-L", "mpi", "--repeat", f"until-fail:{NUM_REPEATS}")),
+        Part(f"MPI tests {NUM_REPEATS} times, the other MPI", ("full",), preset="mpich", targets=("mpi_tests",),
+             options=("-L", "mpi", "--repeat", f"until-fail:{NUM_REPEATS}")),
+        Part("an emulated machine of four memory domains", ("full",), [sys.executable, "tests/vm/vm_test.py", "-v"],
+             environment={"PYTHONDONTWRITEBYTECODE": "1"}),
+    ]
+    return [part for part in table if tier in part.tiers]
+
+
+@dataclasses.dataclass
+class Result:
+    name: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    build_s: float = 0
+    seconds: float = 0
+    failures: list = dataclasses.field(default_factory=list)
+    second_tries: list = dataclasses.field(default_factory=list)  # passed only when repeated
+    slowest: list = dataclasses.field(default_factory=list)  # (seconds, test)
+
+
+def say(text):
+    print(f"\033[1m== {text}\033[0m" if sys.stderr.isatty() else f"== {text}", file=sys.stderr, flush=True)
+
+
+def folder_of(preset):
+    return ROOT / "build" if preset == "release" else ROOT / "build" / preset
+
+
+def build(preset, targets):
+    """Configures where needed and builds; the output is shown only if it fails."""
+    folder = folder_of(preset)
+    commands = [["ninja", "-C", str(folder), *targets]]
+    if not (folder / "build.ninja").exists():
+        commands.insert(0, ["cmake", "--preset", preset])
+    for command in commands:
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            print(done.stdout[-20000:], file=sys.stderr)
+            return False
+    return True
+
+
+def ctest(folder, options, environment, jobs=2):
+    """Runs ctest; returns {name: (status, seconds, output)}."""
+    report = folder / "Testing" / "report.xml"
+    report.unlink(missing_ok=True)
+    subprocess.run(["ctest", "--test-dir", str(folder), "-j", str(jobs), "--output-junit", str(report), *options],
+                   cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, check=False)
+    if not report.exists():
+        return {}
+    cases = xml.etree.ElementTree.parse(report).getroot().iter("testcase")
+    return {case.get("name"): (case.get("status"), float(case.get("time")), case.findtext("system-out") or "")
+            for case in cases}
+
+
+def timed_tests(folder):
+    listed = subprocess.run(["ctest", "--test-dir", str(folder), "-N", "-L", "timed"], stdout=subprocess.PIPE,
+                            text=True, check=False)
+    return set(re.findall(r"Test +#\d+: (\S+)", listed.stdout))
+
+
+def run_build(part, result):
+    """The tests of a build, counted one by one."""
+    begin = time.monotonic()
+    if not build(part.preset, part.targets):
+        result.failures.append("it does not build")
+        return
+    result.build_s = time.monotonic() - begin
+    folder = folder_of(part.preset)
+    cases = ctest(folder, part.options, part.environment)
+    if not cases:
+        result.failures.append("no test ran")
+    timed = timed_tests(folder)
+    for name, (status, seconds, output) in cases.items():
+        if status == "fail" and name in timed:
+            say(f"{name} failed and measures time: once more, alone")
+            again = ctest(folder, ("-R", f"^{re.escape(name)}$"), part.environment, jobs=1)
+            status, seconds, output = again.get(name, (status, seconds, output))
+            if status == "run":
+                result.second_tries.append(name)
+        if status == "run":
+            result.passed += 1
+        elif status in ("notrun", "disabled"):
+            result.skipped += 1
+        else:
+            result.failures.append(name)
+            print(f"{name} failed:\n{output[-8000:]}", file=sys.stderr)
+        result.slowest.append((seconds, name))
+
+
+def run_command(part, result):
+    done = subprocess.run(part.command, cwd=ROOT, env=os.environ | part.environment, stdin=subprocess.DEVNULL,
+                          check=False)
+    if done.returncode:
+        result.failures.append(f"status {done.returncode}")
+    else:
+        result.passed = 1
+
+
+def run(part):
+    say(part.name)
+    result = Result(part.name)
+    begin = time.monotonic()
+    if part.preset:
+        run_build(part, result)
+    else:
+        run_command(part, result)
+    result.failed = len(result.failures)
+    result.seconds = time.monotonic() - begin
+    for failure in result.failures:
+        print(f"FAILED: {part.name}: {failure}", file=sys.stderr, flush=True)
+    return result
+
+
+def print_times(results):
+    print(f"\n{'seconds':>8} {'of it building':>15} {'passed':>7} {'failed':>7} {'skipped':>8}  part")
+    for result in results:
+        print(f"{result.seconds:8.0f} {result.build_s:15.0f} {result.passed:7} {result.failed:7} {result.skipped:8}"
+              f"  {result.name}")
+    slowest = sorted((test + (result.name,) for result in results for test in result.slowest), reverse=True)
+    print(f"\nthe slowest tests:\n{'seconds':>8}  test")
+    for seconds, name, part in slowest[:NUM_SLOWEST]:
+        print(f"{seconds:8.1f}  {name} ({part})")
+    for result in results:
+        for name in result.second_tries:
+            print(f"passed on the second try: {name} ({result.name})")
+
+
+def keep(results):
+    """The last result of the full tier, for those who do not wait for it."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.strip()
+    rows = [{"part": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,
+             "seconds": round(result.seconds), "failures": result.failures, "second_tries": result.second_tries}
+            for result in results]
+    RESULT.write_text(json.dumps({"date": str(datetime.date.today()), "commit": commit,
+                                  "cpus": os.cpu_count(), "kernel": platform.release(), "parts": rows}, indent=1) + "\n")
+
+
+def main():
+    if sys.argv[1:] not in [[tier] for tier in TIERS]:
+        print(f"usage: tests/run.py {'|'.join(TIERS)}", file=sys.stderr)
+        return 2
+    results = [run(part) for part in parts(sys.argv[1])]
+    print_times(results)
+    if sys.argv[1] == "full":
+        keep(results)
+    passed, failed, skipped = (sum(getattr(result, name) for result in results) for name in ("passed", "failed", "skipped"))
+    print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
