@@ -10,7 +10,7 @@
 /// places of different speeds, which the paper does not know, load(t) / speed(c) is added.
 /// O(n + m + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h says
 /// how, and what other networks cost.
-#include "poise/strategies/list_schedule.h"
+#include "poise/search/list_schedule.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {

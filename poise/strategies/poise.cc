@@ -29,11 +29,12 @@
 #include <utility>
 #include <vector>
 
+#include "poise/partition/from_scratch.h"
+#include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/even_subphases.h"
-#include "poise/strategies/mapping/from_scratch.h"
-#include "poise/strategies/mapping/less_traffic.h"
-#include "poise/strategies/relaxation.h"
+#include "poise/search/even_subphases.h"
+#include "poise/search/local_search.h"
+#include "poise/strategies/strategy.h"
 
 namespace poise {
 

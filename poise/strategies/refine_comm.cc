@@ -19,7 +19,7 @@
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
-#include "poise/strategies/lowest_threshold.h"
+#include "poise/search/lowest_threshold.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/links.h"
 

@@ -1,29 +1,16 @@
 // A strategy: a pure function from a problem to a placement, and a row of the table of all.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "poise/base/knobs.h"
-#include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
-#include "poise/workload/workload.h"
+#include "poise/placement/problem.h"
 
 namespace poise {
-
-/// All a strategy may know. The caller has checked that the parts fit together.
-struct Problem {
-  const Machine& machine;
-  const Workload& workload;
-  const Placement& current;
-  const CostModel& costs;
-  std::uint64_t seed = 0;
-  /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
-  std::span<const std::vector<double>> past_loads_s = {};
-};
 
 /// A row of the table.
 struct Strategy {

@@ -12,9 +12,9 @@
 #include <numeric>
 #include <thread>
 
+#include "poise/partition/load_cap.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/treematch/nodes.h"
-#include "poise/strategies/treematch/refinement.h"
 #include "poise/strategies/treematch/within.h"
 
 namespace poise {

@@ -25,7 +25,7 @@
 #include "runtimes/tasks/workplace.h"
 
 #include "poise/base/error.h"
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 #include "poise/workload/annotations.h"
 
 namespace poise::tasks {

@@ -1,6 +1,6 @@
 // One rank's share in the exchange with all others: lends, borrows, brings results home, passes on
 // loads and finds the end. Holds no policy of its own: how much to lend is
-// poise/strategies/lending.h.
+// poise/online/lending.h.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 #include "poise/base/knobs.h"
 #include "poise/base/random.h"
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 
 namespace poise::tasks {
 

@@ -19,7 +19,7 @@
 #include "runtimes/tasks/queue.h"
 #include "runtimes/tasks/task.h"
 
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 
 namespace poise::tasks {
 

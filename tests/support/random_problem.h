@@ -14,7 +14,7 @@
 #include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/placement/placement.h"
-#include "poise/strategies/strategy.h"
+#include "poise/placement/problem.h"
 
 namespace poise {
 

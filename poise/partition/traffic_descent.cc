@@ -1,0 +1,304 @@
+#include "poise/partition/traffic_descent.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "poise/partition/coarsening.h"
+
+namespace poise {
+
+namespace {
+
+using graphs::Graph;
+using graphs::Matching;
+using graphs::Part;
+using graphs::Vertex;
+
+constexpr int kMostPasses = 4;
+/// Of the places that a task talks to, those that draw it most are tried.
+constexpr std::size_t kMostTargets = 8;
+/// Of the tasks at a place, so many are considered for an exchange.
+constexpr std::size_t kMostPartners = 24;
+/// A climb ends after so many moves without a new best, and a share of the tasks.
+constexpr std::size_t kPatience = 50, kPatienceShare = 100;
+
+/// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
+constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
+
+struct Target {
+  PlaceId place;
+  double gain;
+};
+struct Near {
+  PlaceId place;
+  double affinity;
+};
+struct Step {
+  double gain;
+  Vertex vertex;
+  friend bool operator<(const Step& a, const Step& b) {
+    return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
+  }
+};
+
+class Descent {
+ public:
+  Descent(const Distances& distances, std::span<const PlaceId> places, const Graph& graph,
+          std::span<const double> caps, std::span<const Part> fixed, Placement& placement)
+      : distances_(distances),
+        places_(places),
+        graph_(graph),
+        caps_(caps),
+        fixed_(fixed),
+        placement_(placement),
+        weight_(caps.size(), 0),
+        members_(caps.size()),
+        pull_(caps.size(), 0) {
+    for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+      weight_[at(v)] += graph.weight[v];
+      members_[at(v)].push_back(v);
+    }
+    is_due_.assign(graph.num_vertices(), 1);
+  }
+
+  /// Every task that is due takes its best step that gains. False if there was none.
+  bool pass() {
+    bool any = false;
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
+      if (!std::exchange(is_due_[v], 0) || !is_free(v)) continue;
+      any = step(v) || any;
+    }
+    return any;
+  }
+
+  /// False if no better state was seen.
+  bool climb() {
+    start_queue();
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v) offer(v);
+    std::vector<std::pair<Vertex, PlaceId>> moves;  // and where from
+    std::vector<std::uint8_t> is_locked(graph_.num_vertices(), 0);
+    double gain = 0, best = 0;
+    std::size_t best_length = 0;
+    const std::size_t patience = kPatience + graph_.num_vertices() / kPatienceShare;
+    while (moves.size() - best_length < patience) {
+      const std::optional<Step> next = pop();
+      if (!next) break;
+      const Vertex v = next->vertex;
+      const std::optional<Target> target = best_target(v, true);
+      if (is_locked[v] || !target) continue;
+      if (target->gain < next->gain) {
+        push(v, target->gain);
+        continue;
+      }
+      is_locked[v] = 1;
+      moves.emplace_back(v, at(v));
+      move(v, target->place);
+      gain += target->gain;
+      if (gain > best) best = gain, best_length = moves.size();
+      for (const Vertex u : neighbours(v))
+        if (!is_locked[u]) offer(u);
+    }
+    for (; moves.size() > best_length; moves.pop_back())
+      move(moves.back().first, moves.back().second);
+    return best > 0;
+  }
+
+ private:
+  PlaceId at(Vertex v) const { return placement_.of(v); }
+  double distance(PlaceId a, PlaceId b) const { return distances_(places_[a], places_[b]); }
+  bool is_free(Vertex v) const { return fixed_.empty() || fixed_[v] == graphs::kFree; }
+  bool has_room(PlaceId p, double more) const { return weight_[p] + more <= caps_[p]; }
+  std::span<const Vertex> neighbours(Vertex v) const {
+    return {graph_.to.data() + graph_.first[v], graph_.degree(v)};
+  }
+  void gather(Vertex v) {
+    near_.clear();
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
+      const PlaceId p = at(graph_.to[e]);
+      if (pull_[p] == 0) near_.push_back({p, 0});
+      pull_[p] += graph_.affinity[e];
+    }
+    for (Near& near : near_) near.affinity = std::exchange(pull_[near.place], 0);
+  }
+
+  /// Of what gather found.
+  double cost_at(PlaceId p) const {
+    double cost = 0;
+    for (const Near& near : near_) cost += near.affinity * distance(near.place, p);
+    return cost;
+  }
+
+  /// The place that v is best moved to; nothing if all it talks to is where it is.
+  std::optional<Target> best_target(Vertex v, bool needs_room) {
+    gather(v);
+    const PlaceId own = at(v);
+    if (near_.empty() || (near_.size() == 1 && near_[0].place == own)) return std::nullopt;
+    const double cost = cost_at(own);
+    candidates_.assign(near_.begin(), near_.end());
+    if (candidates_.size() > kMostTargets) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + kMostTargets, candidates_.end(),
+                       [](const Near& a, const Near& b) {
+                         return std::tie(b.affinity, a.place) < std::tie(a.affinity, b.place);
+                       });
+      candidates_.resize(kMostTargets);
+    }
+    std::optional<Target> best;
+    for (const Near& near : candidates_) {
+      if (near.place == own || caps_[near.place] <= 0) continue;
+      if (needs_room && !has_room(near.place, graph_.weight[v])) continue;
+      const double gain = cost - cost_at(near.place);
+      if (!best || gain > best->gain || (gain == best->gain && near.place < best->place))
+        best = {near.place, gain};
+    }
+    return best;
+  }
+
+  bool step(Vertex v) {
+    const std::optional<Target> wanted = best_target(v, false);
+    if (!wanted || wanted->gain <= 0) return false;
+    if (has_room(wanted->place, graph_.weight[v])) {
+      make_due_and_move(v, wanted->place);
+      return true;
+    }
+    if (exchange(v, *wanted)) return true;
+    const std::optional<Target> second = best_target(v, true);
+    if (!second || second->gain <= 0) return false;
+    make_due_and_move(v, second->place);
+    return true;
+  }
+
+  double affinity_between(Vertex v, Vertex u) const {
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
+      if (graph_.to[e] == u) return graph_.affinity[e];
+    return 0;
+  }
+
+  /// Changes places with the task there that makes it pay most, if one does.
+  bool exchange(Vertex v, Target wanted) {
+    const PlaceId own = at(v);
+    double best = 0;
+    std::optional<Vertex> partner;
+    const std::span<const Vertex> members = members_[wanted.place];
+    for (const Vertex u : members.first(std::min(members.size(), kMostPartners))) {
+      const double more = graph_.weight[v] - graph_.weight[u];
+      if (!is_free(u) || !has_room(wanted.place, more) || !has_room(own, -more)) continue;
+      gather(u);
+      // Each counts the other as being where it goes to.
+      const double apart =
+          affinity_between(v, u) * (distance(own, wanted.place) + distance(wanted.place, own));
+      const double gain = wanted.gain + cost_at(wanted.place) - cost_at(own) - apart;
+      if (gain > best) best = gain, partner = u;
+    }
+    if (!partner) return false;
+    make_due_and_move(v, wanted.place);
+    make_due_and_move(*partner, own);
+    return true;
+  }
+
+  void make_due_and_move(Vertex v, PlaceId to) {
+    move(v, to);
+    is_due_[v] = 1;
+    for (const Vertex u : neighbours(v)) is_due_[u] = 1;
+  }
+
+  void move(Vertex v, PlaceId to) {
+    auto& row = members_[at(v)];
+    *std::find(row.begin(), row.end(), v) = row.back();
+    row.pop_back();
+    members_[to].push_back(v);
+    weight_[at(v)] -= graph_.weight[v];
+    weight_[to] += graph_.weight[v];
+    placement_.move(v, to);
+  }
+
+  void start_queue() {
+    queue_ = {};
+    gain_.assign(graph_.num_vertices(), std::nullopt);
+  }
+  void push(Vertex v, double gain) {
+    gain_[v] = gain;
+    queue_.push({gain, v});
+  }
+  void offer(Vertex v) {
+    if (!is_free(v)) return;
+    if (const std::optional<Target> target = best_target(v, true)) push(v, target->gain);
+  }
+  /// The best step that is not out of date.
+  std::optional<Step> pop() {
+    while (!queue_.empty()) {
+      const Step step = queue_.top();
+      queue_.pop();
+      if (gain_[step.vertex] != step.gain) continue;
+      gain_[step.vertex].reset();
+      return step;
+    }
+    return std::nullopt;
+  }
+
+  const Distances& distances_;
+  const std::span<const PlaceId> places_;
+  const Graph& graph_;
+  const std::span<const double> caps_;
+  const std::span<const Part> fixed_;
+  Placement& placement_;
+  std::vector<double> weight_;                // per place
+  std::vector<std::vector<Vertex>> members_;  // per place
+  std::vector<double> pull_;                  // per place; 0 between calls
+  std::vector<Near> near_, candidates_;       // of the vertex gathered
+  std::vector<std::uint8_t> is_due_;          // per vertex
+  std::priority_queue<Step> queue_;
+  std::vector<std::optional<double>> gain_;  // per vertex, of its valid step
+};
+
+}  // namespace
+
+void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                        const Graph& graph, std::span<const double> caps,
+                        std::span<const Part> fixed, unsigned climbs, Placement& placement) {
+  Descent descent(distances, places, graph, caps, fixed, placement);
+  for (int i = 0; i < kMostPasses && descent.pass(); ++i) {
+  }
+  for (unsigned i = 0; i < climbs && descent.climb(); ++i) {
+  }
+}
+
+void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
+                      const Graph& graph, std::span<const double> caps, std::span<const Part> fixed,
+                      unsigned climbs, Placement& placement) {
+  const double coarsest = kCoarsestPerPlace * static_cast<double>(places.size());
+  if (graph.num_vertices() > coarsest) {
+    const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+    const Matching matching =
+        match_heavy_edges(graph, placement.places(), kHeaviest * weight / coarsest);
+    if (matching.num_groups < graphs::kMostKept * graph.num_vertices()) {
+      Placement coarse(matching.num_groups);
+      std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, graphs::kFree);
+      for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+        coarse.move(matching.group_of[v], placement.of(v));
+        if (!fixed.empty() && fixed[v] != graphs::kFree)
+          coarse_fixed[matching.group_of[v]] = fixed[v];
+      }
+      cycle_on_traffic(distances, places, contract(graph, matching.group_of, matching.num_groups),
+                       caps, coarse_fixed, climbs, coarse);
+      for (Vertex v = 0; v < graph.num_vertices(); ++v)
+        placement.move(v, coarse.of(matching.group_of[v]));
+    }
+  }
+  descend_on_traffic(distances, places, graph, caps, fixed, climbs, placement);
+}
+
+double traffic(const Distances& distances, const Graph& graph, const Placement& placement) {
+  double twice = 0;
+  for (Vertex v = 0; v < graph.num_vertices(); ++v)
+    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+      twice += graph.affinity[e] * distances(placement.of(graph.to[e]), placement.of(v));
+  return twice / 2;
+}
+
+}  // namespace poise
