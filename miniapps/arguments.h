@@ -1,4 +1,4 @@
-// What the user of a mini-app may set, and what was typed.
+// Command-line options of the mini-apps: declares, parses and prints them.
 #pragma once
 
 #include <memory>
@@ -13,42 +13,42 @@ class App;
 
 namespace poise::miniapps {
 
-/// Why a program is over before it began: status 0 after --help, 2 for bad usage, said in one line.
+/// Why a program ends before it runs: --help (status 0) or bad usage (status 2).
 struct Over {
   int status;
-  std::string text;
+  std::string text;  // the help, or one line that says what is wrong
 };
 
-/// The arguments of one program. Values that are not named keep what they are; of numbers given
-/// twice the last counts.
+/// The options of one program. An option that is not given keeps its initial value. If a numeric
+/// option is given twice, the last value counts.
 class Arguments {
  public:
   Arguments(const char* summary, const char* program);
   ~Arguments();
 
-  /// An option that says its usual value and refuses what is outside least to most. For int,
-  /// uint32_t, uint64_t and double.
+  /// Adds a numeric option. Its help shows the default; values outside [least, most] are refused.
+  /// Value is int, uint32_t, uint64_t or double.
   template <typename Value>
   void add(const char* name, Value& value, const char* help, std::type_identity_t<Value> least,
            std::type_identity_t<Value> most);
   void add(const char* name, std::string& value, const char* help);
-  /// Numbers from 0 between commas.
+  /// Adds an option that takes integers of at least 0, separated by commas.
   void add(const char* name, std::vector<int>& values, const char* help);
-  /// `needed`: another flag without which this one says nothing.
+  /// Adds a flag. `needed` names another flag that must be given with it.
   void add_flag(const char* name, bool& value, const char* help, const char* needed = nullptr);
-  /// The last line of the help.
+  /// Sets the last line of the help.
   void set_footer(const char* text);
 
   std::optional<Over> parse(std::vector<std::string> arguments);
   std::optional<Over> parse(int argc, char** argv);
-  /// What `main` returns where the program is over already; the text is printed.
+  /// Parses, and if the program is to end, prints the text and returns main's exit status.
   std::optional<int> status_after_parsing(int argc, char** argv);
 
  private:
   std::unique_ptr<CLI::App> app_;
 };
 
-/// To the stream that its status asks for.
+/// Prints the text: to stdout for status 0, else to stderr.
 void print(const Over& over);
 
 }  // namespace poise::miniapps

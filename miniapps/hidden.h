@@ -1,5 +1,5 @@
-// A program on objects behind an interface that hides its types, for a host that is compiled as
-// another C++ than the program: Charm++ 6.10's headers want C++17.
+// A type-erased interface to a program on objects, for a host that is compiled with another C++
+// standard than the program: the headers of Charm++ 6.10 need C++17.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,24 @@ namespace poise::miniapps {
 
 using Bytes = std::vector<char>;
 
-/// A message in an object's box: the number-th that this sender sent in its step.
+/// A message for an object.
 struct Letter {
-  std::uint32_t from, number;
+  std::uint32_t from;    // id of the sender
+  std::uint32_t number;  // of the message among those that the sender sent in this step
   Bytes bytes;
 };
 
 class HiddenObject {
  public:
   virtual ~HiddenObject() = default;
-  /// A step with the letters in order of sender and number. send(to, bytes, their number) is called
-  /// for each message to each receiver. Throws what the object throws.
-  using Send = std::function<void(std::uint32_t, const char*, std::size_t)>;
+  /// Sends a message: the receiver's id, the bytes and their count.
+  using Send = std::function<void(std::uint32_t to, const char* bytes, std::size_t count)>;
+  /// Runs a step. `letters` are in order of sender and number. Calls `send` once per message and
+  /// receiver. Throws what the object throws.
   virtual void step(const std::vector<Letter>& letters, const Send& send) = 0;
-  /// All of it, for HiddenProgram::restored.
+  /// The serialized object, as HiddenProgram::restored reads it.
   virtual Bytes bytes() const = 0;
-  /// What the program sums up, for HiddenProgram::results.
+  /// The object's contribution to the program's sum, as HiddenProgram::results reads it.
   virtual Bytes value() const = 0;
 };
 
@@ -38,25 +40,26 @@ class HiddenProgram {
   virtual const char* name() const = 0;
   virtual std::uint32_t num_objects() const = 0;
   virtual std::uint64_t iterations() const = 0;
-  virtual std::uint64_t steps() const = 0;  // of the objects, for all iterations
+  virtual std::uint64_t steps() const = 0;  // over all iterations
   virtual std::unique_ptr<HiddenObject> object(std::uint32_t id) const = 0;
   virtual std::unique_ptr<HiddenObject> restored(const Bytes& bytes) const = 0;
-  /// The place where each object starts.
+  /// The place where each object starts, by id.
   virtual std::vector<int> start(int num_places) const = 0;
-  /// Checks the values before the first step and after the last, by id; the line with the checksum.
-  /// Throws std::exception when they are wrong.
+  /// Checks the objects' values before the first step and after the last, both by id. Returns the
+  /// line with the checksum; throws std::exception if the results are wrong.
   virtual std::string results(const std::vector<Bytes>& first,
                               const std::vector<Bytes>& last) const = 0;
 };
 
-/// A program, or why there is none: an exit status and what to say, on stdout where it is 0.
+/// A program that is ready to run; or no program, an exit status and a text to print: to stdout if
+/// the status is 0, else to stderr.
 struct Asked {
   std::unique_ptr<const HiddenProgram> program;
   int status = 0;
   std::string text;
 };
 
-/// What the user's arguments, without the command's name, ask for. Each program defines it.
+/// Parses the command line without the program's name. Every program defines this function.
 Asked asked_for(const std::vector<std::string>& arguments);
 
 }  // namespace poise::miniapps

@@ -1,6 +1,6 @@
-// The chares of on_charm.ci. An element works a step when its leader says so, and keeps what others
-// send it meanwhile for the next. As nobody knows how much that will be, the leader adds up what
-// all have sent and received, and goes on when the sums agree.
+// The chares of on_charm.ci. The leader tells all elements to run a step; an element keeps the
+// messages that arrive meanwhile for its next step. No element knows how many messages to expect,
+// so the leader sums the messages sent and received, and starts the next step when the sums agree.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using poise::miniapps::HiddenObject;
 using poise::miniapps::HiddenProgram;
 using poise::miniapps::Letter;
 
-/// One for all PEs of a process.
+/// The program and its settings, shared by all PEs of a process.
 const Asked& asked() {
   static const Asked once = poise::miniapps::asked_for(arguments);
   return once;
@@ -31,15 +31,14 @@ const Asked& asked() {
 
 const HiddenProgram& program() { return *asked().program; }
 
-/// POISE_PERIOD: steps between balancing points; 0: never.
+/// Reads POISE_PERIOD: steps between calls of AtSync; 0: never. Returns -1 if it is invalid.
 long period_from_environment() {
   const char* text = std::getenv("POISE_PERIOD");
   if (text == nullptr) return 0;
   char* end = nullptr;
   const long period = std::strtol(text, &end, 10);
   if (end != text && *end == '\0' && period >= 0) return period;
-  CkError("%s: POISE_PERIOD: \"%s\" is not a number of steps, 0 for never\n", program().name(),
-          text);
+  CkError("%s: POISE_PERIOD: \"%s\" is not a number of steps (0: never)\n", program().name(), text);
   return -1;
 }
 
@@ -69,7 +68,7 @@ class Leader : public CBase_Leader {
     ask_values();
   }
 
-  /// All objects' values are there before the first step, and after the last.
+  /// Receives an object's value. All objects send theirs before the first step and after the last.
   void value(int id, int moves, int size, const char* bytes) {
     values_[static_cast<std::size_t>(id)].assign(bytes, bytes + size);
     moves_ += moves;
@@ -80,7 +79,7 @@ class Leader : public CBase_Leader {
     elements_.step();
   }
 
-  /// The end of a step, when all that was sent has been received.
+  /// Ends a step if all messages sent have been received; otherwise counts again.
   void counted(int, unsigned long* sent_and_received) {
     if (sent_and_received[0] != sent_and_received[1]) return elements_.count();
     ++steps_;
@@ -170,7 +169,7 @@ class Element : public CBase_Element {
   }
 
   void step() {
-    if (!object_) return;  // lost on its way: the job is ending
+    if (!object_) return;  // it could not be restored after a migration: the job is ending
     std::vector<Letter> inbox = std::exchange(box_of(steps_ - 1), {});
     std::sort(inbox.begin(), inbox.end(), [](const Letter& a, const Letter& b) {
       return std::make_pair(a.from, a.number) < std::make_pair(b.from, b.number);
@@ -187,7 +186,7 @@ class Element : public CBase_Element {
     count();
   }
 
-  /// The sender may be a step ahead of this object, never more.
+  /// Keeps a message for the next step. The sender is at most one step ahead of this object.
   void receive(long step, int from, int number, int size, const char* bytes) {
     box_of(step).push_back({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(number),
                             Bytes(bytes, bytes + size)});
@@ -200,7 +199,7 @@ class Element : public CBase_Element {
   }
 
   void balance() { AtSync(); }
-  /// What is sent in here, Charm++ would not count as sent by this object.
+  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this object.
   void ResumeFromSync() override { thisProxy[thisIndex].step(); }
 
  private:
@@ -217,7 +216,7 @@ class Element : public CBase_Element {
     }
   }
 
-  /// Nothing can be done for an object that throws: a line names it, and the job ends.
+  /// Runs `work`. If it throws, prints one line that names the object and ends the job.
   template <typename Work>
   bool guard(Work work) {
     try {
@@ -232,7 +231,7 @@ class Element : public CBase_Element {
   }
 
   std::unique_ptr<HiddenObject> object_;
-  std::vector<Letter> boxes_[2];  // of even and odd steps
+  std::vector<Letter> boxes_[2];  // messages sent in even and in odd steps
   long steps_ = 0;
   int sent_ = 0, moves_ = 0;
 };

@@ -1,4 +1,5 @@
-// Hosts a program's objects on Charm++: hides their types from the chares of on_charm.cc.
+// Runs a program on objects on Charm++: hides the types of its objects from the chares of
+// on_charm.cc.
 #pragma once
 
 #include "miniapps/hidden.h"
@@ -64,8 +65,8 @@ class ProgramOnCharm final : public HiddenProgram {
       OneBuffer sent(host_.num_objects());
       Outbox outbox(sent, id_);
       object_.step(Inbox(mails), outbox);
-      for (auto left = sent.buffer().bytes(); !left.empty();) {
-        const objects::Letter letter = objects::next_letter(left);
+      for (auto bytes = sent.buffer().bytes(); !bytes.empty();) {
+        const objects::Letter letter = objects::next_letter(bytes);
         for (const ObjectId to : letter.to)
           send(to, reinterpret_cast<const char*>(letter.payload.data()), letter.payload.size());
       }
@@ -102,15 +103,16 @@ Asked asked_of(const std::vector<std::string>& typed) {
   auto hidden = std::make_unique<ProgramOnCharm<P>>();
   Arguments arguments(P::kSummary, P::kName);
   hidden->program.add_options(arguments);
-  arguments.add("--steps", hidden->program.iterations, "iterations", 1, 1000000000);
+  arguments.add("--steps", hidden->program.iterations, "number of iterations", 1, 1000000000);
   arguments.add("--placement", hidden->placement,
-                "where objects start: blocked, round_robin, random or uneven");
+                "initial placement of objects: blocked, round_robin, random or uneven");
   arguments.set_footer(
-      "POISE_PERIOD in the environment: steps between balancing; +balancer names who decides.");
+      "Environment variable POISE_PERIOD: steps between AtSync calls; +balancer selects the "
+      "balancer.");
   if (auto over = arguments.parse(typed)) return {nullptr, over->status, std::move(over->text)};
   try {
     if constexpr (requires { hidden->program.prepare(); }) hidden->program.prepare();
-    hidden->start(1);  // throws for an unknown placement
+    hidden->start(1);  // throws if the placement is unknown
     return {std::move(hidden), 0, {}};
   } catch (const std::exception& error) {
     return {nullptr, 2, fmt::format("{}: {}\n", P::kName, error.what())};

@@ -1,4 +1,4 @@
-// Hosts a program's objects on MPI: options, a start that may be skewed, and the last lines.
+// Runs a program on objects on MPI: parses the options, runs the steps, prints the results.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace poise::miniapps {
 
-/// Results in a form that tests and benchmarks compare.
+/// Prints the results in the format that tests and benchmarks parse. Collective; rank 0 prints.
 template <typename T>
 void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
   const objects::Totals totals = objects.totals();
@@ -31,7 +31,8 @@ void print_results(objects::Collection<T>& objects, std::uint64_t iterations) {
              1000 * totals.phase_wall_s / phase_iterations);
 }
 
-/// Collective. Rank 0 alone checks and prints; false there when the results are wrong.
+/// Runs all steps. Collective. Rank 0 checks and prints the results, and returns false if they are
+/// wrong; other ranks return true.
 template <Program P>
 bool run_objects(const P& program, objects::Options options) {
   if constexpr (requires { program.waits(); })
@@ -51,8 +52,8 @@ bool run_objects(const P& program, objects::Options options) {
   return objects.rank() != 0 || are_right(program, first, last);
 }
 
-/// The exit status of a program whose arguments are read: 1 when the results are wrong, 2 for
-/// settings that do not go together.
+/// Runs a program whose options have been parsed. Returns the exit status: 0, 1 if the results are
+/// wrong, or 2 for settings that contradict each other.
 template <Program P>
 int status_of_run(P& program, const objects::Options& options, const ByOpenMP& by_openmp,
                   int rank) {
@@ -60,7 +61,8 @@ int status_of_run(P& program, const objects::Options& options, const ByOpenMP& b
     if constexpr (requires { program.prepare(); }) program.prepare();
     int num_ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
-    if (by_openmp.wanted && num_ranks > 1) fail("--openmp wants one rank, not {}", num_ranks);
+    if (by_openmp.wanted && num_ranks > 1)
+      fail("--openmp runs on one rank; this job has {}", num_ranks);
     if (by_openmp.wanted) return run_by_openmp(program, by_openmp) ? 0 : 1;
     return run_objects(program, options) ? 0 : 1;
   } catch (const Error& error) {
@@ -69,7 +71,8 @@ int status_of_run(P& program, const objects::Options& options, const ByOpenMP& b
   }
 }
 
-/// A whole program. Rank 0 alone speaks. Exit status 1 when the results are wrong, 2 for bad usage.
+/// The main function of a program. Only rank 0 prints. Returns the exit status: 0, 1 if the results
+/// are wrong, or 2 for bad usage.
 template <Program P>
 int run_on_mpi(int argc, char** argv) {
   int threads = 0, rank = 0;
@@ -80,12 +83,13 @@ int run_on_mpi(int argc, char** argv) {
   ByOpenMP by_openmp;
   Arguments arguments(P::kSummary, P::kName);
   program.add_options(arguments);
-  arguments.add("--steps", program.iterations, "iterations", 1, 1000000000);
+  arguments.add("--steps", program.iterations, "number of iterations", 1, 1000000000);
   arguments.add("--placement", options.placement,
-                "where objects start: blocked, round_robin, random or uneven");
+                "initial placement of objects: blocked, round_robin, random or uneven");
   by_openmp.add_options(arguments);
   arguments.set_footer(
-      "The environment steers balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, POISE_LOG.");
+      "Environment variables control balancing: POISE_STRATEGY, POISE_PERIOD, POISE_TRACE, "
+      "POISE_LOG.");
   const auto over = arguments.parse(argc, argv);
   if (over && rank == 0) print(*over);
   const int status = over ? over->status : status_of_run(program, options, by_openmp, rank);

@@ -1,5 +1,5 @@
-// Hosts a program's objects in one process, every step of an object a task of OpenMP: the ideal
-// that several processes are compared with.
+// Runs a program's objects in one process, each object's step as an OpenMP task. Benchmarks compare
+// runs on several ranks with it.
 #pragma once
 
 #include <algorithm>
@@ -18,22 +18,23 @@
 
 namespace poise::miniapps {
 
-/// Whether the user wants this rather than what hosts the objects usually.
+/// The options --openmp and --each-step.
 struct ByOpenMP {
   bool wanted = false, each_step = false;
 
   void add_options(Arguments& arguments) {
     arguments.add_flag("--openmp", wanted,
-                       "in one process, an object's step as a task of OpenMP, to compare");
+                       "run in one process, each object's step as an OpenMP task, for comparison");
     arguments.add_flag("--each-step", each_step,
-                       "with --openmp: how long each thread was busy in each", "--openmp");
+                       "with --openmp: print the busy time of each thread in each step",
+                       "--openmp");
   }
 };
 
-/// What a step took, and how long each thread was busy with objects.
+/// Times of one step, in seconds.
 struct Step {
   double wall_s = 0;
-  std::vector<double> busy_s;
+  std::vector<double> busy_s;  // time spent in objects, by thread
 };
 
 template <typename Object>
@@ -45,7 +46,7 @@ class OpenMPTasks {
       slots_.push_back({std::move(object), OneBuffer(num_objects), OneBuffer(num_objects), {}});
   }
 
-  /// Throws what an object threw, after that step.
+  /// Runs steps. If an object throws, completes that step and rethrows the exception.
   void run(std::uint64_t num_steps) {
 #pragma omp parallel
 #pragma omp single
@@ -100,7 +101,7 @@ class OpenMPTasks {
     steps_.push_back({now_s() - begin_s, std::move(busy_s)});
   }
 
-  /// What was sent in the step before, by sender and as each sender sent it.
+  /// Fills the inboxes with the messages of the previous step, in order of sender, then of sending.
   void deliver() {
     for (Slot& slot : slots_) {
       std::swap(slot.sent, slot.sent_before);
@@ -108,14 +109,15 @@ class OpenMPTasks {
       slot.inbox.clear();
     }
     for (const Slot& slot : slots_)
-      for (auto left = slot.sent_before.buffer().bytes(); !left.empty();) {
-        const objects::Letter letter = objects::next_letter(left);
+      for (auto bytes = slot.sent_before.buffer().bytes(); !bytes.empty();) {
+        const objects::Letter letter = objects::next_letter(bytes);
         for (const ObjectId to : letter.to)
           slots_[to].inbox.emplace_back(letter.from, letter.payload);
       }
   }
 
-  /// The seconds it took. No exception may leave a task.
+  /// Runs one object's step and returns the seconds that it took. Catches all exceptions, because
+  /// none may leave an OpenMP task.
   double step(Slot& slot) {
     const double begin_s = now_s();
     try {
@@ -133,7 +135,8 @@ class OpenMPTasks {
   std::exception_ptr failure_;
 };
 
-/// In the form of on_mpi.h's; with `each_step` also how long each thread was busy in each.
+/// Prints the results in the format of on_mpi.h. With `each_step` also prints the busy time of each
+/// thread in each step.
 inline void print_results(const std::vector<Step>& steps, std::uint64_t iterations,
                           ObjectId num_objects, bool each_step) {
   double wall_s = 0, load_s = 0, busiest_s = 0;
@@ -152,7 +155,7 @@ inline void print_results(const std::vector<Step>& steps, std::uint64_t iteratio
   fmt::print("imbalance {:.3f}\n", busiest_s * static_cast<double>(num_threads) / load_s);
 }
 
-/// False when the results are wrong.
+/// Runs the program and returns whether its results are right.
 template <Program P>
 bool run_by_openmp(const P& program, const ByOpenMP& options) {
   const auto sum_of = [&](const auto& object) { return program.sum_of(object); };

@@ -1,4 +1,4 @@
-// All that an object sends in a step, for hosts that find the receivers afterwards.
+// Collects all messages of a step in one buffer, for hosts that look up the receivers afterwards.
 #pragma once
 
 #include "miniapps/program.h"
@@ -9,7 +9,8 @@ class OneBuffer final : public objects::Routes {
  public:
   explicit OneBuffer(ObjectId num_objects) : num_objects_(num_objects) {}
   Buffer& buffer_for(ObjectId to) override {
-    if (to >= num_objects_) fail("there is no object {}, only {}", to, num_objects_);
+    if (to >= num_objects_)
+      fail("it sent a message to object {}; ids are below {}", to, num_objects_);
     return buffer_;
   }
   void note(ObjectId, ObjectId, std::uint64_t) override {}

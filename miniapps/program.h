@@ -1,6 +1,7 @@
-// What a program on objects is, whoever hosts them: settings, objects, and what becomes of them.
+// The interface of a mini-app on objects: its settings, its objects and the check of its results.
 //
-// Its file `NAME/NAME.h` knows no MPI; `NAME/main.cc` names the host.
+// A program in `NAME/NAME.h` is independent of MPI. `NAME/main.cc` runs it on a host: on_mpi.h, or
+// on_charm.h for Charm++.
 #pragma once
 
 #include <concepts>
@@ -19,13 +20,13 @@ using objects::Mail;
 using objects::ObjectId;
 using objects::Outbox;
 
-/// A struct of settings. `sum_of` an object is plain data; the host adds it up in order of the
-/// objects before the first step and after the last. It may also have
-/// - `prepare()`, called once before any object is made: throws Error for settings that do not go
-///   together, and may work out what all objects start from;
-/// - `check(first sum, last sum)`, which may print a line and throws Error for wrong results;
-/// - `subphase_of(step)`, which kind a step is where they are not all alike (options.h);
-/// - `waits()`, true when steps wait rather than compute, so that load is wall time.
+/// A program is a struct of settings. `sum_of(object)` returns plain data; the host adds it up over
+/// all objects, in order of their ids, before the first step and after the last. Optional members:
+/// - `prepare()`: called once before any object is created. Throws Error for settings that
+///   contradict each other, and may compute what all objects start from.
+/// - `check(first_sum, last_sum)`: may print a line; throws Error if the results are wrong.
+/// - `subphase_of(step)`: the kind of a step, for programs whose steps differ (options.h).
+/// - `waits()`: true if steps sleep rather than compute, so that load is measured in wall time.
 template <typename P>
 concept Program = requires(P program, const P& settings, Arguments& arguments, ObjectId id) {
   { P::kName } -> std::convertible_to<const char*>;
@@ -33,12 +34,13 @@ concept Program = requires(P program, const P& settings, Arguments& arguments, O
   { program.iterations } -> std::convertible_to<std::uint64_t>;
   program.add_options(arguments);
   { settings.num_objects() } -> std::convertible_to<ObjectId>;
-  { settings.steps() } -> std::convertible_to<std::uint64_t>;  // of the objects, for all iterations
+  { settings.steps() } -> std::convertible_to<std::uint64_t>;  // over all iterations
   settings.object(id);
   { settings.checksum(settings.sum_of(settings.object(id))) } -> std::convertible_to<double>;
 };
 
-/// Prints the checksum, or why there is none: false when the results are wrong.
+/// Prints the checksum if the results are right, else the reason why not. Returns whether they are
+/// right.
 template <Program P, typename Sum>
 bool are_right(const P& program, const Sum& first, const Sum& last) {
   try {

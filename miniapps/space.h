@@ -1,4 +1,4 @@
-// Points, arrows and boxes in space.
+// Vectors and axis-aligned boxes in three dimensions.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline double dot(const Vector& a, const Vector& b) {
 }
 inline double length(const Vector& v) { return std::sqrt(dot(v, v)); }
 
-/// With sides along the axes, around what was added.
+/// The axis-aligned bounding box of the points added.
 struct Box {
   Vector low{1e300, 1e300, 1e300}, high{-1e300, -1e300, -1e300};
 
@@ -39,7 +39,7 @@ struct Box {
     return static_cast<std::size_t>(std::max_element(sides.begin(), sides.end()) - sides.begin());
   }
   double side() const { return (high - low)[longest_axis()]; }
-  /// The square of the distance; 0 inside.
+  /// Square of the distance from the box to a point; 0 if the point is inside.
   double square_to(const Vector& at) const {
     Vector gap;
     for (std::size_t axis = 0; axis < 3; ++axis)

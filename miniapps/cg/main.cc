@@ -1,6 +1,5 @@
-// Conjugate gradients on a square of points, five of them to a row of the matrix: threads meet five
-// times in an iteration of a millisecond. The thread balancer's benchmark with short phases, on
-// OpenMP.
+// Conjugate gradients for the five-point stencil on a square grid. OpenMP threads synchronize five
+// times per iteration of about a millisecond: the thread balancer's benchmark with short phases.
 //
 // Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
 #include <algorithm>
@@ -14,12 +13,13 @@
 
 namespace {
 
-constexpr int kBlocks = 120;  // sums are of blocks, in order: the same with any number of threads
+// Sums are formed per block and added in order, so they do not depend on the number of threads.
+constexpr int kBlocks = 120;
 
 using Vector = std::vector<double>;
 using Partial = std::array<double, kBlocks>;
 
-/// The points of a square of side^2, in blocks of rows; a frame of zeros lies around it.
+/// The index space of side x side points in blocks of rows, surrounded by a frame of zeros.
 class Square {
  public:
   explicit Square(int side) : side_(side) {}
@@ -34,7 +34,7 @@ class Square {
     }
   }
 
-  /// 4 x minus the four neighbours.
+  /// Row i of the matrix times x: four times the point minus its four neighbours.
   double apply(const Vector& x, std::size_t i) const {
     return 4 * x[i] - x[i - 1] - x[i + 1] - x[i - side_ - 2] - x[i + side_ + 2];
   }
@@ -49,7 +49,7 @@ double sum(const Partial& parts) {
   return total;
 }
 
-/// Solves for a right-hand side of ones; returns the square of the residual over that at first.
+/// Solves for a right-hand side of ones. Returns the squared residual over the initial one.
 double solve(const Square& square, int iterations) {
   Vector x(square.size()), residual(square.size()), direction(square.size()), image(square.size());
   for (int block = 0; block < kBlocks; ++block)
@@ -97,13 +97,13 @@ double solve(const Square& square, int iterations) {
 
 int main(int argc, char** argv) {
   poise::miniapps::Arguments arguments(
-      "Conjugate gradients by OpenMP threads that meet all the time.", "cg");
+      "Conjugate gradients with OpenMP threads that synchronize five times per iteration.", "cg");
   int side = 600, iterations = 1000;
-  arguments.add("--side", side, "points along a side of the square", kBlocks, 20000);
-  arguments.add("--iterations", iterations, "how many", 1, 10000000);
+  arguments.add("--side", side, "grid points per side of the square", kBlocks, 20000);
+  arguments.add("--iterations", iterations, "number of iterations", 1, 10000000);
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   const double start_s = omp_get_wtime();
-  const double left = solve(Square(side), iterations);
+  const double remaining = solve(Square(side), iterations);
   fmt::print("{{\"elapsed_s\": {:.6f}, \"threads\": {}, \"residual\": {:.17g}}}\n",
-             omp_get_wtime() - start_s, omp_get_max_threads(), left);
+             omp_get_wtime() - start_s, omp_get_max_threads(), remaining);
 }

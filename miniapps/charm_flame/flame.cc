@@ -1,21 +1,22 @@
-// A flame that eats its way through a sheet of fuel: a Charm++ program as its users write them,
-// with a 2-D chare array, structured dagger, AtSync and pup. Nothing in it knows Poise.
+// A flame that spreads through a sheet of fuel: a typical Charm++ program with a 2-D chare array,
+// structured dagger, AtSync and pup. It does not use Poise's API.
 //
-// Blocks where it burns cost many times the others, and the front moves on: what was balanced a
-// while ago is not balanced now. To let Poise balance it, build Poise's balancers once, add
+// Blocks that burn cost many times as much as others, and the flame front moves, so a balanced
+// placement does not stay balanced. To balance the program with Poise, build Poise's balancers,
+// add
 //
 //     -module PoiseLB
 //
-// (and -L, -l for where they are) to the line that links the program, and start it with
+// (with -L and -l for their location) to the line that links the program, and start it with
 //
 //     ./charm_flame +p4 +balancer NucoLB
 //
-// What every such program needs, and this one has: usesAtSync in the constructor, a constructor
-// for migration, pup of the whole state, AtSync where nothing is under way, ResumeFromSync to go
-// on.
+// A program that migrates needs: usesAtSync in the constructor, a migration constructor, pup of the
+// whole state, AtSync at a point where the chare has no outstanding messages, and ResumeFromSync to
+// continue.
 //
-// Heat and fuel together must stay what they were; the counts at the end are the same to the last
-// bit for any number of PEs and any balancer.
+// The sum of heat and fuel must be constant. The counts at the end do not depend on the number of
+// PEs or the balancer.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -29,9 +30,12 @@
 /*readonly*/ int num_steps;
 /*readonly*/ int period;
 
-constexpr double kConduction = 0.2;  // of a difference, in a step; below 1/4 for stability
-constexpr double kIgnition = 0.15, kRate = 0.05;
-constexpr int kBurningSubsteps = 200;  // fast chemistry wants small steps
+// Share of a temperature difference that a step conducts; stable below 1/4.
+constexpr double kConduction = 0.2;
+constexpr double kIgnition = 0.15;  // heat at which fuel burns
+constexpr double kRate = 0.05;      // of burning, per step
+// Time steps of the reaction within a step: fast chemistry needs small ones.
+constexpr int kBurningSubsteps = 200;
 
 enum Side { kLeft, kRight, kBelow, kAbove };
 
@@ -50,7 +54,7 @@ class Main : public CBase_Main {
     blocks.run();
   }
 
-  /// Heat and fuel at first and at last.
+  /// Receives the sums of heat and fuel before the first step and after the last.
   void finished(int, double* sums) {
     CkPrintf("%d steps of %d blocks on %d PEs: %.4f s\n", num_steps, num_blocks * num_blocks,
              CkNumPes(), CkWallTimer() - start_s_);
@@ -103,7 +107,7 @@ class Block : public CBase_Block {
     p | fuel;
   }
 
-  /// A message to itself: what is sent right here would not be counted as this block's.
+  /// Sends a message to itself: Charm++ does not attribute messages sent from here to this block.
   void ResumeFromSync() override { thisProxy(thisIndex.x, thisIndex.y).resumed(); }
 
  private:
@@ -112,7 +116,8 @@ class Block : public CBase_Block {
     return static_cast<std::size_t>(y) * frame() + static_cast<std::size_t>(x);
   }
 
-  /// The sheet is a torus. A block's left edge becomes the right frame of who lies to its left.
+  /// Sends the four edges. The sheet is a torus; a block's left edge becomes the right frame of its
+  /// left neighbour.
   void send_edges() {
     const int n = num_points;
     send(-1, 0, kRight, at(1, 1), frame());
@@ -146,7 +151,7 @@ class Block : public CBase_Block {
     heat.swap(next);
   }
 
-  /// Fuel becomes heat where it is hot.
+  /// Burns fuel at every point that is hot enough.
   void burn() {
     for (int y = 1; y <= num_points; ++y)
       for (int x = 1; x <= num_points; ++x) {
@@ -167,7 +172,7 @@ class Block : public CBase_Block {
     return total;
   }
 
-  /// Whole numbers add up to the same in any order.
+  /// Contributes to the results. Integer sums do not depend on the order of the contributions.
   void report() {
     double sums[] = {before, sum()};
     contribute(sizeof sums, sums, CkReduction::sum_double,
@@ -184,7 +189,7 @@ class Block : public CBase_Block {
 
   int step = 0, num_edges = 0;
   double before = 0;
-  std::vector<double> heat, fuel;  // with a frame, where the neighbours' heat is
+  std::vector<double> heat, fuel;  // with a frame of ghost points for the neighbours' heat
 };
 
 #include "flame.def.h"

@@ -1,7 +1,7 @@
-// Irregular communication, as Charm++'s commBench: a few objects talk to many and most to few, near
-// and far, in messages from bytes to many kilobytes, and partners change with time. Everything sent
-// is counted and hashed by its sender and again by its receiver: each message must arrive exactly
-// once, in the step after it was sent.
+// Irregular communication, like Charm++'s commBench: a few objects have many partners and most have
+// few, near and far; messages have from a few bytes to many kilobytes, and partners change with
+// time. Sender and receiver both count and hash every message, so the check proves that each
+// message arrives exactly once, in the step after it was sent.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,14 @@
 namespace poise::miniapps::commbench {
 
 struct Settings {
-  std::uint32_t objects = 128, partners = 24, bytes = 32768, work = 10000, period = 50;
+  std::uint32_t objects = 128;
+  std::uint32_t partners = 24;  // of the object that has most
+  std::uint32_t bytes = 32768;  // of the largest message
+  std::uint32_t work = 10000;   // rounds of hashing per step
+  std::uint32_t period = 50;    // steps until an object changes its partners
 };
 
-/// What was sent or received.
+/// Count, bytes and hash of the messages that an object sent, or received.
 struct Tally {
   std::uint64_t messages = 0, bytes = 0, hash = 0;
 
@@ -38,7 +42,7 @@ struct Tally {
 struct Talker {
   ObjectId id = 0;
   Settings settings;
-  std::uint64_t now = 0, last = 0;  // steps; in the last one, nobody sends
+  std::uint64_t now = 0, last = 0;  // steps; no object sends in the last one
   std::uint64_t state = 0;
   Tally sent, received;
 
@@ -59,7 +63,7 @@ struct Talker {
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
 
-  /// To partners that the object keeps for a while. Most are near; the rest are anywhere.
+  /// Sends to the current partners: three quarters are near by id, the others anywhere.
   void talk(Outbox& outbox) {
     Random random(mix(mix(id + 1) + now / settings.period));
     const double many = random.uniform(), distance = settings.objects / 16 + 1;
@@ -95,18 +99,18 @@ struct Sums {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "commbench";
   static constexpr const char* kSummary = "Irregular communication that changes with time.";
   std::uint64_t iterations = 100;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--objects", objects, "how many", 1, 10000000);
-    arguments.add("--partners", partners, "of the most talkative object", 1, 100000);
-    arguments.add("--bytes", bytes, "of the largest message", 0, 1 << 30);
+    arguments.add("--objects", objects, "number of objects", 1, 10000000);
+    arguments.add("--partners", partners, "partners of the object that has most", 1, 100000);
+    arguments.add("--bytes", bytes, "bytes of the largest message", 0, 1 << 30);
     arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
-    arguments.add("--change", period, "steps that an object keeps its partners", 1, 1000000000);
+    arguments.add("--change", period, "steps until an object changes its partners", 1, 1000000000);
   }
   ObjectId num_objects() const { return objects; }
   std::uint64_t steps() const { return iterations + 1; }

@@ -1,5 +1,5 @@
-// Random points in the unit square, counted by their distance: threads that never meet but at the
-// end of a phase. The thread balancer's benchmark with long phases, on OpenMP.
+// Counts random points of the unit square by their distance from the origin. OpenMP threads
+// synchronize only at the end of a phase: the thread balancer's benchmark with long phases.
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
@@ -11,12 +11,14 @@
 
 namespace {
 
-constexpr int kBlocks = 840;  // the same share for 1 to 8 threads; counts do not depend on them
+// Divisible by 1 to 8, so that each thread gets the same share. Counts depend on the number of
+// blocks but not on the number of threads.
+constexpr int kBlocks = 840;
 constexpr int kRings = 4;
 
 using Counts = std::array<std::uint64_t, kRings>;
 
-/// How many of a block's points lie in each ring of the quarter circle, by exact arithmetic.
+/// Counts a block's points in each ring of the quarter circle, in exact integer arithmetic.
 Counts count(std::uint64_t block, std::uint64_t num_points) {
   poise::Random random(block);
   Counts counts{};
@@ -32,10 +34,10 @@ Counts count(std::uint64_t block, std::uint64_t num_points) {
 
 int main(int argc, char** argv) {
   poise::miniapps::Arguments arguments(
-      "Random points counted by OpenMP threads that never meet within a phase.", "ep");
+      "Counts random points with OpenMP threads that do not synchronize within a phase.", "ep");
   std::uint64_t points = 100'000'000, phases = 1;
-  arguments.add("--points", points, "of a phase, over all threads", kBlocks, 1ULL << 50);
-  arguments.add("--phases", phases, "how many", 1, 1000000);
+  arguments.add("--points", points, "points per phase, over all threads", kBlocks, 1ULL << 50);
+  arguments.add("--phases", phases, "number of phases", 1, 1000000);
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   const double start_s = omp_get_wtime();
   std::uint64_t rings[kRings] = {};

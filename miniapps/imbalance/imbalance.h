@@ -1,7 +1,7 @@
-// A two-dimensional array of objects whose load grows with time, faster the nearer they are to one
-// corner: what was in balance does not stay so. With `--jump` the load is in one corner at once and
-// leaves it for the next one, which nobody can foresee. Objects average a value with their four
-// neighbours.
+// A two-dimensional array of objects whose load grows with time, fastest near one corner, so that a
+// balanced placement does not stay balanced. With `--jump` the extra load is concentrated at one
+// corner and jumps to the next one after a number of steps, unpredictably for a balancer that only
+// measures. Objects average a value with their four neighbours.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,13 @@ namespace poise::miniapps::imbalance {
 
 struct Site {
   std::uint32_t x = 0, y = 0, side = 1;
-  std::uint32_t jump = 0;         // steps in a corner; 0: all
-  double rounds = 0, growth = 0;  // of work per step, and what each step adds to it at the corner
+  std::uint32_t jump = 0;  // steps until the load jumps to the next corner; 0: never
+  double rounds = 0;       // of hashing per step
+  double growth = 0;       // rounds that each step adds at the corner
   std::uint64_t now = 0;
   double value = 0;
   std::uint64_t state = 1;
-  std::vector<std::uint64_t> table = {};  // that the work goes through, if there is one
+  std::vector<std::uint64_t> table = {};  // the memory that the hashing works on; may be empty
 
   void step(const Inbox& inbox, Outbox& outbox) {
     double sum = value;
@@ -48,7 +49,7 @@ struct Site {
     const std::uint32_t along = corner == 1 || corner == 2 ? side - 1 - x : x;
     return 1.0 / (1 + along + across);
   }
-  /// Grows step by step, or is there at once in a corner that it jumps to.
+  /// Rounds of hashing in this step.
   double load() const {
     return jump == 0 ? rounds : rounds + growth * jump * nearness(now / jump % 4);
   }
@@ -59,7 +60,7 @@ struct Site {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "imbalance";
   static constexpr const char* kSummary =
@@ -69,11 +70,13 @@ struct Program {
   double growth = 0.1;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--side", side, "objects per side", 1, 3000);
-    arguments.add("--rounds", rounds, "of hashing per step at first", 0, 1000000000);
-    arguments.add("--growth", growth, "per step, over the first load, in the corner", 0.0, 1e3);
-    arguments.add("--bytes", bytes, "of a table that each object works on", 0, 1000000000);
-    arguments.add("--jump", jump, "steps until the next corner's turn; 0: never", 0, 1000000000);
+    arguments.add("--side", side, "objects per side of the array", 1, 3000);
+    arguments.add("--rounds", rounds, "rounds of hashing per step at the start", 0, 1000000000);
+    arguments.add("--growth", growth, "growth per step at the corner, relative to the initial load",
+                  0.0, 1e3);
+    arguments.add("--bytes", bytes, "bytes of the table that each object works on", 0, 1000000000);
+    arguments.add("--jump", jump, "steps until the load jumps to the next corner; 0: never", 0,
+                  1000000000);
   }
   ObjectId num_objects() const { return side * side; }
   std::uint64_t steps() const { return iterations; }

@@ -1,5 +1,5 @@
-// Jacobi's method on a square with a hot edge, in blocks; every point becomes the mean of its
-// neighbours. The result is compared with a plain loop over the whole grid, bit by bit.
+// Jacobi's method on a square with a hot edge, in blocks: every point becomes the mean of its four
+// neighbours. The result must equal that of a serial loop over the whole grid, bit by bit.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace poise::miniapps::jacobi2d {
 
 enum Side : std::uint8_t { kLeft, kRight, kUp, kDown };
 
-/// A square of points with a frame of what lies around it. The upper edge of the whole is 1.
+/// n x n points with a frame of ghost points. The upper edge of the whole square has the value 1.
 struct Block {
   std::uint32_t x = 0, y = 0, blocks = 0, n = 0;
   bool has_begun = false;
@@ -42,7 +42,7 @@ struct Block {
     if (y + 1 < blocks) send(outbox, (y + 1) * blocks + x, kUp, n, 1, 1);
   }
 
-  /// n points from (row, column) on become the receiver's frame on `side`.
+  /// Sends n points from (row, column) on; they become the receiver's frame on `side`.
   void send(Outbox& outbox, ObjectId to, Side side, std::uint32_t row, std::uint32_t column,
             std::size_t stride) const {
     std::vector<double> edge(n);
@@ -67,7 +67,7 @@ struct Block {
       for (std::size_t p = at(row, 1); p <= at(row, n); ++p)
         next[p] =
             0.25 * ((values[p - 1] + values[p + 1]) + (values[p - n - 2] + values[p + n + 2]));
-    std::swap(values, next);  // both have the hot edge; the rest of the frame comes anew
+    std::swap(values, next);  // both hold the hot edge; messages refill the rest of the frame
   }
 
   double sum() const {
@@ -84,7 +84,7 @@ struct Block {
   }
 };
 
-/// The same without blocks; the sums are taken block by block.
+/// The same computation as a serial loop; sums are formed block by block for the same rounding.
 inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64_t steps) {
   const std::size_t n = std::size_t{blocks} * points, row = n + 2;
   std::vector<double> values(row * row), next;
@@ -108,17 +108,18 @@ inline double serial_sum(std::uint32_t blocks, std::uint32_t points, std::uint64
   return total;
 }
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "jacobi2d";
   static constexpr const char* kSummary =
-      "Jacobi's method on a square grid in blocks, against a plain loop.";
+      "Jacobi's method on a square grid in blocks, checked against a serial loop.";
   std::uint64_t iterations = 100;
-  std::uint32_t blocks = 8, points = 64;  // per side of the whole, and of a block
+  std::uint32_t blocks = 8;   // per side of the square
+  std::uint32_t points = 64;  // per side of a block
 
   void add_options(Arguments& arguments) {
-    arguments.add("--blocks", blocks, "per side", 1, 1000);
-    arguments.add("--points", points, "per side of a block", 1, 10000);
+    arguments.add("--blocks", blocks, "blocks per side of the square", 1, 1000);
+    arguments.add("--points", points, "points per side of a block", 1, 10000);
   }
   ObjectId num_objects() const { return blocks * blocks; }
   std::uint64_t steps() const { return iterations + 1; }
@@ -127,7 +128,7 @@ struct Program {
   double checksum(double sum) const { return sum; }
   void check(double, double sum) const {
     const double expected = serial_sum(blocks, points, iterations);
-    if (sum != expected) fail("the sum is {:.17g}, that of a plain loop {:.17g}", sum, expected);
+    if (sum != expected) fail("the sum is {:.17g}, but a serial loop gives {:.17g}", sum, expected);
   }
 };
 

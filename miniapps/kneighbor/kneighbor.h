@@ -1,5 +1,5 @@
-// Every object sends to its k nearest on either side of a ring and waits for them: communication
-// and little else. The checksum is a hash of all that was received.
+// Every object sends to its k nearest neighbours on either side of a ring and receives from them:
+// almost only communication. The checksum is a hash of all messages received.
 #pragma once
 
 #include <vector>
@@ -37,22 +37,22 @@ struct Node {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "kneighbor";
   static constexpr const char* kSummary =
-      "Objects on a ring send to their k nearest on either side.";
+      "Objects on a ring send to their k nearest neighbours on either side.";
   std::uint64_t iterations = 100;
   std::uint32_t objects = 64, k = 7, bytes = 1024, work = 200;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--objects", objects, "on the ring", 2, 10000000);
-    arguments.add("--k", k, "neighbours on either side: 7, or 3", 1, 1000);
-    arguments.add("--bytes", bytes, "of a message", 0, 1 << 30);
+    arguments.add("--objects", objects, "objects on the ring", 2, 10000000);
+    arguments.add("--k", k, "neighbours on either side", 1, 1000);
+    arguments.add("--bytes", bytes, "bytes of a message", 0, 1 << 30);
     arguments.add("--work", work, "rounds of hashing per step", 0, 1000000000);
   }
   void prepare() const {
-    if (k >= objects) fail("--k is {}; it must be below the {} objects", k, objects);
+    if (k >= objects) fail("--k {}: must be below the number of objects, {}", k, objects);
   }
   ObjectId num_objects() const { return objects; }
   std::uint64_t steps() const { return iterations; }

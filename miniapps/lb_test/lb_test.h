@@ -1,6 +1,6 @@
-// Objects of unequal load on a random graph, as Charm++'s lb_test: each works for 50 to 200 ms
-// times a scale, then tells its neighbours. Work is counted in rounds of hashing, so the checksum
-// is the same everywhere.
+// Objects of unequal load on a random graph, like Charm++'s lb_test: each works for 50 to 200 ms
+// times a scale, then sends to its neighbours. Work is a fixed number of hashing rounds, so the
+// checksum is the same on every machine.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,8 @@
 
 namespace poise::miniapps::lb_test {
 
-constexpr double kRoundsPerMs = 6e5;  // about, on a processor of 2020
+// Rounds of hashing per millisecond, approximately, on a processor of 2020.
+constexpr double kRoundsPerMs = 6e5;
 
 struct Worker {
   ObjectId id = 0;
@@ -33,25 +34,25 @@ struct Worker {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "lb_test";
-  static constexpr const char* kSummary = "Objects of random loads on a random graph.";
+  static constexpr const char* kSummary = "Objects with random loads on a random graph.";
   std::uint64_t iterations = 20;
   std::uint32_t objects = 200, degree = 4;
   double least_ms = 50, most_ms = 200, scale = 0.02;
   bool sleeps = false;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--objects", objects, "how many", 1, 10000000);
-    arguments.add("--degree", degree, "messages per object and step", 0, 1000);
-    arguments.add("--least", least_ms, "ms of work", 0.0, 1e6);
-    arguments.add("--most", most_ms, "ms of work", 0.0, 1e6);
-    arguments.add("--scale", scale, "times all loads", 0.0, 1e6);
-    arguments.add_flag("--sleep", sleeps, "instead of work, so that ranks may outnumber cores");
+    arguments.add("--objects", objects, "number of objects", 1, 10000000);
+    arguments.add("--degree", degree, "messages that each object sends per step", 0, 1000);
+    arguments.add("--least", least_ms, "ms of work per step of the lightest object", 0.0, 1e6);
+    arguments.add("--most", most_ms, "ms of work per step of the heaviest object", 0.0, 1e6);
+    arguments.add("--scale", scale, "factor for all loads", 0.0, 1e6);
+    arguments.add_flag("--sleep", sleeps, "sleep instead of computing, for more ranks than cores");
   }
   void prepare() const {
-    if (least_ms > most_ms) fail("--least {} is above --most {}", least_ms, most_ms);
+    if (least_ms > most_ms) fail("--least {}: must not exceed --most {}", least_ms, most_ms);
   }
   bool waits() const { return sleeps; }
   ObjectId num_objects() const { return objects; }
@@ -59,7 +60,7 @@ struct Program {
   Worker object(ObjectId id) const {
     Random random(mix(id + 1));
     Worker worker{id, 0, 0, random.bits(), {}};
-    const double x = random.uniform();  // few are heavy
+    const double x = random.uniform();  // its fourth power below: few objects are heavy
     const double work_ms = (least_ms + (most_ms - least_ms) * x * x * x * x) * scale;
     (sleeps ? worker.sleep_us : worker.rounds) =
         static_cast<std::uint64_t>(work_ms * (sleeps ? 1000 : kRoundsPerMs));

@@ -1,7 +1,8 @@
-// Molecular dynamics as in Charm++'s LeanMD: cells own atoms, computes work out the forces between
-// two cells. A cell sends its positions to its computes, they send forces back, and atoms move on
-// to the cell they are in. Lennard-Jones, cut off where force and potential are shifted to zero; a
-// dense slab under a thin gas, so that cells differ. Energy and momentum must be conserved.
+// Molecular dynamics like Charm++'s LeanMD. Cells own atoms; computes calculate the forces between
+// the atoms of two cells. A cell sends positions to its computes, receives forces, and passes on
+// atoms that left it. Lennard-Jones potential, shifted so that force and potential are zero at the
+// cutoff. A dense slab lies below a thin gas, so cells differ in load. Energy and momentum must be
+// conserved.
 #pragma once
 
 #include <array>
@@ -16,25 +17,25 @@
 namespace poise::miniapps::leanmd {
 
 constexpr double kCutoff = 2.5, kSpacing = 1.12, kTimeStep = 0.002;
-constexpr std::uint32_t kHalf = 14;  // a cell, and the half of its 26 neighbours that come after
+constexpr std::uint32_t kHalf = 14;  // computes per cell: itself and half of its 26 neighbours
 
-/// The torus of cells.
+/// A three-dimensional torus of cells, and the ids of cells and computes.
 struct Grid {
   std::uint32_t cells = 0;
-  double side = 0;  // of a cell
+  double side = 0;  // length of a cell
 
   std::uint32_t num_cells() const { return cells * cells * cells; }
   double length() const { return cells * side; }
   ObjectId id(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
     return (z % cells * cells + y % cells) * cells + x % cells;
   }
-  /// Offset o of 0 … 26 from the cell; 13 is the cell itself.
+  /// The neighbour at offset o, 0 to 26; offset 13 is the cell itself.
   ObjectId neighbour(ObjectId cell, std::uint32_t o) const {
     const std::uint32_t step = cells - 1;
     return id(cell % cells + o % 3 + step, cell / cells % cells + o / 3 % 3 + step,
               cell / cells / cells + o / 9 + step);
   }
-  /// The compute of a cell and its neighbour at offset 13 + half.
+  /// The compute for a cell and its neighbour at offset 13 + half.
   ObjectId compute(ObjectId cell, std::uint32_t half) const {
     return num_cells() + cell * kHalf + half;
   }
@@ -57,7 +58,7 @@ struct Cell {
   std::uint32_t phase = 0;
   std::vector<Atom> atoms;
   double kinetic = 0, potential = 0;
-  double first_energy = 0;  // potential of pairs counts at their first cell
+  double first_energy = 0;  // a pair's potential counts in its first cell
   bool has_first = false;
 
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -111,7 +112,7 @@ struct Cell {
       }
       std::uint32_t o = 0;
       while (grid.neighbour(id, o) != home)
-        if (++o == 27) fail("atom {} moved more than a cell in a step", atom.id);
+        if (++o == 27) fail("atom {} moved by more than a cell in one step", atom.id);
       leaving[o].push_back(atom);
     }
     atoms = std::move(staying);
@@ -134,7 +135,7 @@ struct Cell {
 
 struct Compute {
   Grid grid;
-  ObjectId first = 0, second = 0;  // equal: the pairs inside a cell
+  ObjectId first = 0, second = 0;  // equal for the pairs within a cell
   std::uint32_t phase = 0;
 
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -157,7 +158,7 @@ struct Compute {
     if (first != second) outbox.send(second, 0.0, on_b);
   }
 
-  /// Adds the forces of two atoms on each other and returns their potential.
+  /// Adds the forces between two atoms and returns their potential.
   double interact(const Vector& p, const Vector& q, Vector& on_p, Vector& on_q) const {
     Vector d = p - q;
     for (double& side : d) {
@@ -200,7 +201,8 @@ struct Body {
   }
 };
 
-/// A lattice in each cell: every point of it in the lower half of the box, one of eight above.
+/// A cell with atoms on a lattice: on every point in the lower half of the box, on one in eight
+/// above.
 inline Cell make_cell(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   Cell cell{.grid = grid, .id = id, .atoms = {}};
   const std::uint32_t x = id % grid.cells, y = id / grid.cells % grid.cells,
@@ -226,7 +228,7 @@ inline Body make_body(const Grid& grid, ObjectId id, std::uint32_t lattice) {
   return {Compute{grid, cell, grid.neighbour(cell, 13 + half)}};
 }
 
-/// Over the cells.
+/// Sums over the cells.
 struct Sums {
   double first_energy = 0, energy = 0, checksum = 0;
   Vector momentum{};
@@ -252,20 +254,21 @@ inline Sums sums_of(const Body& body) {
   return sums;
 }
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "leanmd";
   static constexpr const char* kSummary =
-      "Lennard-Jones atoms in cells, and computes for pairs of cells.";
+      "Molecular dynamics: atoms in cells, and computes for pairs of cells.";
   std::uint64_t iterations = 30;
   std::uint32_t cells = 4, lattice = 4;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--cells", cells, "per axis", 3, 100);
+    arguments.add("--cells", cells, "cells per axis", 3, 100);
     arguments.add("--lattice", lattice, "atoms per axis of a dense cell", 3, 20);
   }
   void prepare() const {
-    if (grid().side < kCutoff) fail("--lattice {} makes cells smaller than the cutoff", lattice);
+    if (grid().side < kCutoff)
+      fail("--lattice {}: cells would be smaller than the cutoff; use a larger number", lattice);
   }
   Grid grid() const { return {cells, lattice * kSpacing}; }
   ObjectId num_objects() const { return grid().num_cells() * (1 + kHalf); }

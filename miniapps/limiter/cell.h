@@ -1,4 +1,4 @@
-// A cell of gas: its flow over a step by polynomials, by parts, and which of the two to believe.
+// A cell of gas: its step by polynomials, its step by subcells, and the choice between the two.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 
 namespace poise::miniapps::limiter {
 
-constexpr double kGamma = 1.4, kConverged = 1e-11;
-constexpr int kMostIterations = 40;
+constexpr double kGamma = 1.4;        // ratio of specific heats
+constexpr double kConverged = 1e-11;  // relative change that ends the fixed-point iteration
+constexpr int kMaxIterations = 40;
 
 inline const Scheme kScheme = make_scheme();
 
-/// Density, momentum and energy per volume.
+/// Density, momentum density and energy density.
 struct State : std::array<double, 3> {
   State& add(double by, const State& other) {
     for (std::size_t c = 0; c < 3; ++c) (*this)[c] += by * other[c];
@@ -42,7 +43,7 @@ inline State gas(double density, double velocity, double pressure) {
 using Values = std::array<State, kNodes>;
 using Parts = std::array<State, kParts>;
 
-/// Local Lax-Friedrichs.
+/// The local Lax-Friedrichs flux.
 inline State flux_between(const State& q_lower, const State& f_lower, const State& q_upper,
                           const State& f_upper, double speed) {
   State flux{};
@@ -50,7 +51,7 @@ inline State flux_between(const State& q_lower, const State& f_lower, const Stat
   return flux;
 }
 
-/// Half of what a part differs from one side to the other, limited by both neighbours.
+/// Half of a subcell's change from one side to the other, by the minmod limiter.
 inline State half_slope(const State& before, const State& here, const State& after) {
   State half{};
   for (std::size_t c = 0; c < 3; ++c) {
@@ -60,7 +61,7 @@ inline State half_slope(const State& before, const State& here, const State& aft
   return half;
 }
 
-/// Between the second and the third of four parts: MUSCL-Hancock (van Leer, 1984).
+/// The MUSCL-Hancock flux (van Leer, 1984) between the second and the third of four subcells.
 inline State part_flux(const std::array<State, 4>& part, double steps_per_length) {
   std::array<State, 2> end;
   for (std::size_t side = 0; side < 2; ++side) {
@@ -77,11 +78,12 @@ inline State part_flux(const std::array<State, 4>& part, double steps_per_length
                       std::max(end[0].speed(), end[1].speed()));
 }
 
-/// What a cell lets its neighbour on one side know: at the shared end, averages over the step of
-/// state and flux; its fastest signal; the two parts next to it, the nearer first; its extremes.
+/// What a cell sends to its neighbour on one side.
 struct Side {
-  State state{}, flux{}, near{}, far{}, least{}, most{};
-  double speed = 0;
+  State state{}, flux{};  // at the shared face, averaged over the step
+  State near{}, far{};    // the two subcells next to the face
+  State least{}, most{};  // extremes over the cell
+  double speed = 0;       // of the fastest signal
 
   Side mirrored() const {
     Side m = *this;
@@ -100,12 +102,14 @@ inline State part_flux_between(const Side& lower, const Side& upper, double step
 }
 
 struct Cell {
-  Values values{}, inner{};  // at the nodes; what moves within the cell over a step
+  Values values{};  // at the nodes
+  Values inner{};   // volume term of the step, at the nodes
   Parts parts{};
   std::array<Side, 2> side;
-  std::array<State, 2> tried{};  // fluxes at both ends
-  bool has_parts = false;        // which then say more than the values
-  bool refused = false, ran_off = false;
+  std::array<State, 2> tried{};  // the candidate's fluxes at both ends
+  bool has_parts = false;        // the subcells are more accurate than the values
+  bool refused = false;          // the candidate was rejected
+  bool ran_off = false;          // the fixed-point iteration failed
 
   State average(std::size_t part) const {
     State sum{};
@@ -113,7 +117,7 @@ struct Cell {
     return sum;
   }
 
-  /// Iterates until nothing changes: five instants at once, by their integrals.
+  /// Fixed-point iteration for the flow at five instants of the step. Returns its iterations.
   int predict(double steps_per_length) {
     if (!has_parts)
       for (std::size_t s = 0; s < kParts; ++s) parts[s] = average(s);
@@ -121,7 +125,7 @@ struct Cell {
     flow.fill(values);
     int iterations = 0;
     ran_off = true;
-    for (bool is_settled = false; !is_settled && iterations < kMostIterations; ++iterations) {
+    for (bool is_settled = false; !is_settled && iterations < kMaxIterations; ++iterations) {
       for (std::size_t t = 0; t < kNodes; ++t) {
         Values flux;
         for (std::size_t i = 0; i < kNodes; ++i) {
@@ -150,7 +154,7 @@ struct Cell {
     return iterations;
   }
 
-  /// No flow was found: what neighbours see of this cell is its state, and it will be refused.
+  /// After a failed iteration: neighbours see the cell's average, and the candidate is rejected.
   int fall_back() {
     std::array<Values, kNodes> flow;
     State mean{};
@@ -197,7 +201,8 @@ struct Cell {
     has_parts = false;
   }
 
-  /// Credible is what stays between the extremes here and next to here, almost, and is a gas.
+  /// Whether density and energy stay, up to a tolerance, within the previous extremes of this cell
+  /// and its neighbours, and density and pressure are positive.
   bool is_credible(const Side& below, const Side& above) const {
     for (std::size_t s = 0; s < kParts; ++s) {
       const State now = average(s);
@@ -212,7 +217,7 @@ struct Cell {
     return true;
   }
 
-  /// The step again, in parts; then values that have the same averages as far as they can.
+  /// Repeats the step in subcells, then fits values to the averages of the subcells.
   void advance_parts(double steps_per_length, const Side& below, const Side& above) {
     const double by = steps_per_length * kParts;
     std::array<State, kParts + 4> line;

@@ -1,10 +1,11 @@
-// Gas that explodes between two walls (Woodward and Colella, 1984), in the role of ADER-DG in
-// sam(oa)²: polynomials of degree four in every cell, tried first; where a result is not credible
-// the cell is computed again in nine parts. What a cell costs is known only after trying.
+// Gas that explodes between two walls (Woodward and Colella, 1984), like ADER-DG in sam(oa)²: every
+// cell first computes a candidate with polynomials of degree four; where the candidate is not
+// credible, the cell is recomputed in nine subcells. So the cost of a cell is known only
+// afterwards.
 //
-// One exchange predicts: in each cell the flow over the step is found by iteration, as often as it
-// takes, without the neighbours (Dumbser, Enaux and Toro, 2008). A second one tells which results
-// were refused, so that both sides of a face use the same flux and nothing is lost (Dumbser et al.,
+// An iteration has two exchanges. After the first, cells predict the flow over the step by a local
+// fixed-point iteration (Dumbser, Enaux and Toro, 2008). The second tells which candidates were
+// rejected, so that both sides of a face use the same flux and mass is conserved (Dumbser et al.,
 // "A posteriori subcell limiting of the discontinuous Galerkin finite element method", 2014; Clain,
 // Diot and Loubère, 2011).
 #pragma once
@@ -22,11 +23,14 @@ namespace poise::miniapps::limiter {
 constexpr double kCourant = 0.7 / kParts;
 
 struct Settings {
-  std::uint32_t pieces = 32, cells = 16;  // pieces of the tube, and cells of each
-  bool is_smooth = false;                 // a wave that goes round instead
+  std::uint32_t pieces = 32;  // of the tube
+  std::uint32_t cells = 16;   // of a piece
+  bool is_smooth = false;     // a smooth periodic wave instead of an explosion
 
   double length() const { return 1.0 / (double{1} * pieces * cells); }
-  double fastest() const { return is_smooth ? 3 : 60; }  // any signal, so the step is known
+  double fastest() const {
+    return is_smooth ? 3 : 60;
+  }  // upper bound of the signal speed, which fixes the time step
   double time_step() const { return kCourant * length() / fastest(); }
 
   State at(double x) const {
@@ -37,14 +41,14 @@ struct Settings {
   }
 };
 
-/// Consecutive cells.
+/// A piece of the tube: consecutive cells.
 struct Piece {
   Settings settings;
   ObjectId id = 0;
-  std::uint64_t now = 0;  // in even steps cells predict, in odd ones they try
+  std::uint64_t now = 0;  // even steps predict, odd steps compute candidates
   std::uint64_t iterations = 0, refusals = 0;
   std::vector<Cell> cells;
-  std::array<Side, 2> beyond;  // the neighbours'
+  std::array<Side, 2> beyond;  // the neighbour pieces' ends
 
   Piece() = default;
   Piece(ObjectId of, const Settings& in) : settings(in), id(of), cells(in.cells) {
@@ -78,7 +82,7 @@ struct Piece {
     ++now;
   }
 
-  /// The receiver is told at which of its ends this lies.
+  /// Sends a value to each neighbour, with the end of the neighbour that it belongs to.
   template <typename Value>
   void tell(Outbox& outbox, const Value& lower, const Value& upper) const {
     const std::uint32_t n = settings.pieces;
@@ -96,7 +100,9 @@ struct Piece {
     }
     for (std::size_t c = 0; c < cells.size(); ++c) {
       Cell& cell = cells[c];
-      if (cell.side[0].speed > settings.fastest()) fail("a signal is too fast for the time step");
+      if (cell.side[0].speed > settings.fastest())
+        fail("a signal of speed {:.3g} is too fast for the time step; at most {:.3g}",
+             cell.side[0].speed, settings.fastest());
       cell.tried = {flux_between(below(c), cell.side[0]), flux_between(cell.side[1], above(c))};
       Cell candidate = cell;
       candidate.advance(steps_per_length(), cell.tried);
@@ -104,7 +110,7 @@ struct Piece {
     }
   }
 
-  /// Where a cell was refused its faces' fluxes are those between parts, for both sides.
+  /// Completes the step. The faces of a rejected cell use the flux between subcells on both sides.
   void settle(const Inbox& inbox) {
     std::array<bool, 2> refused{cells.front().refused, cells.back().refused};
     for (const Mail& mail : inbox) {
@@ -147,22 +153,23 @@ struct Sum {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "limiter";
   static constexpr const char* kSummary =
-      "Explosions in a tube, by polynomials where they will do and by small parts elsewhere.";
+      "Explosions in a tube, by polynomials where they are accurate and by subcells elsewhere.";
   std::uint64_t iterations = 200;
   Settings settings;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--pieces", settings.pieces, "of the tube", 1, 1000000);
-    arguments.add("--cells", settings.cells, "of a piece", 1, 1000000);
+    arguments.add("--pieces", settings.pieces, "pieces of the tube", 1, 1000000);
+    arguments.add("--cells", settings.cells, "cells of a piece", 1, 1000000);
     arguments.add_flag("--smooth", settings.is_smooth,
-                       "a wave that goes round, whose course is known");
+                       "a smooth periodic wave whose exact solution is known");
   }
   void prepare() const {
-    if (settings.is_smooth && settings.pieces < 3) fail("--smooth needs three --pieces or more");
+    if (settings.is_smooth && settings.pieces < 3)
+      fail("--smooth needs at least 3 --pieces, not {}", settings.pieces);
   }
   ObjectId num_objects() const { return settings.pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }  // the last one settles
@@ -195,8 +202,8 @@ struct Program {
         "density off by {:.1e}\n",
         last.iterations / cell_steps, 100 * last.refusals / cell_steps, last.mass / first.mass - 1,
         last.energy / first.energy - 1, last.error);
-    if (!(std::abs(last.mass / first.mass - 1) < 1e-10)) fail("mass was made or lost");
-    if (!(std::abs(last.energy / first.energy - 1) < 1e-10)) fail("energy was made or lost");
+    if (!(std::abs(last.mass / first.mass - 1) < 1e-10)) fail("mass is not conserved");
+    if (!(std::abs(last.energy / first.energy - 1) < 1e-10)) fail("energy is not conserved");
   }
   double checksum(const Sum& sum) const { return sum.hash + sum.iterations + sum.refusals; }
 };

@@ -1,5 +1,5 @@
-// Polynomials of degree four in cells of length one, by their values at the Gauss points, as
-// `limiter` needs them: slopes, integrals, values at the ends, averages over parts of the cell.
+// Polynomials of degree four on the unit interval, given by their values at the Gauss points:
+// derivatives, integrals, values at both ends and averages over subcells.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ using Nodes = std::array<double, kNodes>;
 
 struct Scheme {
   Nodes node{}, weight{};
-  Nodes lower{}, upper{};  // of the i-th base polynomial, at the ends
-  std::array<Nodes, kNodes> slope{},
-      until{};                          // at node i of the j-th; its integral from 0 to there
-  std::array<Nodes, kParts> average{};  // over part s of the j-th
+  Nodes lower{}, upper{};               // of the i-th base polynomial at 0 and at 1
+  std::array<Nodes, kNodes> slope{};    // [i][j]: derivative of the j-th at node i
+  std::array<Nodes, kNodes> until{};    // [i][j]: integral of the j-th from 0 to node i
+  std::array<Nodes, kParts> average{};  // [s][j]: average of the j-th over subcell s
 };
 
-/// A polynomial's value, by its coefficients.
+/// A polynomial's value; c holds its coefficients.
 inline double value(const Nodes& c, double x) {
   return c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])));
 }

@@ -13,13 +13,13 @@ static void multiply(void** data, const size_t* bytes, int num_items) {
   int n;
   memcpy(&n, data[3], sizeof n);
   if (num_items != 4 || bytes[2] != sizeof(double) * (size_t)(n * n)) {
-    poise_task_fail("wrong items");
+    poise_task_fail("the task did not get the 4 items that were submitted");
     return;
   }
   if (!poise_task_integer("index", &index) || !poise_task_real("scale", &scale) ||
       !poise_task_text("kind", &kind) || scale != 0.5 * (double)index || strcmp(kind, "product") ||
       poise_task_integer("scale", &index) || poise_task_integer("none", &index)) {
-    poise_task_fail("wrong annotations");
+    poise_task_fail("the annotations differ from those submitted");
     return;
   }
   memset(c, 0, bytes[2]);
@@ -34,10 +34,10 @@ static void check(int result) {
   MPI_Abort(MPI_COMM_WORLD, result);
 }
 
-/* Of tasks that come home any thread may tell. */
+/* Any thread may report the completion of an offloaded task. */
 static void count(void* argument) { __atomic_add_fetch((int*)argument, 1, __ATOMIC_RELAXED); }
 
-/* a has a 2 on its diagonal, so c is 2 b. */
+/* a is twice the identity matrix, so c must become 2 b. */
 static void fill(double* product, int n) {
   const size_t size = (size_t)(n * n);
   for (size_t i = 0; i < size; ++i) {
@@ -51,7 +51,7 @@ static int compute(int n, int num_tasks, poise_function function) {
   const size_t size = (size_t)(n * n);
   poise_tasks* context;
   check(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, &context));
-  /* Ranks of this node compute there in place. */
+  /* Other ranks of this node access this memory directly, without copies. */
   double* all = poise_tasks_allocate(context, 3 * size * sizeof(double) * (size_t)(num_tasks + 1));
   int finished = 0, wrong = 0;
   for (int t = 0; t < num_tasks; ++t) {

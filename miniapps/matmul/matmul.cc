@@ -1,5 +1,4 @@
-// Dense matrix products as tasks: each rank has its own number of them, which may differ as one
-// likes.
+// Dense matrix products as tasks, with a different number of tasks on each rank.
 //
 // The benchmark of Klinkenberg et al. 2020, section 4: `matmul --size 150 --tasks 200,0` gives all
 // tasks to the first of two ranks. Every product is checked.
@@ -15,14 +14,14 @@ namespace {
 
 namespace tasks = poise::tasks;
 
-// Not inlined: as a task and in a loop of OpenMP's it is to be the same code.
+// Not inlined, so that the task and the OpenMP loop run the same machine code.
 [[gnu::noinline]] void multiply(std::span<const double> a, std::span<const double> b,
                                 std::span<double> c, int n) {
   const auto size = static_cast<std::size_t>(n);
   std::fill(c.begin(), c.end(), 0.0);
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t k = 0; k < size; ++k) {
-      const double factor = a[i * size + k];  // read once: c might overlap it, for all GCC knows
+      const double factor = a[i * size + k];  // GCC cannot know that c does not overlap a
       for (std::size_t j = 0; j < size; ++j) c[i * size + j] += factor * b[k * size + j];
     }
 }
@@ -36,7 +35,7 @@ struct Product {
       b[i] = static_cast<double>(i % 5) - 2;
     }
   }
-  // c (1, 2, 3, …) = a (b (1, 2, 3, …)), exact in small integers.
+  /// Checks c x = a (b x) for x = (1, 2, 3, ...). Exact, because all numbers are small integers.
   bool right(int n) const {
     const auto size = static_cast<std::size_t>(n);
     const auto times = [&](const std::vector<double>& m, const std::vector<double>& x) {
@@ -53,13 +52,14 @@ struct Product {
 
 struct Wanted {
   int size = 100, steps = 3;
-  std::vector<int> tasks = {100};  // per rank; the last one for all that follow
+  std::vector<int> tasks = {100};  // per rank; the last entry holds for all further ranks
   unsigned threads = 1;
   std::string settings;
   bool summary = false, openmp = false, versus_openmp = false;
 };
 
-/// All ranks' products: as tasks that are lent, or, to compare, each rank's on its own threads.
+/// Computes all products: as tasks that ranks may offload to each other, or, for comparison, each
+/// rank's products on its own OpenMP threads.
 void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
              std::vector<Product>& products) {
   if (!openmp) {
@@ -78,7 +78,8 @@ void compute(tasks::Context& context, const Wanted& wanted, bool openmp,
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// The seconds that takes; adds to `wrong` what came out wrong, and forgets all products.
+/// Computes all products and returns the time in seconds. Adds the number of wrong products to
+/// `wrong`, and overwrites the products for the next step.
 double timed(tasks::Context& context, const Wanted& wanted, bool openmp,
              std::vector<Product>& products, int& wrong) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -120,16 +121,21 @@ int run(const Wanted& wanted) {
 
 int main(int argc, char** argv) {
   Wanted wanted;
-  poise::miniapps::Arguments arguments("Dense matrix products as tasks that ranks lend each other",
-                                       "matmul");
+  poise::miniapps::Arguments arguments(
+      "Dense matrix products as tasks that ranks offload to each other", "matmul");
   arguments.add("--size", wanted.size, "rows of a matrix", 1, 10000);
-  arguments.add("--tasks", wanted.tasks, "products of each rank; the last number serves the rest");
-  arguments.add("--steps", wanted.steps, "how often all is computed", 0, 1000000000);
-  arguments.add("--threads", wanted.threads, "per rank", 1, 10000);
-  arguments.add_flag("--openmp", wanted.openmp, "each rank's on its own threads, nothing is lent");
-  arguments.add_flag("--versus-openmp", wanted.versus_openmp, "in turns: as tasks, and without");
-  arguments.add("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
-  arguments.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  arguments.add("--tasks", wanted.tasks,
+                "products per rank, like 60,0; the last number holds for all further ranks");
+  arguments.add("--steps", wanted.steps, "number of times that all products are computed", 0,
+                1000000000);
+  arguments.add("--threads", wanted.threads, "threads per rank", 1, 10000);
+  arguments.add_flag("--openmp", wanted.openmp,
+                     "compute each rank's products on its own threads, without offloading");
+  arguments.add_flag("--versus-openmp", wanted.versus_openmp,
+                     "compare with OpenMP: compute every step both ways");
+  arguments.add("--settings", wanted.settings,
+                "settings of the tasks runtime, like policy=paired,pull=0");
+  arguments.add_flag("--summary", wanted.summary, "print a summary of all ranks' counters");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

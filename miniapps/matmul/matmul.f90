@@ -20,7 +20,7 @@ contains
     call c_f_pointer(data(3), c, [n, n])
     c = matmul(a, b)
   end subroutine
-  ! What was said of the task that runs.
+  ! Checks the annotations of the running task.
   subroutine check_annotations()
     integer(c_int64_t) :: number
     real(c_double) :: half

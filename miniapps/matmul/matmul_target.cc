@@ -1,5 +1,5 @@
-// Dense matrix products as target regions, CHAMELEON's preferred way: matmul_target SIZE
-// TASKS_OF_RANK_0 TASKS_OF_RANK_1 … Compiled by an unchanged clang.
+// Dense matrix products as OpenMP target regions, CHAMELEON's preferred interface; compiled with an
+// unmodified clang. Usage: matmul_target SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 …
 #include <algorithm>
 #include <chameleon.h>
 #include <chrono>
@@ -14,7 +14,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// a has a 2 on its diagonal, so c becomes 2 b.
+/// a is twice the identity matrix, so c must become 2 b.
 struct Product {
   std::vector<double> a, b, c;
   explicit Product(int n) : a(static_cast<std::size_t>(n * n)), b(a), c(a.size(), -1) {

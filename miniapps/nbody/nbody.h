@@ -1,11 +1,11 @@
-// Gravity in clusters of particles, in ChaNGa's role. Objects are pieces of space with as many
-// particles each. Those that fall fast take shorter time steps, so that in most steps only a few
-// are active, nearly all in the dense cores: load is uneven, and it varies from step to step.
+// Gravity between clusters of particles, like ChaNGa. Objects are pieces of space with equally many
+// particles. Strongly accelerated ones take shorter time steps, so in most steps only a few are
+// active, nearly all in the dense cores: the load is uneven and varies from step to step.
 //
-// In each step a piece tells all where its active particles are, and each piece answers with its
-// pull on them: of near particles singly, of far ones as one mass (Barnes and Hut, 1986; for groups
-// of neighbours: Barnes, 1990), which is all a far piece needs to be told (Salmon, 1991). Forces,
-// momentum and energy are checked. Particles keep their piece.
+// In each step a piece sends the positions of its active particles to all pieces, and each replies
+// with its pull on them: near particles singly, far groups as one mass (Barnes and Hut, 1986; for
+// groups of targets: Barnes, 1990); a far piece only sends its centre (Salmon, 1991). Forces,
+// momentum and energy are checked. Particles do not change their piece.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@
 namespace poise::miniapps::nbody {
 
 constexpr double kSoftening = 0.02, kLongestStep = 0.01, kAccuracy = 0.1;
-constexpr std::size_t kLeaf = 8;  // particles that pull singly
+constexpr std::size_t kLeaf = 8;  // most particles in a leaf of the tree
 
 struct Particle {
   Vector at{}, velocity{};
-  std::int64_t rung = 0;  // its time step is the longest over 2^rung
+  std::int64_t rung = 0;  // its time step is kLongestStep / 2^rung
 };
 
 /// Acceleration and potential at a point for a gravitational constant of 1 and particles of mass 1,
@@ -48,7 +48,7 @@ struct Field {
   }
 };
 
-/// Orders particles so that neighbours follow one another: halves across the longest side.
+/// Sorts particles so that neighbours are consecutive, by recursive bisection of the longest side.
 inline void arrange(std::span<Particle> particles) {
   if (particles.size() <= kLeaf) return;
   Box box;
@@ -59,7 +59,7 @@ inline void arrange(std::span<Particle> particles) {
   arrange(particles.subspan(particles.size() / 2));
 }
 
-/// A tree: particles that were arranged, wherever they are by now, in halves of halves.
+/// A binary tree over particles that arrange() has sorted; they may have moved since.
 struct Group : Box {
   std::span<const Vector> members;
   Vector centre{};
@@ -78,8 +78,8 @@ struct Group : Box {
   }
 };
 
-/// Adds the pull of a group to the fields of all members of another: as one mass where it looks
-/// smaller than theta from everywhere among them. 0: always singly.
+/// Adds the pull of `group` to the fields of all members of `on`, as one mass if the group's
+/// opening angle seen from all of `on` is below theta. With theta 0 every particle pulls singly.
 inline void pull(const Group& group, const Group& on, double theta, Field* fields) {
   const auto add = [&](const Vector& at, std::size_t num_particles) {
     for (std::size_t i = 0; i < on.members.size(); ++i)
@@ -101,7 +101,7 @@ struct Settings {
 
   double mass() const { return 1.0 / particles; }
   double shortest_step() const { return kLongestStep / step_of(0); }
-  /// In units of the shortest.
+  /// A rung's time step in units of the shortest.
   std::uint64_t step_of(std::int64_t rung) const { return 1U << (rungs - 1 - rung); }
 };
 
@@ -109,8 +109,8 @@ struct Piece {
   Settings settings;
   std::uint64_t now = 0;  // steps: attract() in odd ones, move() and tell() in even ones
   std::vector<Particle> particles;
-  double first_energy = 0, energy = 0;      // when all are active
-  Vector sampled{}, sample_acceleration{};  // where a particle was at first, and what it felt
+  double first_energy = 0, energy = 0;      // at times when all particles are active
+  Vector sampled{}, sample_acceleration{};  // initial state of one particle
 
   void step(const Inbox& inbox, Outbox& outbox) {
     if (now % 2 == 1) attract(inbox, outbox);
@@ -119,7 +119,7 @@ struct Piece {
     ++now;
   }
 
-  /// Where those are whose time step begins at a time; all do at 0.
+  /// Positions of the particles whose time step begins at `time`: of all particles at time 0.
   std::vector<Vector> active(std::uint64_t time) const {
     std::vector<Vector> active;
     for (const Particle& particle : particles)
@@ -134,7 +134,7 @@ struct Piece {
     outbox.send_to_all(all, targets);
   }
 
-  /// Pulls all active particles. A piece far away is told but the centre, and works out the pull.
+  /// Replies with the pull on all active particles. A far piece gets only the centre of mass.
   void attract(const Inbox& inbox, Outbox& outbox) const {
     const std::vector<Vector> own = active(0);
     const Group tree(own);
@@ -174,13 +174,13 @@ struct Piece {
     if (all_are_active) arrange(particles);
   }
 
-  /// Ends a particle's time step and begins the next, as long as it falls fast: half a kick each.
+  /// Ends a particle's time step and begins the next: half a kick for each (leapfrog).
   void kick(Particle& particle, const Field& field, std::uint64_t time) {
     const Vector acceleration = settings.mass() * field.acceleration;
     const auto half_step = [&] { return std::ldexp(0.5 * kLongestStep, -particle.rung); };
     if (time > 0) particle.velocity += half_step() * acceleration;
     if (time % settings.step_of(0) == 0) {
-      const double potential = field.potential + 1 / kSoftening;  // not that of itself
+      const double potential = field.potential + 1 / kSoftening;  // without its own
       energy += 0.5 * settings.mass() *
                 (dot(particle.velocity, particle.velocity) + settings.mass() * potential);
       const double limit = kAccuracy * std::sqrt(kSoftening / length(acceleration));
@@ -196,7 +196,7 @@ struct Piece {
   }
 };
 
-/// Three clusters of a mass within r that grows as √r, circling fast enough not to collapse.
+/// Three clusters whose mass within r grows as √r, rotating fast enough not to collapse.
 inline std::vector<Particle> clusters(std::uint32_t num_particles) {
   Random random(1);
   const auto arrow = [&](double of_length) {
@@ -232,26 +232,26 @@ struct Sums {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program : Settings {
   static constexpr const char* kName = "nbody";
-  static constexpr const char* kSummary = "Gravity by trees; few particles are active at a time.";
+  static constexpr const char* kSummary = "Gravity by a tree; few particles are active at a time.";
   std::uint64_t iterations = 64;
-  std::vector<Particle> all;  // at first, piece by piece
+  std::vector<Particle> all;  // initial state, piece by piece
 
   void add_options(Arguments& arguments) {
-    arguments.add("--pieces", pieces, "of space", 1, 100000);
-    arguments.add("--particles", particles, "in all", 100, 1000000000);
-    arguments.add("--theta", theta, "how large a group may look that counts as one", 0.0, 1.0);
-    arguments.add("--rungs", rungs, "time steps, each half as long as the one before", 1, 16);
+    arguments.add("--pieces", pieces, "pieces of space", 1, 100000);
+    arguments.add("--particles", particles, "particles in total", 100, 1000000000);
+    arguments.add("--theta", theta, "opening angle: smaller groups pull as one mass", 0.0, 1.0);
+    arguments.add("--rungs", rungs, "lengths of time steps, each half of the previous", 1, 16);
   }
   void prepare() {
-    if (pieces > particles) fail("--pieces {} is above --particles {}", pieces, particles);
+    if (pieces > particles) fail("--pieces {}: must not exceed --particles {}", pieces, particles);
     all = clusters(particles);
   }
   ObjectId num_objects() const { return pieces; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
-  /// Steps that attract and steps that move, by the rungs that are active.
+  /// The kind of a step: whether it attracts or moves, and the number of active rungs.
   std::uint32_t subphase_of(std::uint64_t step) const {
     const std::uint64_t time = step > 0 ? (step - 1) / 2 : 0;
     const auto rung = std::min(rungs - 1, static_cast<std::uint32_t>(std::countr_zero(time)));
@@ -270,7 +270,7 @@ struct Program : Settings {
       sums.momentum += mass() * particle.velocity;
     }
     if (piece.now == 0) return sums;
-    Field field;  // of every single particle
+    Field field;  // the exact field
     for (const Particle& other : all) field.add(piece.sampled, other.at, 1);
     const Vector exact = mass() * field.acceleration;
     sums.force_error = length(piece.sample_acceleration - exact) / length(exact);
@@ -279,7 +279,7 @@ struct Program : Settings {
   double checksum(const Sums& sums) const { return sums.at[0] + sums.at[1] + sums.at[2]; }
   void check(const Sums& before, const Sums& after) const {
     const double forces = after.force_error / pieces;
-    const double momentum = length(after.momentum - before.momentum);  // mass and speeds are near 1
+    const double momentum = length(after.momentum - before.momentum);  // mass and speed are about 1
     const double energy = std::fabs(after.energy / after.first_energy - 1);
     fmt::print("forces off by {:.1e}, momentum by {:.1e}, energy {:.6f} by {:.1e}\n", forces,
                momentum, after.first_energy, energy);

@@ -1,9 +1,10 @@
-// Threads that compute and meet at a barrier, phase after phase: the thread balancer's benchmark.
+// Threads that compute and wait at a barrier, phase after phase: the thread balancer's benchmark.
 //
 // The micro-benchmark of Hofmeyr et al., "Juggle", HPDC 2011, section 4.1: no memory, no I/O, the
-// same work for each thread. Work is cpu time, so a disturbed machine lengthens the run, not the
-// work. With --memory-kib each thread goes through memory of its own instead, as often as that
-// takes at the start: what moving to another cpu costs its caches lengthens the run.
+// same work for each thread. Work is measured in CPU time, so a disturbed machine lengthens the run
+// but not the work. With --memory-kib each thread instead makes a fixed number of passes over its
+// own memory, calibrated at the start to take one phase: cache misses after a migration to another
+// CPU then lengthen the run.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +32,7 @@ double cpu_s(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Threads wait for one another: asleep, giving the cpu away again and again, or spinning.
+/// A barrier whose waiting threads sleep, call yield in a loop, or spin.
 class Barrier {
  public:
   Barrier(std::uint32_t num_threads, Waiting waiting) : num_(num_threads), waiting_(waiting) {}
@@ -65,7 +66,7 @@ void compute(double work_s) {
   }
 }
 
-/// Goes through memory again and again; the sum keeps the compiler from leaving it out.
+/// Makes passes over the memory. The returned sum keeps the compiler from removing the loop.
 std::uint64_t go_through(std::vector<std::uint64_t>& memory, std::uint64_t passes) {
   std::uint64_t sum = 0;
   for (std::uint64_t pass = 0; pass < passes; ++pass)
@@ -73,9 +74,9 @@ std::uint64_t go_through(std::vector<std::uint64_t>& memory, std::uint64_t passe
   return sum;
 }
 
-/// How often a thread goes through so much memory in work_s of cpu time.
+/// The number of passes over `num_words` words that take `work_s` seconds of CPU time.
 std::uint64_t passes_in(double work_s, std::size_t num_words) {
-  constexpr double kTrialS = 0.05;
+  constexpr double kTrialS = 0.05;  // CPU time of the calibration
   const std::uint64_t at_once = std::max<std::uint64_t>(1, (1 << 20) / num_words);
   std::vector<std::uint64_t> memory(num_words, 1);
   const double start_s = cpu_s(CLOCK_THREAD_CPUTIME_ID);
@@ -91,7 +92,7 @@ std::uint64_t passes_in(double work_s, std::size_t num_words) {
       1, static_cast<std::uint64_t>(static_cast<double>(passes) * work_s / took_s));
 }
 
-/// Binds the calling thread to a cpu that the program may use, in turn.
+/// Binds the calling thread to one of the allowed CPUs, round robin by thread number.
 void bind(std::uint32_t thread, const cpu_set_t& allowed) {
   int nth = static_cast<int>(thread) % CPU_COUNT(&allowed), cpu = 0;
   while (!CPU_ISSET(cpu, &allowed) || nth-- > 0) ++cpu;
@@ -105,12 +106,12 @@ Waiting waiting_named(const std::string& name) {
   if (name == "sleep") return Waiting::sleep;
   if (name == "yield") return Waiting::yield;
   if (name == "spin") return Waiting::spin;
-  poise::fail("--wait {}: sleep, yield or spin", name);
+  poise::fail("--wait {}: unknown; use sleep, yield or spin", name);
 }
 
 double length_s(const std::string& text) {
   const auto length = poise::parse_duration_s(text);
-  if (!length) poise::fail("--phase {}: say it like 1s or 50ms", text);
+  if (!length) poise::fail("--phase {}: not a time; write it like 1s or 50ms", text);
   return *length;
 }
 
@@ -152,15 +153,16 @@ void run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  poise::miniapps::Arguments arguments("Threads that compute and meet at barriers.", "phases");
+  poise::miniapps::Arguments arguments("Threads that compute and wait at barriers.", "phases");
   Options options;
-  arguments.add("--threads", options.threads, "how many", 1, 10000);
-  arguments.add("--phases", options.phases, "how many", 1, 1000000);
-  arguments.add("--phase", options.phase, "cpu time of a thread in a phase: 1s, 50ms");
-  arguments.add("--wait", options.wait, "at the barrier: sleep, yield or spin");
+  arguments.add("--threads", options.threads, "number of threads", 1, 10000);
+  arguments.add("--phases", options.phases, "number of phases", 1, 1000000);
+  arguments.add("--phase", options.phase, "CPU time of each thread per phase, like 1s or 50ms");
+  arguments.add("--wait", options.wait, "how threads wait at the barrier: sleep, yield or spin");
   arguments.add("--memory-kib", options.memory_kib,
-                "that each thread goes through, instead of computing alone; 0: none", 0, 1 << 20);
-  arguments.add_flag("--bound", options.bound, "each thread stays on one cpu, in turn");
+                "KiB of memory that each thread passes over instead of only computing; 0: none", 0,
+                1 << 20);
+  arguments.add_flag("--bound", options.bound, "bind each thread to one CPU, round robin");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   try {
     run(options);

@@ -1,6 +1,6 @@
 // Poisson's equation in a cube, u = 0 at its walls, by Jacobi's method in blocks. The right-hand
-// side is a sum of three sine modes, which are eigenvectors of the method: so the exact solution is
-// known, and so is what every point must be after any number of iterations.
+// side is a sum of three sine modes, which are eigenvectors of the iteration. So the exact solution
+// is known, and also the exact value of every point after any number of iterations.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace poise::miniapps::poisson3d {
 
 constexpr double kPi = 3.14159265358979323846;
 
-/// amplitude · sin(πmx) sin(πny) sin(πoz).
+/// The function amplitude · sin(πmx) sin(πny) sin(πoz), with waves = {m, n, o}.
 struct Mode {
   double amplitude;
   std::array<std::uint32_t, 3> waves;
 };
 constexpr std::array<Mode, 3> kSolution = {{{1, {1, 1, 1}}, {0.5, {2, 1, 3}}, {-0.25, {1, 4, 2}}}};
 
-/// sin(π i/n) by its series, for the same bits everywhere.
+/// sin(π i/n) by its power series, which gives the same bits on every platform.
 inline double sine(std::uint64_t i, std::uint64_t n) {
   i %= 2 * n;
   if (i >= n) return -sine(i - n, n);
@@ -31,25 +31,25 @@ inline double sine(std::uint64_t i, std::uint64_t n) {
   return x * (1 + sum);
 }
 
-/// blocks³ blocks of points³ points between the walls.
+/// A cube of blocks³ blocks, each of points³ points.
 struct Grid {
   std::uint32_t blocks = 0, points = 0;
 
   std::uint64_t intervals() const { return std::uint64_t{blocks} * points + 1; }  // per axis
   double spacing() const { return 1.0 / static_cast<double>(intervals()); }
-  /// Of -∇² for this mode.
+  /// Eigenvalue of -∇² for this mode.
   static double eigenvalue(const Mode& mode) {
     double sum = 0;
     for (const double m : mode.waves) sum += m * m;
     return kPi * kPi * sum;
   }
-  /// What an iteration leaves of this mode's error.
+  /// Factor by which an iteration reduces the error in this mode.
   double decay(const Mode& mode) const {
     double sum = 0;
     for (const double m : mode.waves) sum += std::cos(kPi * m * spacing());
     return sum / 3;
   }
-  /// This mode after so many iterations from zero, over the exact solution.
+  /// Amplitude of this mode after `iterations` starting from zero, relative to the exact solution.
   double progress(const Mode& mode, double iterations) const {
     const double discrete = 6 * (1 - decay(mode)) / (spacing() * spacing());
     return eigenvalue(mode) / discrete * (1 - std::pow(decay(mode), iterations));
@@ -60,7 +60,8 @@ struct Block {
   std::array<std::uint32_t, 3> place{};
   Grid grid;
   bool has_begun = false;
-  std::vector<double> values, next, source;  // values with a frame; source: h² f, without
+  std::vector<double> values, next;  // with a frame of ghost points
+  std::vector<double> source;        // h² times the right-hand side, without a frame
 
   Block() = default;
   Block(ObjectId id, const Grid& of) : grid(of) {
@@ -86,11 +87,12 @@ struct Block {
     return axis == 0 ? 1 : axis == 1 ? row : row * row;
   }
 
-  /// visit(number, number with the frame, the modes of the exact solution there).
+  /// Calls visit(index, index with the frame, values of the modes in the exact solution) for every
+  /// point.
   template <typename Visit>
   void for_each_point(Visit visit) const {
     const std::uint64_t n = grid.points;
-    std::array<std::vector<double>, 9> sines;  // of mode and axis
+    std::array<std::vector<double>, 9> sines;  // by mode, then axis
     for (std::size_t s = 0; s < sines.size(); ++s)
       for (std::uint64_t i = 0; i < n; ++i)
         sines[s].push_back(
@@ -126,7 +128,7 @@ struct Block {
     }
   }
 
-  /// A layer across an axis; 0 and points + 1 belong to the frame.
+  /// Visits the points of a layer normal to an axis; layers 0 and points + 1 are the frame.
   template <typename Visit>
   void for_each_of_layer(std::size_t axis, std::size_t number, Visit visit) const {
     const std::size_t u = stride(axis == 0 ? 1 : 0), v = stride(axis == 2 ? 1 : 2);
@@ -163,7 +165,8 @@ struct Block {
 
 struct Sums {
   double values = 0;
-  double error = 0, to_exact = 0;  // the largest, against what is expected by now and at last
+  double error = 0;     // largest deviation from the expected values after these iterations
+  double to_exact = 0;  // largest deviation from the exact solution
   Sums& operator+=(const Sums& other) {
     values += other.values;
     error = std::max(error, other.error);
@@ -172,17 +175,18 @@ struct Sums {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "poisson3d";
   static constexpr const char* kSummary =
-      "Poisson's equation in a cube in blocks, by Jacobi's method, against its exact solution.";
+      "Poisson's equation in a cube by Jacobi's method in blocks, checked against the exact "
+      "solution.";
   std::uint64_t iterations = 200;
   Grid grid{4, 16};
 
   void add_options(Arguments& arguments) {
-    arguments.add("--blocks", grid.blocks, "per axis", 1, 200);
-    arguments.add("--points", grid.points, "per axis of a block", 1, 500);
+    arguments.add("--blocks", grid.blocks, "blocks per axis", 1, 200);
+    arguments.add("--points", grid.points, "points per axis of a block", 1, 500);
   }
   ObjectId num_objects() const { return grid.blocks * grid.blocks * grid.blocks; }
   std::uint64_t steps() const { return iterations + 1; }
@@ -206,7 +210,8 @@ struct Program {
   void check(const Sums&, const Sums& last) const {
     fmt::print("largest distance to the exact solution {:.3e}, to what {} iterations give {:.1e}\n",
                last.to_exact, iterations, last.error);
-    if (!(last.error < 1e-12)) fail("the values are off by {:.3e}", last.error);
+    if (!(last.error < 1e-12))
+      fail("a value deviates by {:.3e} from the expected one; the tolerance is 1e-12", last.error);
   }
 };
 

@@ -1,6 +1,6 @@
-// A field on a four-dimensional torus, in blocks, as in lattice QCD: every point relaxes towards
-// its eight neighbours, then a local reaction acts, in finer time steps where it is stiff: that
-// makes some blocks heavier. The result does not depend on who computes what.
+// A field on a four-dimensional torus in blocks, as in lattice QCD: every point relaxes towards its
+// eight neighbours, then a local reaction is integrated, with shorter time steps where it is stiff.
+// So some blocks are heavier than others. The result does not depend on the placement.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace poise::miniapps::stencil4d {
 
 using Point = std::array<std::uint32_t, 4>;
 
-/// n^4 points, the first coordinate fastest.
+/// n^4 points; the first coordinate varies fastest.
 struct Block {
   Point place{};
   std::uint32_t blocks = 0, n = 0, substeps = 1;
   bool has_begun = false;
   std::vector<double> values;
-  std::array<std::vector<double>, 8> faces;  // of the neighbours: 2 axis + (1: above)
+  std::array<std::vector<double>, 8> faces;  // of the neighbours, by 2 axis + (1 if above)
 
   Block() = default;
   Block(ObjectId id, std::uint32_t num_blocks, std::uint32_t points, std::uint32_t stiff)
@@ -28,7 +28,7 @@ struct Block {
       coordinate = id % blocks;
       id /= blocks;
     }
-    // Stiffest in the middle of the last axis' first half.
+    // The reaction is stiffest at a quarter of the last axis.
     const double distance = (place[3] + 0.5) / blocks - 0.25;
     substeps = 1 + static_cast<std::uint32_t>(stiff / (1 + 60 * distance * distance));
     values.resize(std::size_t{n} * n * n * n);
@@ -111,18 +111,18 @@ struct Block {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "stencil4d";
   static constexpr const char* kSummary =
-      "A reacting field on a 4-D torus in blocks, some of them stiff.";
+      "A reacting field on a 4-D torus in blocks, some of which are stiff and so heavier.";
   std::uint64_t iterations = 40;
   std::uint32_t blocks = 4, points = 6, stiff = 24;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--blocks", blocks, "per axis", 1, 64);
-    arguments.add("--points", points, "per axis of a block", 1, 100);
-    arguments.add("--stiff", stiff, "substeps where the reaction is stiffest", 0, 100000);
+    arguments.add("--blocks", blocks, "blocks per axis", 1, 64);
+    arguments.add("--points", points, "points per axis of a block", 1, 100);
+    arguments.add("--stiff", stiff, "extra time steps where the reaction is stiffest", 0, 100000);
   }
   ObjectId num_objects() const { return blocks * blocks * blocks * blocks; }
   std::uint64_t steps() const { return iterations + 1; }

@@ -1,11 +1,10 @@
-// A tsunami on an ocean in patches, in sam(oa)²'s role: shallow water, on cells that are halved as
-// often as the wave in their patch asks for. So the load goes where the wave goes.
+// A tsunami, like sam(oa)²: shallow water on an ocean in patches. A patch refines its cells where
+// the wave is high, so the load moves with the wave.
 //
-// Finite volumes with the flux of Harten, Lax and van Leer, 1983, between water columns that are
-// cut off at the higher floor (Audusse et al., "A fast and stable well-balanced scheme with
-// hydrostatic reconstruction for shallow water flows", 2004): an ocean at rest stays so on any
-// floor. Where cells of two sizes meet, both sides compute the fluxes between the smaller ones: no
-// water is lost.
+// Finite volumes with the flux of Harten, Lax and van Leer, 1983, and hydrostatic reconstruction
+// (Audusse et al., "A fast and stable well-balanced scheme with hydrostatic reconstruction for
+// shallow water flows", 2004): an ocean at rest stays at rest on any floor. Where cells of two
+// sizes meet, both sides compute the fluxes between the smaller ones, so no water is lost.
 #pragma once
 
 #include <algorithm>
@@ -19,25 +18,31 @@
 
 namespace poise::miniapps::tsunami {
 
-constexpr double kGravity = 9.81, kCell_m = 2000;  // of the smallest cells
-constexpr double kDepth_m = 4000, kCourant = 0.4;
+constexpr double kGravity = 9.81;  // m/s²
+constexpr double kCell_m = 2000;   // side of the smallest cells
+constexpr double kDepth_m = 4000;
+constexpr double kCourant = 0.4;
 constexpr std::uint64_t kStepsBetweenChanges = 4;  // of a patch's resolution
 
 struct Settings {
-  std::uint32_t blocks = 8, cells = 8, levels = 3;  // patches and cells per axis; halvings
-  double wave_m = 2, fine_m = 0.2;                  // the wave at first; what asks for all halvings
-  double sleep_us = 0;                              // for each cell in each step
+  std::uint32_t blocks = 8;  // patches per side of the ocean
+  std::uint32_t cells = 8;   // cells per side of a patch without refinement
+  std::uint32_t levels = 3;  // most refinements; each halves the side of a cell
+  double wave_m = 2;         // initial height of the wave
+  double fine_m = 0.2;       // height of a wave that needs the smallest cells
+  double sleep_us = 0;       // for each cell in each step
 
   std::uint32_t finest() const { return cells << levels; }
   double side_m() const { return kCell_m * blocks * finest(); }
   double time_step_s() const { return kCourant * kCell_m / std::sqrt(kGravity * kDepth_m); }
 
-  /// 1 at (x, y), shares of the ocean, and 0 from `reach` on.
+  /// A bump that is 1 at (x, y) and 0 beyond the distance `reach`, in fractions of the ocean's
+  /// side.
   static double bump(double at_x, double at_y, double x, double y, double reach) {
     const double r = ((at_x - x) * (at_x - x) + (at_y - y) * (at_y - y)) / (reach * reach);
     return r < 1 ? (1 - r) * (1 - r) : 0;
   }
-  /// The ocean's floor: a shelf on the right, a ridge, two seamounts; all of it under water.
+  /// The ocean's floor: a shelf on the right, a ridge and two seamounts, all under water.
   double floor_m(double x, double y) const {
     const double shelf = x > 0.8 ? (x - 0.8) / 0.2 : 0, across = std::abs(x + 0.3 * y - 0.75);
     const double ridge = across < 0.08 ? 1 - across / 0.08 : 0;
@@ -48,15 +53,16 @@ struct Settings {
   double first_surface_m(double x, double y) const { return wave_m * bump(x, y, 0.3, 0.2, 0.12); }
 };
 
-/// A column of water: its height, its momentum along x and y over the density, and its floor.
+/// A column of water.
 struct Cell {
-  double height = 0;
-  std::array<double, 2> momentum{};
-  double floor = 0;
+  double height = 0;                 // m
+  std::array<double, 2> momentum{};  // along x and y, over the density
+  double floor = 0;                  // m above sea level, so negative
   double surface() const { return height + floor; }
 };
 
-/// What crosses a face per second, and what both sides feel along its normal.
+/// Mass and transverse momentum that cross a face per second, and the normal momentum flux on the
+/// lower and the upper side.
 struct Flux {
   double mass = 0, across = 0, lower_push = 0, upper_push = 0;
 };
@@ -85,7 +91,7 @@ struct Patch {
   Settings settings;
   std::uint32_t x = 0, y = 0, level = 0;
   std::uint64_t now = 0;
-  double wave = 0;          // how far the surface is from rest at most, here and next to here
+  double wave = 0;          // largest elevation of the surface, here and in neighbour patches
   std::vector<Cell> cells;  // row by row along x
 
   Patch() = default;
@@ -108,13 +114,13 @@ struct Patch {
     return std::chrono::duration<double, std::micro>(settings.sleep_us *
                                                      static_cast<double>(cells.size()));
   }
-  /// The middle of a smallest cell.
+  /// Centre of the i-th smallest cell, as a fraction of the ocean's side.
   double share(std::uint32_t patch, std::uint32_t i) const {
     return (double{1} * patch * settings.finest() + i + 0.5) /
            (settings.blocks * settings.finest());
   }
 
-  /// Every cell's is the average of its parts', so water is neither made nor lost by halving cells.
+  /// The floor of a cell is the average over its smallest cells, so refinement conserves water.
   std::vector<double> floors_of(std::uint32_t of_level) const {
     const std::uint32_t n = settings.cells << of_level, parts = settings.finest() / n;
     std::vector<double> floors(std::size_t{n} * n);
@@ -130,7 +136,7 @@ struct Patch {
     for (const Cell& cell : cells) most = std::max(most, std::abs(cell.surface()));
     return most;
   }
-  /// One halving less for each halving of the wave.
+  /// The refinement level that the wave needs: one less for each halving of the wave's height.
   std::uint32_t wanted_level() const {
     std::uint32_t wanted = settings.levels;
     for (double enough = settings.fine_m; wanted > 0 && wave < enough; enough /= 2) --wanted;
@@ -141,7 +147,7 @@ struct Patch {
     if (next == level) return;
     const std::vector<double> floors = floors_of(next);
     const std::uint32_t before = width(), n = settings.cells << next;
-    const std::uint32_t m = std::max(before, n);  // smaller ones of the two
+    const std::uint32_t m = std::max(before, n);  // cells per side of the finer grid
     const double part = (double{1} * n / m) * (double{1} * n / m);
     std::vector<Cell> changed(floors.size());
     for (std::uint32_t j = 0; j < m; ++j)
@@ -156,7 +162,7 @@ struct Patch {
     level = next;
   }
 
-  /// The cells along a side: 0 and 1 end the rows, 2 and 3 the columns.
+  /// The cells along a side: 0 left, 1 right, 2 lower, 3 upper.
   std::vector<Cell> edge(std::uint32_t side) const {
     const std::size_t n = width(), last = side % 2 == 1 ? n - 1 : 0;
     std::vector<Cell> line;
@@ -167,7 +173,7 @@ struct Patch {
 
   void step(const Inbox& inbox, Outbox& outbox) {
     std::array<std::vector<Cell>, 4> beyond;
-    for (std::uint32_t side = 0; side < 4; ++side) {  // a coast: the same water flowing against it
+    for (std::uint32_t side = 0; side < 4; ++side) {  // a coast: mirror the momentum
       beyond[side] = edge(side);
       for (Cell& cell : beyond[side]) cell.momentum[side / 2] *= -1;
     }
@@ -239,8 +245,10 @@ struct Patch {
 };
 
 struct Sum {
-  double water = 0, energy = 0, num_cells = 0;  // per area of the ocean; above rest
-  double speed = 0;                             // the highest, m/s
+  double water = 0;   // average height, m
+  double energy = 0;  // average over the ocean, above that at rest
+  double num_cells = 0;
+  double speed = 0;  // the highest, m/s
   Sum& operator+=(const Sum& other) {
     water += other.water, energy += other.energy, num_cells += other.num_cells;
     speed = std::max(speed, other.speed);
@@ -248,30 +256,32 @@ struct Sum {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "tsunami";
   static constexpr const char* kSummary =
-      "A tsunami: shallow water on cells that are smaller where the wave is.";
+      "A tsunami: shallow water on cells that are refined where the wave is.";
   std::uint64_t iterations = 200;
   Settings settings;
   bool calm = false;
 
   void add_options(Arguments& arguments) {
     arguments.add("--blocks", settings.blocks, "patches per side of the ocean", 1, 1000);
-    arguments.add("--cells", settings.cells, "per side of a patch, at least", 1, 1024);
-    arguments.add("--levels", settings.levels, "how often cells may be halved", 0, 6);
-    arguments.add("--fine", settings.fine_m, "metres of a wave that ask for the smallest cells",
-                  1e-6, 1e3);
+    arguments.add("--cells", settings.cells, "cells per side of a patch without refinement", 1,
+                  1024);
+    arguments.add("--levels", settings.levels, "most refinements of a cell; each halves its side",
+                  0, 6);
+    arguments.add("--fine", settings.fine_m,
+                  "height in metres of a wave that needs the smallest cells", 1e-6, 1e3);
     arguments.add("--sleep", settings.sleep_us,
-                  "microseconds for each cell and step, where ranks outnumber cores", 0.0, 1e6);
-    arguments.add_flag("--calm", calm, "no wave: the ocean has to stay at rest");
+                  "microseconds of sleep per cell and step, for more ranks than cores", 0.0, 1e6);
+    arguments.add_flag("--calm", calm, "no wave: the ocean must stay at rest");
   }
   void prepare() {
     if (calm) settings.wave_m = 0;
   }
   ObjectId num_objects() const { return settings.blocks * settings.blocks; }
-  std::uint64_t steps() const { return iterations + 1; }  // the first one only tells
+  std::uint64_t steps() const { return iterations + 1; }  // the first one only sends
   bool waits() const { return settings.sleep_us > 0; }
   Patch object(ObjectId id) const { return {id, settings}; }
 
@@ -295,8 +305,8 @@ struct Program {
         "by {:.1e}\n",
         first.num_cells, last.num_cells, 1000 * first.energy, 1000 * last.energy,
         last.water / first.water - 1);
-    if (!(std::abs(last.water / first.water - 1) < 1e-12)) fail("water was made or lost");
-    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("energy came from nowhere");
+    if (!(std::abs(last.water / first.water - 1) < 1e-12)) fail("the amount of water changed");
+    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("energy grew");
     if (calm && !(last.speed < 1e-9)) fail("calm water flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }

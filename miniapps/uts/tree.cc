@@ -22,14 +22,15 @@ constexpr Tree kTrees[] = {
     {"T5", Kind::geometric, Shape::linear, 4, 20, 0, 0, 34, 4147582, 2181318, 20},
 };
 constexpr int kMaxChildren = 100;
-constexpr double kShiftHeight = 0.5;  // of max_height: where a hybrid tree turns binomial
+// Fraction of max_height where a hybrid tree changes from geometric to binomial.
+constexpr double kShiftHeight = 0.5;
 
 std::array<std::uint8_t, 4> big_endian(std::uint32_t value) {
   return {static_cast<std::uint8_t>(value >> 24), static_cast<std::uint8_t>(value >> 16),
           static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)};
 }
 
-// Uniform in [0, 1): 31 bits of the hash.
+/// Uniform in [0, 1), from 31 bits of the hash.
 double uniform_of(const Node& node) {
   const auto& h = node.hash;
   const std::uint32_t bits = (std::uint32_t{h[16]} << 24 | std::uint32_t{h[17]} << 16 |
@@ -86,7 +87,7 @@ void sha1_block(std::uint32_t (&state)[5], const std::uint8_t* block) {
 }  // namespace
 
 std::array<std::uint8_t, 20> sha1(const std::uint8_t* data, std::size_t bytes) {
-  POISE_CHECK(bytes < 56);  // one block is all that trees need
+  POISE_CHECK(bytes < 56);  // a single SHA-1 block is enough for trees
   std::uint8_t block[64] = {};
   std::memcpy(block, data, bytes);
   block[bytes] = 0x80;

@@ -1,5 +1,5 @@
-// The trees of the Unbalanced Tree Search benchmark: every node holds a hash from which the number
-// of its children and their hashes follow, so a subtree can be walked anywhere.
+// The trees of the Unbalanced Tree Search benchmark. A node's hash determines the number of its
+// children and their hashes, so any rank can walk any subtree.
 //
 // Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng, "UTS: An Unbalanced Tree Search Benchmark",
 // LCPC 2006. The hash is SHA-1 (FIPS 180-4), as in the benchmark's own generator.
@@ -17,22 +17,26 @@ struct Node {
 };
 
 enum class Kind { binomial, geometric, hybrid };
-enum class Shape { linear, cyclic, fixed };  // how a geometric tree thins out with height
+enum class Shape {
+  linear,
+  cyclic,
+  fixed
+};  // how the branching of a geometric tree depends on the height
 
 struct Tree {
   std::string_view name;
   Kind kind;
   Shape shape;
-  double branching;          // children of the root, or wanted on average
+  double branching;          // children of the root (binomial), or expected children at height 0
   int max_height;            // of the geometric part
-  double child_probability;  // of the binomial part: a node has `children` with it, else none
+  double child_probability;  // binomial part: the probability that a node has `children` children
   int children;
   int seed;
-  std::uint64_t nodes, leaves;  // published
-  int height;
+  std::uint64_t nodes, leaves;  // published sizes
+  int height;                   // published
 };
 
-/// The sample trees that the benchmark publishes with their sizes.
+/// A sample tree of the benchmark, T1 to T5, with its published size. Throws Error for other names.
 const Tree& find_tree(std::string_view name);
 
 Node root_of(const Tree& tree);

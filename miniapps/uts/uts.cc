@@ -1,5 +1,6 @@
-// Unbalanced tree search: counts the nodes of a tree that nobody can divide beforehand. All work
-// starts at one node on one rank; what a task finds beyond its share it submits as further tasks.
+// Unbalanced tree search: counts the nodes of a tree whose subtrees have unpredictable sizes. The
+// search starts with one task on rank 0. A task visits a limited number of nodes and submits the
+// unvisited rest as new tasks.
 #include <atomic>
 #include <chrono>
 #include <iostream>
@@ -15,8 +16,8 @@ namespace {
 namespace tasks = poise::tasks;
 namespace uts = poise::uts;
 
-constexpr std::size_t kNodesPerTask = 16;  // that a task starts from
-int share = 2000;                          // nodes that a task visits before it hands over the rest
+constexpr std::size_t kNodesPerTask = 16;  // unvisited nodes that a task starts from
+int share = 2000;                          // nodes that a task visits before it submits the rest
 const uts::Tree* tree = nullptr;
 
 struct Found {
@@ -103,12 +104,13 @@ int run(const Wanted& wanted) {
 int main(int argc, char** argv) {
   Wanted wanted;
   poise::miniapps::Arguments arguments("Unbalanced tree search", "uts");
-  arguments.add("tree", wanted.tree, "T1 to T5");
-  arguments.add("--share", share, "nodes a task visits before it hands over the rest", 1,
-                1000000000);
-  arguments.add("--threads", wanted.threads, "per rank", 1, 10000);
-  arguments.add("--settings", wanted.settings, "of the runtime: policy=paired,pull=0");
-  arguments.add_flag("--summary", wanted.summary, "print the counters of all ranks");
+  arguments.add("tree", wanted.tree, "the sample tree: T1, T2, T3, T4 or T5");
+  arguments.add("--share", share,
+                "nodes that a task visits before it submits the rest as new tasks", 1, 1000000000);
+  arguments.add("--threads", wanted.threads, "threads per rank", 1, 10000);
+  arguments.add("--settings", wanted.settings,
+                "settings of the tasks runtime, like policy=paired,pull=0");
+  arguments.add_flag("--summary", wanted.summary, "print a summary of all ranks' counters");
   if (const auto over = arguments.status_after_parsing(argc, argv)) return *over;
   int level = 0, status = 2;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

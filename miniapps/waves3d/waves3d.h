@@ -1,10 +1,11 @@
-// Sound in a box in blocks, in Ondes3D's role: a pulse over a slow basin, a wall on top, and layers
-// on the other five sides that swallow what would come back. Blocks that touch those layers split
-// the pressure in three, so they cost more. Without layers the energy must not change at all.
+// Sound waves in a box, in blocks, like Ondes3D: a pulse over a slow basin, a wall on top, and
+// absorbing layers on the other five sides. Blocks that touch those layers split the pressure into
+// three parts, so they are heavier. Without layers the energy must be constant.
 //
-// Staggered leapfrog after Yee, 1966, in units of a cell and the time sound takes through it;
-// layers after Berenger, 1994. Walls of a block's arrays: pressures have the upper neighbours'
-// first layer behind their last, velocities (on the faces below) the lower neighbours' last.
+// Staggered leapfrog after Yee, 1966; absorbing layers after Berenger, 1994. Lengths are in cells,
+// times in the time that sound takes through a cell. Ghost layers: the pressure array ends with the
+// upper neighbour's first layer; the velocity array, whose values belong to the lower face of a
+// cell, begins with the lower neighbour's last layer.
 #pragma once
 
 #include <array>
@@ -16,13 +17,15 @@
 namespace poise::miniapps::waves3d {
 
 constexpr double kTimeStep = 0.5;         // stable below 1/√3
-constexpr double kReflection = 9.210340;  // -ln of what a layer may send back: 1e-4
+constexpr double kReflection = 9.210340;  // -ln of a layer's reflection, 1e-4
 
 struct Grid {
-  std::uint32_t blocks = 6, points = 12, layer = 8;  // per axis; thickness of the layers, in cells
+  std::uint32_t blocks = 6;   // per axis
+  std::uint32_t points = 12;  // cells per axis of a block
+  std::uint32_t layer = 8;    // thickness of the absorbing layers, in cells
 
   double side() const { return static_cast<double>(blocks) * points; }
-  /// Damping at a position along an axis; the upper end of the last one is the wall.
+  /// Damping at a position along an axis. The upper end of the last axis is a wall: no damping.
   double damping(std::size_t axis, double position) const {
     double depth = layer - position;
     if (axis != 2) depth = std::max(depth, position - (side() - layer));
@@ -32,7 +35,7 @@ struct Grid {
   }
 };
 
-/// What a time step leaves of a value, and how much it takes of a difference.
+/// Coefficients of a time step: new value = keep * value - gain * difference.
 struct Damping {
   double keep = 1, gain = kTimeStep;
 };
@@ -44,9 +47,10 @@ struct Block {
   // Steps: velocities in odd ones, pressures in even ones.
   std::uint64_t now = 0, last = 0;
   std::vector<double> pressure;
-  std::array<std::vector<double>, 3> velocity, part;  // parts: only where there is a layer
+  std::array<std::vector<double>, 3> velocity,
+      part;  // parts: empty unless the block touches a layer
   double first_energy = 0, energy = 0;
-  // Worked out from the above.
+  // Derived from the above by work_out().
   std::vector<double> stiffness;
   std::array<std::vector<Damping>, 3> at_cell, at_face;
 
@@ -80,7 +84,7 @@ struct Block {
     const std::size_t n = grid.points + 1;
     return axis == 0 ? 1 : axis == 1 ? n : n * n;
   }
-  /// From a cell to a point given in shares of the box.
+  /// Squared distance from a cell to a point (x, y, z), given as fractions of the box.
   double square_to(const Place& cell, double x, double y, double z) const {
     const std::array<double, 3> at{x * grid.side(), y * grid.side(), z * grid.side()};
     double sum = 0;
@@ -154,7 +158,7 @@ struct Block {
     return face;
   }
 
-  /// Velocities on the upper faces of the cells.
+  /// Updates the velocities on the upper faces of the cells.
   void move() {
     const bool is_absorbing = !part[0].empty();
     for (std::size_t a = 0; a < 3; ++a) {
@@ -175,6 +179,7 @@ struct Block {
     }
   }
 
+  /// Updates the pressures.
   void squeeze() {
     std::vector<double> before;
     if (now == 2 || now == last) before = pressure;
@@ -209,7 +214,8 @@ struct Block {
     }
   }
 
-  /// Of the velocities now and the pressures before and after: what leapfrog conserves.
+  /// Energy from the current velocities and the product of old and new pressures, which leapfrog
+  /// conserves.
   double energy_since(const std::vector<double>& before) const {
     double sum = 0;
     for_each_cell([&](std::size_t q, const Place&) {
@@ -233,7 +239,7 @@ struct Block {
 
 struct Sums {
   double first_energy = 0, energy = 0, squares = 0;
-  double heard = 0;  // the pressure at the receiver
+  double heard = 0;  // pressure at the receiver
   Sums& operator+=(const Sums& other) {
     first_energy += other.first_energy;
     energy += other.energy;
@@ -243,18 +249,19 @@ struct Sums {
   }
 };
 
-/// Settings, objects and results.
+/// The program: its settings, its objects and the check of its results.
 struct Program {
   static constexpr const char* kName = "waves3d";
   static constexpr const char* kSummary =
-      "Sound in a box in blocks; those at its sides absorb, and cost more.";
+      "Sound waves in a box in blocks; those at absorbing sides are heavier.";
   Grid grid;
   std::uint64_t iterations = 100;
 
   void add_options(Arguments& arguments) {
-    arguments.add("--blocks", grid.blocks, "per axis", 1, 200);
+    arguments.add("--blocks", grid.blocks, "blocks per axis", 1, 200);
     arguments.add("--points", grid.points, "cells per axis of a block", 1, 500);
-    arguments.add("--layer", grid.layer, "cells that absorb at five sides; 0: none", 0, 1000);
+    arguments.add("--layer", grid.layer, "thickness in cells of the absorbing layers; 0: none", 0,
+                  1000);
   }
   ObjectId num_objects() const { return grid.blocks * grid.blocks * grid.blocks; }
   std::uint64_t steps() const { return 2 * iterations + 1; }
@@ -274,7 +281,7 @@ struct Program {
                last.energy, last.heard);
     const double change = last.energy / last.first_energy - 1;
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10)) fail("energy changed by {:.1e}", change);
-    if (!(change < 1e-10)) fail("energy came from nowhere: {:.1e}", change);
+    if (!(change < 1e-10)) fail("energy grew by {:.1e}", change);
   }
 };
 

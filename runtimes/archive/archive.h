@@ -1,17 +1,17 @@
-// Values as bytes and back, for objects and tasks that travel between processes of one program.
+// Serialization of objects and task arguments that travel between processes of one program.
 //
-// A type says once what it is made of, in the form that cereal uses too, so that one function
-// serves both:
+// Trivially copyable types and standard containers need no code. Any other type lists its members
+// once, for writing and reading, in the form that cereal uses:
 //
 //     template <typename Archive>
 //     void serialize(Archive& archive) { archive(position, velocity, neighbours); }
 //
-// or, for a type of somebody else, as a free function serialize(archive, value) beside it; a pair
-// of members save(archive) const and load(archive) does as well, and cereal's names for values
-// (CEREAL_NVP) and bases (cereal::base_class) are seen through. Types
-// that may be copied byte by byte need nothing; standard containers of all of these work. A
-// std::span<const T> is written as a vector is, and read without a copy: it looks into the bytes.
-// Bytes are those of this machine: an archive is no file format.
+// Alternatives: a free function serialize(archive, value) in the namespace of the type, for a type
+// that you cannot change; or two members save(archive) const and load(archive). cereal's wrappers
+// for named values (CEREAL_NVP) and base classes (cereal::base_class) are accepted and ignored.
+//
+// A std::span<const T> is written like a vector and read without a copy: it refers to the bytes of
+// the archive. The bytes have this machine's byte order and layout, so they are no file format.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) 
   value.load(archive);
 };
 
-/// What cereal puts around a value.
+/// True for cereal's wrappers of a value.
 template <typename T>
 inline constexpr bool kIsWrapped = false;
 template <typename T>
@@ -75,7 +75,7 @@ inline constexpr bool kIsView<std::string_view> = true;
 template <typename T>
 concept IsView = kIsView<T>;
 
-/// Copied as its bytes. A pointer means nothing elsewhere, so it is refused.
+/// Types that are copied byte by byte. Pointers are refused: another process cannot follow them.
 template <typename T>
 concept RawBytes =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> && !kIsWrapped<T> &&
@@ -89,7 +89,8 @@ void visit(Archive& archive, T& value);
 template <typename>
 inline constexpr bool kNever = false;
 
-/// Turned into these before they are read back: a map's key is const.
+/// The type to read a container's element into: a map's value_type has a const key, which cannot be
+/// read into.
 template <typename T>
 struct Element {
   using type = T;
@@ -107,7 +108,7 @@ std::uint64_t visit_count(Archive& archive, const Value& value) {
   return count;
 }
 
-/// Strings and vectors of raw bytes: one copy.
+/// Strings, and vectors of trivially copyable elements: one memcpy for all elements.
 template <typename Archive, typename Sequence>
 void visit_block(Archive& archive, Sequence& sequence) {
   using T = typename Sequence::value_type;
@@ -128,7 +129,7 @@ void visit_block(Archive& archive, Sequence& sequence) {
   }
 }
 
-/// Any container with insert(end, element): element by element.
+/// Any other container that has insert(end, element), element by element.
 template <typename Archive, typename Container>
 void visit_container(Archive& archive, Container& container) {
   const std::uint64_t count = visit_count(archive, container);
@@ -151,7 +152,7 @@ void visit_container(Archive& archive, Container& container) {
   }
 }
 
-/// Something or nothing: optional, unique_ptr.
+/// Types that may be empty: std::optional and std::unique_ptr.
 template <typename Archive, typename Holder, typename Make>
 void visit_holder(Archive& archive, Holder& holder, Make make) {
   bool is_there = static_cast<bool>(holder);
@@ -168,7 +169,9 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   std::uint64_t index = value.index();
   archive.raw(&index, sizeof index);
   if constexpr (Archive::is_loading) {
-    if (index >= sizeof...(Ts)) fail("archive: a variant has no alternative {}", index);
+    if (index >= sizeof...(Ts))
+      fail("archive: the bytes select alternative {} of a variant that has {}", index,
+           sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
   }
@@ -202,7 +205,9 @@ void visit_kind(Archive& archive, std::optional<T>& value) {
 }
 template <typename Archive, typename T>
 void visit_kind(Archive& archive, std::unique_ptr<T>& value) {
-  static_assert(!std::is_polymorphic_v<T>, "an archive does not know which class a pointer means");
+  static_assert(
+      !std::is_polymorphic_v<T>,
+      "cannot serialize a unique_ptr to a polymorphic class: the derived type is unknown");
   visit_holder(archive, value, [](auto& holder) { holder = std::make_unique<T>(); });
 }
 template <typename Archive, typename... Ts>
@@ -212,11 +217,11 @@ void visit_kind(Archive& archive, std::variant<Ts...>& value) {
 template <typename Archive, RawBytes T>
 void visit_kind(Archive& archive, std::span<const T>& view) {
   const std::uint64_t count = visit_count(archive, view);
-  if (count > 0) archive.align(alignof(T));  // as an empty vector is not
+  if (count > 0) archive.align(alignof(T));  // an empty vector is written without padding
   if constexpr (Archive::is_loading) {
     const std::byte* from = archive.take(count, sizeof(T));
     if (count > 0 && reinterpret_cast<std::uintptr_t>(from) % alignof(T) != 0)
-      fail("archive: a view of bytes that are not aligned; read them into a vector");
+      fail("archive: a std::span cannot refer to unaligned bytes; read them into a std::vector");
     view = {reinterpret_cast<const T*>(from), count};
   } else {
     archive.raw(view.data(), view.size_bytes());
@@ -242,7 +247,8 @@ void visit_pair(Archive& archive, T& value) {
 
 template <typename Archive, typename T>
 void visit(Archive& archive, T& value) {
-  static_assert(!std::is_pointer_v<T>, "a pointer means nothing in another process");
+  static_assert(!std::is_pointer_v<T>,
+                "cannot serialize a pointer: it is meaningless in another process");
   if constexpr (SerializesItself<T, Archive>)
     value.serialize(archive);
   else if constexpr (SerializedBeside<T, Archive>)
@@ -254,12 +260,12 @@ void visit(Archive& archive, T& value) {
   else if constexpr (requires { visit_kind(archive, value); })
     visit_kind(archive, value);
   else
-    static_assert(kNever<T>, "this type needs a function serialize(archive)");
+    static_assert(kNever<T>, "cannot serialize this type: give it a function serialize(archive)");
 }
 
 }  // namespace archived
 
-/// Counts the bytes that a Writer would write, beginning at an aligned position.
+/// Counts the bytes that a Writer would append to an aligned buffer.
 class Sizer {
  public:
   static constexpr bool is_loading = false;
@@ -276,7 +282,7 @@ class Sizer {
   std::size_t bytes_ = 0;
 };
 
-/// Appends to a buffer: archive(a, b, c).
+/// Appends values to a buffer: writer(a, b, c).
 class Writer {
  public:
   static constexpr bool is_loading = false;
@@ -287,7 +293,7 @@ class Writer {
   }
 
   void raw(const void* from, std::size_t count) { buffer_.append(from, count); }
-  /// Relative to where this archive began.
+  /// Pads with zeros. The alignment is relative to the first byte of this archive.
   void align(std::size_t alignment) {
     const std::size_t padding = -(buffer_.size() - begin_) & (alignment - 1);
     constexpr std::byte kZeros[alignof(std::max_align_t) * 8]{};
@@ -299,8 +305,8 @@ class Writer {
   std::size_t begin_;
 };
 
-/// Reads what a Writer wrote, in the same order. Throws Error where the bytes end too early; they
-/// must outlive it.
+/// Reads values in the order in which a Writer wrote them: reader(a, b, c). Throws Error if the
+/// bytes end too early. The bytes must outlive the reader.
 class Reader {
  public:
   static constexpr bool is_loading = true;
@@ -308,16 +314,18 @@ class Reader {
   template <typename... Ts>
   void operator()(Ts&&... values) {
     static_assert(((std::is_lvalue_reference_v<Ts> || kIsWrapped<Ts>)&&...),
-                  "nobody could see what is read into a temporary");
+                  "cannot read into a temporary: its value would be lost");
     (archived::visit(*this, values), ...);
   }
-  std::size_t left() const { return bytes_.size() - at_; }
+  std::size_t remaining() const { return bytes_.size() - at_; }
+  std::size_t left() const { return remaining(); }  // deprecated spelling
 
   void raw(void* to, std::size_t count) { std::memcpy(to, take(count, 1), count); }
   void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }
   const std::byte* take(std::uint64_t count, std::size_t size) {
-    if (count > left() / size)
-      fail("archive: {} bytes end before {} times {} bytes at {}", bytes_.size(), count, size, at_);
+    if (count > remaining() / size)
+      fail("archive: {} items of {} bytes at offset {} exceed the {} bytes given", count, size, at_,
+           bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;
     return from;
@@ -328,7 +336,7 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-/// A value's bytes in a buffer of exactly their size.
+/// Serializes a value into a buffer of exactly the size needed.
 template <typename T>
 Buffer to_bytes(const T& value) {
   Sizer sizer;
@@ -340,13 +348,15 @@ Buffer to_bytes(const T& value) {
   return buffer;
 }
 
-/// Throws Error when the bytes are not exactly one T.
+/// Deserializes a value. Throws Error unless the bytes hold exactly one T.
 template <typename T>
 T from_bytes(std::span<const std::byte> bytes) {
   T value{};
   Reader reader(bytes);
   reader(value);
-  if (reader.left() != 0) fail("archive: {} bytes are left over", reader.left());
+  if (reader.remaining() != 0)
+    fail("archive: {} of {} bytes follow the value; the types written and read differ",
+         reader.remaining(), bytes.size());
   return value;
 }
 

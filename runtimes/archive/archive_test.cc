@@ -26,7 +26,7 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Serializes less than its bytes: the cache is not worth a journey.
+/// Serializes only a part of its members: `cache` can be recomputed.
 struct Body {
   Point at{};
   int cache = 0;
@@ -50,7 +50,7 @@ void expect_unchanged(const T& value) {
   EXPECT_EQ(back_and_forth(value), value);
 }
 
-TEST(Archive, brings_back_what_it_was_given) {
+TEST(Archive, reads_back_the_values_written) {
   expect_unchanged(42);
   expect_unchanged(Point{1, -0.5});
   expect_unchanged(std::string("a longer text than fits a small string"));
@@ -70,7 +70,7 @@ TEST(Archive, brings_back_what_it_was_given) {
   expect_unchanged(std::vector<elsewhere::Colour>{{"red"}, {"blue"}});
 }
 
-TEST(Archive, blocks_are_aligned_within_an_archive_and_read_even_where_it_is_not) {
+TEST(Archive, vectors_are_aligned_relative_to_the_archive_and_can_be_read_from_unaligned_bytes) {
   Buffer buffer;
   buffer.append("x", 1);
   Writer writer(buffer);
@@ -81,10 +81,10 @@ TEST(Archive, blocks_are_aligned_within_an_archive_and_read_even_where_it_is_not
   reader(text, values);
   EXPECT_EQ(text, "abc");
   EXPECT_EQ(values, (std::vector<double>{1.5, 2.5}));
-  EXPECT_EQ(reader.left(), 0u);
+  EXPECT_EQ(reader.remaining(), 0u);
 }
 
-TEST(Archive, a_type_with_serialize_sends_what_it_says_and_no_more) {
+TEST(Archive, writes_only_the_members_that_serialize_lists) {
   Body body;
   body.at = {1, 2};
   body.cache = 99;
@@ -94,14 +94,14 @@ TEST(Archive, a_type_with_serialize_sends_what_it_says_and_no_more) {
   EXPECT_EQ(back_and_forth(std::vector<Body>(3, body))[2].at, body.at);
 }
 
-TEST(Archive, a_pointer_that_owns_is_its_value) {
+TEST(Archive, a_unique_ptr_is_written_as_its_value) {
   const auto copy = back_and_forth(std::make_unique<std::string>("owned"));
   ASSERT_NE(copy, nullptr);
   EXPECT_EQ(*copy, "owned");
   EXPECT_EQ(back_and_forth(std::unique_ptr<std::string>()), nullptr);
 }
 
-TEST(Archive, a_span_is_a_view_of_what_a_vector_would_be) {
+TEST(Archive, a_span_is_written_like_a_vector_and_read_without_a_copy) {
   const std::vector<double> values{1, 2, 3};
   const Buffer buffer = to_bytes(std::span<const double>(values));
   EXPECT_EQ(from_bytes<std::vector<double>>(buffer.bytes()), values);
@@ -111,7 +111,7 @@ TEST(Archive, a_span_is_a_view_of_what_a_vector_would_be) {
   EXPECT_GE(reinterpret_cast<const std::byte*>(view.data()), buffer.data());
 }
 
-TEST(Archive, a_view_of_an_empty_vector_is_empty_wherever_it_lies) {
+TEST(Archive, a_span_of_an_empty_vector_can_be_read_from_unaligned_bytes) {
   Buffer buffer;
   Writer writer(buffer);
   writer(std::uint32_t{7}, std::vector<double>{}, std::span<const double>{}, 'x');
@@ -122,10 +122,10 @@ TEST(Archive, a_view_of_an_empty_vector_is_empty_wherever_it_lies) {
   reader(number, first, second, last);
   EXPECT_TRUE(first.empty() && second.empty());
   EXPECT_EQ(last, 'x');
-  EXPECT_EQ(reader.left(), 0u);
+  EXPECT_EQ(reader.remaining(), 0u);
 }
 
-TEST(Archive, every_cut_is_noticed) {
+TEST(Archive, throws_if_bytes_are_missing_at_the_end) {
   const Buffer whole = to_bytes(std::tuple{std::vector<double>{1, 2}, std::string("end")});
   using T = std::tuple<std::vector<double>, std::string>;
   for (std::size_t size = 0; size < whole.size(); ++size)
@@ -133,18 +133,18 @@ TEST(Archive, every_cut_is_noticed) {
   EXPECT_NO_THROW(from_bytes<T>(whole.bytes()));
 }
 
-TEST(Archive, a_count_that_the_bytes_do_not_back_allocates_nothing) {
-  const Buffer lie = to_bytes(std::uint64_t{1} << 60);
-  EXPECT_THROW(from_bytes<std::vector<double>>(lie.bytes()), Error);
-  EXPECT_THROW(from_bytes<std::string>(lie.bytes()), Error);
-  EXPECT_THROW(from_bytes<std::vector<std::string>>(lie.bytes()), Error);
+TEST(Archive, a_count_larger_than_the_bytes_throws_before_it_allocates) {
+  const Buffer huge_count = to_bytes(std::uint64_t{1} << 60);
+  EXPECT_THROW(from_bytes<std::vector<double>>(huge_count.bytes()), Error);
+  EXPECT_THROW(from_bytes<std::string>(huge_count.bytes()), Error);
+  EXPECT_THROW(from_bytes<std::vector<std::string>>(huge_count.bytes()), Error);
 }
 
-TEST(Archive, bytes_left_over_are_refused) {
+TEST(Archive, throws_if_bytes_remain_after_the_value) {
   EXPECT_THROW(from_bytes<int>(to_bytes(std::uint64_t{1}).bytes()), Error);
 }
 
-TEST(Buffer, lives_in_the_memory_it_is_given_or_looks_at_what_is_there) {
+TEST(Buffer, allocates_from_the_given_memory_and_can_be_a_view) {
   std::array<std::byte, 4096> room{};
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size(),
                                              std::pmr::null_memory_resource());
@@ -159,7 +159,7 @@ TEST(Buffer, lives_in_the_memory_it_is_given_or_looks_at_what_is_there) {
   EXPECT_EQ(view.size(), 400u);
 }
 
-TEST(Buffer, keeps_its_bytes_when_it_grows_or_moves) {
+TEST(Buffer, keeps_its_bytes_when_it_grows_or_is_moved) {
   Buffer buffer;
   for (int i = 0; i < 1000; ++i) buffer.append(&i, sizeof i);
   Buffer moved = std::move(buffer);

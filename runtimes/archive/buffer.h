@@ -1,4 +1,4 @@
-// Bytes in one piece that grow without being set to zero first.
+// A contiguous byte buffer that grows without zeroing new bytes.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,24 @@
 
 namespace poise {
 
-/// Gives bytes back to where they are from.
+/// Returns the bytes of a Buffer to the memory resource that they came from.
 struct FreeBytes {
-  std::pmr::memory_resource* memory = nullptr;  // null: ordinary memory
+  std::pmr::memory_resource* memory = nullptr;  // null: new[] and delete[]
   std::size_t bytes = 0;
   void operator()(std::byte* data) const {
     memory ? memory->deallocate(data, bytes) : delete[] data;
   }
 };
 
-/// Move-only: a copy of a message or of an object on its way is nobody's wish. The first byte is
+/// Move-only, so that no message or migrating object is copied by accident. The first byte is
 /// aligned for every fundamental type.
 class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size) { resize(size); }
-  /// Whose bytes will be in this memory, which must outlive it.
+  /// An empty buffer that will allocate from `memory`, which must outlive the buffer.
   explicit Buffer(std::pmr::memory_resource* memory) : bytes_(nullptr, FreeBytes{memory}) {}
-  /// Bytes that are somebody else's and stay there; it cannot grow.
+  /// A view of bytes owned by others. It cannot grow: that throws std::bad_alloc.
   static Buffer view(std::byte* bytes, std::size_t size) {
     Buffer buffer(std::pmr::null_memory_resource());
     buffer.bytes_.reset(bytes);
@@ -45,7 +45,8 @@ class Buffer {
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   std::size_t size() const { return size_; }
-  std::size_t capacity() const { return capacity_; }  // what fits without new memory
+  /// Bytes that fit without another allocation.
+  std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
 
@@ -60,7 +61,7 @@ class Buffer {
     capacity_ = capacity;
   }
 
-  /// New bytes hold anything.
+  /// New bytes are uninitialized.
   void resize(std::size_t size) {
     if (size > capacity_) reserve(std::max(size, capacity_ + capacity_ / 2));
     size_ = size;
@@ -73,7 +74,7 @@ class Buffer {
     std::memcpy(bytes_.get() + at, from, count);
   }
 
-  /// Zeros up to the next multiple of a power of two.
+  /// Appends zeros up to the next multiple of `alignment`, a power of two.
   void pad(std::size_t alignment) {
     const std::size_t at = size_, padding = -at & (alignment - 1);
     if (padding == 0) return;

@@ -1,4 +1,4 @@
-// Types written for cereal travel in our archives, and the other way round.
+// Types written for cereal work with our archives, and our types with cereal's.
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/base_class.hpp>
 #include <cereal/types/map.hpp>
@@ -21,7 +21,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// Says what it keeps and what it makes anew.
+/// Serialized by save() and load(): load() recomputes `sum`.
 struct Ghosts {
   std::vector<double> values;
   double sum = 0;
@@ -56,7 +56,7 @@ Patch patch() {
   return result;
 }
 
-TEST(Cereal, its_types_travel_in_our_archive) {
+TEST(Cereal, types_written_for_cereal_work_with_our_archive) {
   const Buffer buffer = to_bytes(patch());
   Sizer sizer;
   sizer(patch());
@@ -64,7 +64,7 @@ TEST(Cereal, its_types_travel_in_our_archive) {
   EXPECT_EQ(from_bytes<Patch>(buffer.bytes()), patch());
 }
 
-TEST(Cereal, the_same_functions_serve_its_own_archives) {
+TEST(Cereal, the_same_types_work_with_cereals_own_archives) {
   std::stringstream stream;
   cereal::BinaryOutputArchive out(stream);
   out(patch());

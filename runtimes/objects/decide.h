@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtimes/balance/ask.h"
+#include "runtimes/balance/run_strategy.h"
 #include "runtimes/objects/options.h"
 #include "runtimes/objects/share.h"
 #include "runtimes/objects/world.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtimes/balance/journal.h"
+#include "runtimes/balance/run_record.h"
 #include "runtimes/objects/decide.h"
 #include "runtimes/objects/diary.h"
 #include "runtimes/objects/exchange.h"

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <limits>
 
-#include "runtimes/balance/variables.h"
+#include "runtimes/balance/environment.h"
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <vector>
 
-#include "runtimes/balance/ask.h"
+#include "runtimes/balance/run_strategy.h"
 #include "runtimes/objects/mail.h"
 
 #include "poise/placement/placement.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "runtimes/balance/seats.h"
+#include "runtimes/balance/job_machine.h"
 #include "runtimes/objects/collect.h"
 
 #include "poise/machine/json.h"

@@ -1,4 +1,4 @@
-#include "runtimes/balance/journal.h"
+#include "runtimes/balance/run_record.h"
 
 #include <cerrno>
 #include <cstring>
@@ -10,20 +10,21 @@ namespace poise::balance {
 
 namespace {
 
-/// Found out before the run, not after it.
+/// Refuses an unknown format at the start of the run rather than after it.
 void check_ending(const std::string& path) {
   std::string known;
   for (const TraceFormat& format : trace_formats()) {
-    if (format.ending.empty() || format.name == "metis") continue;  // METIS: one phase only
+    if (format.ending.empty() || format.name == "metis")
+      continue;  // a METIS file holds one phase only
     if (path.ends_with(format.ending)) return;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", format.ending);
   }
-  fail("{}: no form of trace has this ending; known: {}", path, known);
+  fail("{}: the ending names no trace format; known endings: {}", path, known);
 }
 
 }  // namespace
 
-Journal::Journal(const std::string& trace, const std::string& log, const Machine& machine)
+RunRecord::RunRecord(const std::string& trace, const std::string& log, const Machine& machine)
     : trace_path_(trace) {
   if (log == "-")
     log_ = stderr;
@@ -43,36 +44,38 @@ Journal::Journal(const std::string& trace, const std::string& log, const Machine
   }
 }
 
-Journal::~Journal() {
+RunRecord::~RunRecord() {
   if (log_ != nullptr && log_ != stderr) std::fclose(log_);
 }
 
-void Journal::add(const Census& census, double wall_s, std::vector<TaskName> names) {
+void RunRecord::add(const MeasuredPhase& measured, double wall_s, std::vector<TaskName> names) {
   if (trace_path_.empty()) return;
   Phase phase;
   phase.id = num_phases_++;
   phase.wall_s = wall_s;
-  phase.workload = census.workload;
-  phase.placement = census.current;
+  phase.workload = measured.workload;
+  phase.placement = measured.current;
   phase.names = std::move(names);
   recording_->add(phase);
 }
 
-void Journal::add(std::string_view strategy, const Balanced& b) {
+void RunRecord::add(std::string_view strategy, const BalanceResult& result) {
   if (log_ == nullptr) return;
-  const std::string migrated = b.migration_s < 0
-                                   ? fmt::format("{} migrations", b.migrations)
-                                   : fmt::format("{} migrations of {} bytes in {:.3g} s",
-                                                 b.migrations, b.migrated_bytes, b.migration_s);
+  const std::string migrated =
+      result.migration_s < 0
+          ? fmt::format("{} migrations", result.migrations)
+          : fmt::format("{} migrations of {} bytes in {:.3g} s", result.migrations,
+                        result.migrated_bytes, result.migration_s);
   std::fprintf(
       log_, "%s\n",
-      fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {}, decided in {:.3g} s", b.step,
-                  strategy, b.imbalance_before, b.imbalance_after, migrated, b.decision_s)
+      fmt::format("step {}: {}: imbalance {:.3f}, expected {:.3f}; {}, decided in {:.3g} s",
+                  result.step, strategy, result.imbalance_before, result.imbalance_after, migrated,
+                  result.decision_s)
           .c_str());
   std::fflush(log_);
 }
 
-void Journal::finish() {
+void RunRecord::finish() {
   if (trace_path_.empty()) return;
   const std::string path = std::exchange(trace_path_, "");
   recording_->finish();

@@ -1,0 +1,118 @@
+#include "runtimes/balance/job_machine.h"
+
+#include <algorithm>
+#include <sched.h>
+#include <set>
+
+#include "poise/base/error.h"
+#include "poise/machine/find.h"
+#include "poise/machine/hosts.h"
+#include "poise/machine/slots.h"
+#include "poise/machine/text.h"
+
+namespace poise::balance {
+
+namespace {
+
+// Cost of a message between hosts over one within a host, for machines whose network nobody
+// measured. Machines described by text assume the same factor.
+constexpr double kAssumedNetworkFactor = 10;
+
+// Cost of a message between processes of one host. Messages travel to a rank together, so each
+// costs its packing, copying and reading: less than a message that travels alone, more than the
+// memory access that `poise measure` times on a single host.
+constexpr double kAssumedSecondsPerMessage = 5e-7;
+constexpr double kAssumedSecondsPerByte = 2e-10;
+
+/// The places of the cores that the processes are bound to; empty unless every process is bound to
+/// a core of its own.
+std::vector<PlaceId> places_of_cores(const Machine& node,
+                                     std::span<const ProcessLocation> processes) {
+  std::vector<PlaceId> places;
+  std::set<PlaceId> distinct;
+  for (const ProcessLocation& process : processes)
+    for (PlaceId p = 0; p < node.num_places(); ++p)
+      if (node.place(p).os_index == static_cast<std::uint32_t>(process.core_os_index)) {
+        places.push_back(p);
+        distinct.insert(p);
+      }
+  if (places.size() != processes.size() || distinct.size() != processes.size()) places.clear();
+  return places;
+}
+
+/// The places of one host's processes, `places_per_process` for each in turn.
+std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocation> processes,
+                               std::uint32_t places_per_process) {
+  std::vector<PlaceId> places;
+  if (places_per_process == 1) places = places_of_cores(node, processes);
+  if (!places.empty()) return places;
+  const auto num_slots = static_cast<std::uint32_t>(processes.size()) * places_per_process;
+  for (std::uint64_t slot = 0; slot < num_slots; ++slot)
+    places.push_back(static_cast<PlaceId>(
+        num_slots <= node.num_places() ? slot : slot * node.num_places() / num_slots));
+  return places;
+}
+
+}  // namespace
+
+std::int32_t bound_core() {
+  constexpr int kMaxHardwareThreads = 2;  // of one core
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return -1;
+  if (CPU_COUNT(&set) > kMaxHardwareThreads) return -1;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) return cpu;
+  return -1;
+}
+
+Machine own_node() {
+  try {
+    return live_machine();
+  } catch (const Error&) {  // hwloc cannot read it, or its measurement is of another machine
+    return flat_machine(1);
+  }
+}
+
+Machine with_assumptions(const Machine& node) {
+  MachineParts parts = node.parts();
+  const bool knows_network = parts.network_source != Source::assumed;
+  if (knows_network && parts.numa_source == Source::measured) return node;
+  if (!knows_network) parts.network.factor = kAssumedNetworkFactor;
+  parts.costs.seconds_per_message = kAssumedSecondsPerMessage;
+  parts.costs.seconds_per_byte = kAssumedSecondsPerByte;
+  for (Level& level : parts.levels) level.latency_factor = std::max(level.latency_factor, 1.0);
+  return Machine(std::move(parts));
+}
+
+JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> processes,
+                       std::span<const std::string> host_names, std::uint32_t places_per_process) {
+  struct Slot {
+    PlaceId place;
+    std::uint32_t process;
+  };
+  std::vector<std::vector<std::uint32_t>> processes_of_host(host_names.size());
+  for (std::uint32_t i = 0; i < processes.size(); ++i)
+    processes_of_host.at(processes[i].host).push_back(i);
+  std::vector<Slot> slots;
+  for (std::uint32_t host = 0; host < processes_of_host.size(); ++host) {
+    std::vector<ProcessLocation> processes_here;
+    for (const std::uint32_t i : processes_of_host[host]) processes_here.push_back(processes[i]);
+    const std::vector<PlaceId> places = places_on(node, processes_here, places_per_process);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      slots.push_back(
+          {host * node.num_places() + places[i], processes_of_host[host][i / places_per_process]});
+  }
+  std::stable_sort(slots.begin(), slots.end(),
+                   [](const Slot& a, const Slot& b) { return a.place < b.place; });
+  JobMachine result;
+  std::vector<PlaceId> places;
+  for (const Slot& slot : slots) {
+    places.push_back(slot.place);
+    result.seat_of_place.push_back(slot.process);
+  }
+  result.machine = slots_of(host_names.size() > 1 ? cluster_of(node, host_names) : node, places);
+  return result;
+}
+
+}  // namespace poise::balance

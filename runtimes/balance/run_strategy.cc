@@ -1,0 +1,61 @@
+#include "runtimes/balance/run_strategy.h"
+
+#include <chrono>
+#include <exception>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "poise/base/error.h"
+
+namespace poise::balance {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+Placement solve(const OwnedProblem& problem) {
+  const auto& [workload, current] = problem.census;
+  check(workload, problem.machine.num_places());
+  check(current, workload.num_tasks(), problem.machine.num_places());
+  Placement placement =
+      problem.choice.rebalance({problem.machine, workload, current, problem.machine.costs(),
+                                problem.seed, problem.past_loads_s});
+  check(placement, workload.num_tasks(), problem.machine.num_places());
+  for (const Migration& migration : migrations(current, placement))
+    if (!workload.tasks[migration.task].movable)
+      fail("its placement moves task {}, which is not movable", migration.task);
+  return placement;
+}
+
+/// The placement, or nothing if the strategy took longer than `budget_s`.
+std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
+                                      double budget_s) {
+  const auto start = Clock::now();
+  std::packaged_task<Placement()> task([problem] { return solve(*problem); });
+  std::future<Placement> result = task.get_future();
+  std::thread(std::move(task)).detach();
+  const auto status = result.wait_for(Seconds(budget_s));
+  if (status != std::future_status::ready || Seconds(Clock::now() - start).count() > budget_s)
+    return std::nullopt;
+  return result.get();
+}
+
+}  // namespace
+
+Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s) {
+  try {
+    if (budget_s == 0) return {solve(*problem)};
+    if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
+    return {problem->census.current,
+            fmt::format("it took longer than its budget of {} s", budget_s)};
+  } catch (const std::exception& error) {
+    return {problem->census.current, error.what()};
+  } catch (...) {
+    return {problem->census.current, "it threw something that is not a std::exception"};
+  }
+}
+
+}  // namespace poise::balance

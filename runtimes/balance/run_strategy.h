@@ -1,0 +1,49 @@
+// Runs a strategy inside a running job. Whatever the strategy does, the job goes on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "poise/strategies/strategy.h"
+
+namespace poise::balance {
+
+/// One measured phase of a run: the load of every task, the messages, and each task's place.
+struct MeasuredPhase {
+  Workload workload;
+  Placement current;
+};
+
+/// A Problem that owns its parts. A strategy that exceeds its time budget keeps running on it in
+/// the background, after the caller has returned.
+struct OwnedProblem {
+  Machine machine;
+  MeasuredPhase census;
+  std::vector<std::vector<double>> past_loads_s = {};  // as in Problem
+  Choice choice;
+  std::uint64_t seed = 1;
+};
+
+/// The outcome of a strategy's run. The placement is always valid.
+struct Outcome {
+  Placement placement;
+  std::string trouble = {};  // why `placement` is the current one; empty if the strategy succeeded
+};
+
+/// Runs the strategy and checks its placement. Returns the current placement if the strategy
+/// throws, returns an invalid placement, moves a task that must stay, or exceeds `budget_s` seconds
+/// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, and its
+/// placement is discarded.
+Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s);
+
+// Deprecated spellings.
+using Census = MeasuredPhase;
+using Question = OwnedProblem;
+using Answer = Outcome;
+inline Outcome ask(const std::shared_ptr<const OwnedProblem>& problem, double budget_s) {
+  return run_strategy(problem, budget_s);
+}
+
+}  // namespace poise::balance

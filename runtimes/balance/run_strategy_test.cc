@@ -1,0 +1,102 @@
+#include "runtimes/balance/run_strategy.h"
+
+#include <chrono>
+#include <gmock/gmock.h>
+#include <stdexcept>
+#include <thread>
+
+#include "poise/base/error.h"
+#include "poise/machine/text.h"
+
+namespace poise::balance {
+namespace {
+
+using testing::HasSubstr;
+
+std::shared_ptr<const OwnedProblem> problem_of(Placement (*rebalance)(const Problem&,
+                                                                      const Knobs&)) {
+  static Strategy strategy = strategies()[0];
+  strategy.name = "test";
+  strategy.rebalance = rebalance;
+  MeasuredPhase phase;
+  phase.workload.tasks = {{1, 0, true}, {1, 0, true}, {1, 0, false}};
+  phase.current = Placement({0, 0, 0});
+  return std::make_shared<const OwnedProblem>(
+      OwnedProblem{flat_machine(2), phase, {}, {&strategy, Knobs({})}});
+}
+
+TEST(RunStrategy, returns_a_valid_placement) {
+  const Outcome outcome = run_strategy(problem_of([](const Problem&, const Knobs&) {
+                                         return Placement({0, 1, 0});
+                                       }),
+                                       0);
+  EXPECT_EQ(outcome.trouble, "");
+  EXPECT_EQ(outcome.placement, Placement({0, 1, 0}));
+}
+
+TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_throws) {
+  const Outcome outcome = run_strategy(problem_of([](const Problem&, const Knobs&) -> Placement {
+                                         throw std::runtime_error("out of luck");
+                                       }),
+                                       0);
+  EXPECT_EQ(outcome.trouble, "out of luck");
+  EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+}
+
+TEST(RunStrategy, keeps_the_current_placement_if_the_strategy_throws_an_int) {
+  const Outcome outcome =
+      run_strategy(problem_of([](const Problem&, const Knobs&) -> Placement { throw 1; }), 10);
+  EXPECT_EQ(outcome.trouble, "it threw something that is not a std::exception");
+  EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+}
+
+TEST(RunStrategy, keeps_the_current_placement_if_the_new_one_is_invalid) {
+  for (Placement (*invalid)(const Problem&, const Knobs&) : {
+           +[](const Problem&, const Knobs&) {
+             return Placement({0, 2, 0});
+           },
+           +[](const Problem&, const Knobs&) {
+             return Placement(std::vector<PlaceId>{0, 1});
+           },
+           +[](const Problem&, const Knobs&) { return Placement(); },
+       })
+    for (const double budget_s : {0.0, 10.0}) {
+      const Outcome outcome = run_strategy(problem_of(invalid), budget_s);
+      EXPECT_NE(outcome.trouble, "");
+      EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+    }
+}
+
+TEST(RunStrategy, keeps_the_current_placement_if_a_pinned_task_would_move) {
+  const Outcome outcome = run_strategy(problem_of([](const Problem&, const Knobs&) {
+                                         return Placement({1, 0, 1});
+                                       }),
+                                       0);
+  EXPECT_THAT(outcome.trouble, HasSubstr("moves task 2, which is not movable"));
+  EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+}
+
+TEST(RunStrategy, keeps_the_current_placement_if_the_budget_is_exceeded) {
+  const Outcome outcome =
+      run_strategy(problem_of([](const Problem& problem, const Knobs&) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                     return problem.current;
+                   }),
+                   1e-3);
+  EXPECT_THAT(outcome.trouble, HasSubstr("longer than its budget of 0.001 s"));
+  EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(400));  // let the detached strategy end before the test
+}
+
+TEST(RunStrategy, reports_an_invalid_workload_without_calling_the_strategy) {
+  OwnedProblem bad = *problem_of([](const Problem&, const Knobs&) -> Placement {
+    throw std::runtime_error("the strategy was called");
+  });
+  bad.census.workload.messages.push_back({0, 7, 1, 1});
+  const Outcome outcome = run_strategy(std::make_shared<const OwnedProblem>(bad), 0);
+  EXPECT_THAT(outcome.trouble, HasSubstr("7"));
+}
+
+}  // namespace
+}  // namespace poise::balance
