@@ -185,6 +185,7 @@ class Exchange {
   void write_result(Writer& head, Buffer& result, std::vector<Large>& larges);
   void read_result_bytes(Buffer& result, Reader& reader, std::vector<Large>& larges);
   double read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void learn_time(const Task& task, double seconds, std::uint32_t ran_on);
   std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);
 
