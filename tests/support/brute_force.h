@@ -1,4 +1,4 @@
-// What an oracle of tiny problems needs: every placement tried.
+// The oracle for tiny problems: tries every placement.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ inline double iteration_s(const Problem& problem, const Placement& placement) {
       .iteration_s;
 }
 
-/// By trying each placement of the movable tasks from `t` on, the others as in `placement`, which
-/// ends as it began.
+/// Tries every placement of the movable tasks from `t` on; tasks before `t` stay as in `placement`,
+/// which is restored at the end.
 inline double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
   if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
   if (!problem.workload.tasks[t].movable) return least_iteration_s(problem, t + 1, placement);
