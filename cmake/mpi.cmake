@@ -34,11 +34,11 @@ function(mpi_test name np target)
   endif()
 endfunction()
 
-# mpi_script(NAME NP TARGET SCRIPT) adds a test by a script that launches TARGET on NP ranks itself
-# and inspects the result with the command poise.
+# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test by a script that launches TARGET on NP
+# ranks itself and inspects the result with the command poise.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi ENVIRONMENT
     "${MPI_TEST_ENVIRONMENT};LAUNCH=${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np};PROGRAM=$<TARGET_FILE:${target}>;POISE=$<TARGET_FILE:poise_command>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

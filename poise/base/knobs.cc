@@ -1,6 +1,7 @@
 #include "poise/base/knobs.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -10,15 +11,24 @@ namespace poise {
 
 namespace {
 
-double parse_choice(std::string_view owner, const Knob& knob, std::string_view value) {
-  const auto found = std::find(knob.choices.begin(), knob.choices.end(), value);
-  if (found == knob.choices.end())
-    throw Error(unknown_name(fmt::format("value of knob {} of {}:", knob.name, owner), value,
-                             knob.choices));
-  return static_cast<double>(found - knob.choices.begin());
+double parse_choice(const Knob& knob, std::string_view label, std::string_view text) {
+  const auto found = std::find(knob.choices.begin(), knob.choices.end(), text);
+  if (found != knob.choices.end()) return static_cast<double>(found - knob.choices.begin());
+  const std::string_view nearest = nearest_name(text, knob.choices);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+  fail("{}={} is not one of {}{}", label, text, fmt::join(knob.choices, ", "), hint);
 }
 
 }  // namespace
+
+double knob_value(const Knob& knob, std::string_view label, std::string_view text) {
+  if (!knob.choices.empty()) return parse_choice(knob, label, text);
+  const auto number = parse_number(text);
+  if (!number) fail("{}={} is not a number; it takes {} to {}", label, text, knob.min, knob.max);
+  if (*number < knob.min || *number > knob.max)
+    fail("{}={} is out of range; it takes {} to {}", label, text, knob.min, knob.max);
+  return *number;
+}
 
 Knobs::Knobs(std::span<const Knob> knobs) : knobs_(knobs) {
   for (const Knob& knob : knobs_) values_.push_back(knob.initial);
@@ -46,15 +56,7 @@ void Knobs::set(std::string_view owner, std::string_view name, std::string_view 
     if (knobs_.empty()) fail("{} has no knobs, so no \"{}\"", owner, name);
     throw Error(unknown_name(fmt::format("knob of {}:", owner), name, names_of(knobs_)));
   }
-  const Knob& knob = knobs_[index];
-  if (!knob.choices.empty()) {
-    values_[index] = parse_choice(owner, knob, value);
-    return;
-  }
-  const auto number = parse_number(value);
-  if (!number || *number < knob.min || *number > knob.max)
-    fail("{}: {}={} is out of range; it takes {} to {}", owner, name, value, knob.min, knob.max);
-  values_[index] = *number;
+  values_[index] = knob_value(knobs_[index], fmt::format("{}: {}", owner, name), value);
 }
 
 void Knobs::set_all(std::string_view owner, std::string_view settings) {

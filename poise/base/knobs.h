@@ -19,6 +19,10 @@ struct Knob {
   std::span<const std::string_view> choices = {};
 };
 
+/// The value that a text gives a knob. Throws Error that begins with the label, under which the
+/// user knows the knob ("strategy nuco: alpha"), and says what would work.
+double knob_value(const Knob& knob, std::string_view label, std::string_view text);
+
 /// The values of a row's knobs; every knob starts at its initial value.
 class Knobs {
  public:

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fmt/format.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -12,6 +13,7 @@
 #include "runtimes/objects/collect.h"
 #include "runtimes/objects/lender.h"
 #include "runtimes/objects/thread.h"
+#include "runtimes/tasks/end_job.h"
 
 #include "poise/placement/initial.h"
 #include "poise/placement/subphases.h"
@@ -46,20 +48,6 @@ int own_thread() {
 #endif
 }
 
-/// All ranks stop when rank 0 is in trouble, with one line and without a hang.
-void stop_if(MPI_Comm comm, std::string trouble) {
-  trouble = broadcast(comm, std::move(trouble));
-  if (trouble.empty()) return;
-  int rank = 0, similarity = MPI_UNEQUAL;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) std::fprintf(stderr, "poise: %s\n", trouble.c_str());
-  MPI_Comm_compare(comm, MPI_COMM_WORLD, &similarity);
-  if (similarity == MPI_UNEQUAL) MPI_Abort(comm, 2);  // others would wait in MPI_Finalize
-  MPI_Barrier(comm);
-  MPI_Finalize();
-  std::exit(2);
-}
-
 /// What cannot be written at the end is said at the start.
 void try_timeline(const std::string& path) {
   try {
@@ -91,7 +79,7 @@ Options agreed_options(MPI_Comm comm, const Options& options) {
   } catch (const Error& error) {
     trouble = error.what();
   }
-  stop_if(comm, trouble);
+  tasks::end_job_on_error(comm, trouble);
   if (rank == 0) {
     Buffer buffer;
     Writer writer(buffer);
@@ -128,14 +116,26 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, Making making, const Options
   } catch (const Error& error) {
     trouble = error.what();
   }
-  stop_if(comm_, trouble);
+  tasks::end_job_on_error(comm_, trouble);
   for (int t = 0; t < num_threads_; ++t) threads_.push_back(std::make_unique<Thread>(*this));
-  if (options_.lend && world_.num_ranks > 1) {
-    threads_.push_back(std::make_unique<Thread>(*this));
-    lender_ = std::make_unique<Lender>(*this);
-  }
+  if (options_.lend) start_lending();
   make_objects(making_);
   begin_phase();
+}
+
+/// A single rank has nobody to lend to, but is told all the same what is wrong.
+void Engine::start_lending() {
+  threads_.push_back(std::make_unique<Thread>(*this));
+  std::string trouble;
+  try {
+    lender_ = std::make_unique<Lender>(*this);
+  } catch (const Error& error) {  // on all ranks
+    trouble = fmt::format("POISE_LEND=1: {}", error.what());
+  }
+  tasks::end_job_on_error(comm_, trouble);
+  if (world_.num_ranks > 1) return;
+  lender_.reset();
+  threads_.pop_back();
 }
 
 Engine::~Engine() {

@@ -93,6 +93,7 @@ class Engine {
   };
   class Thread;
 
+  void start_lending();
   void make_objects(const Making& making);
   void deal_out();
   void run_objects();
