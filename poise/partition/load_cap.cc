@@ -12,26 +12,41 @@
 #include "poise/placement/least_busy.h"
 #include "poise/placement/metrics.h"
 
-namespace poise::graphs {
+namespace poise {
+
+double load_cap_s(const Problem& problem, double max_imbalance) {
+  return std::max(max_imbalance * average_s(problem.machine, problem.workload),
+                  makespan_bound_s(problem.machine, problem.workload, problem.current));
+}
+
+std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance) {
+  const std::vector<double>& background_s = problem.workload.background_s;
+  std::vector<double> shares(problem.machine.num_places());
+  for (PlaceId p = 0; p < shares.size(); ++p) {
+    const double room_s = cap_s - (background_s.empty() ? 0 : background_s[p]);
+    shares[p] = std::max(0.0, room_s) * problem.machine.speed_of(p) / (1 + tolerance);
+  }
+  const bool is_full = std::all_of(shares.begin(), shares.end(), [](double s) { return s == 0; });
+  if (is_full) shares.assign(shares.size(), 1);
+  return shares;
+}
+
+namespace graphs {
 
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-12;
 constexpr double kWorthwhile = 1 - 1e-6;
-constexpr std::size_t kPartnersTried = 12;
-constexpr std::size_t kHeaviestTried = 4;
-/// Steps that only lower the busiest places, without reaching the cap, per place.
-constexpr std::size_t kLoweringStepsPerPlace = 8;
 
 struct Range {
   PlaceId first, last;
 };
 
 /// The groups around places, finest first, as far as the whole machine.
-class Surroundings {
+class EnclosingGroups {
  public:
-  explicit Surroundings(const Machine& machine) {
+  explicit EnclosingGroups(const Machine& machine) {
     for (std::size_t l = machine.levels().size(); l-- > 0;)
       if (machine.levels()[l].num_groups() < machine.num_places())
         add(machine.levels()[l].first_place);
@@ -70,15 +85,17 @@ class Surroundings {
   std::vector<std::vector<PlaceId>> borders_;
 };
 
-class Refinement {
+class LoadCap {
  public:
-  Refinement(const Problem& problem, const Graph& graph, double cap_s, Placement& placement)
+  LoadCap(const Problem& problem, const Graph& graph, double cap_s, const Tuning& tuning,
+          Placement& placement)
       : machine_(problem.machine),
         tasks_(problem.workload.tasks),
         graph_(graph),
         cap_s_(cap_s * kRounding),
+        tuning_(tuning),
         placement_(placement),
-        surroundings_(machine_),
+        groups_(machine_),
         busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
         tasks_of_(machine_.num_places()),
         pull_(machine_.num_places(), 0) {
@@ -154,11 +171,11 @@ class Refinement {
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
+    for (std::size_t i = 0; i < groups_.size(); ++i)
       for (TaskId& t : tasks) {
         if (busy_s_[p] <= cap_s_) return;
         if (t == kGone) continue;
-        const auto to = place_with_room(t, p, surroundings_.of(p, i));
+        const auto to = place_with_room(t, p, groups_.of(p, i));
         if (!to) continue;
         move(t, *to);
         t = kGone;
@@ -204,8 +221,8 @@ class Refinement {
   /// Exchanges a task of p for a lighter one of a little busy place (or for nothing), so that
   /// neither works longer than limit_s. Returns that place.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
-      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      for (const PlaceId q : partners(p, groups_.of(p, i)))
         if (exchange_with(p, q, limit_s)) return q;
     return std::nullopt;
   }
@@ -215,7 +232,7 @@ class Refinement {
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
       // The least busy one of each of a few equal pieces of the range.
-      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(kPartnersTried, size));
+      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.cap_partners, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
           return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
@@ -227,7 +244,7 @@ class Refinement {
     std::sort(found.begin(), found.end(), [&](PlaceId a, PlaceId b) {
       return busy_s_[a] != busy_s_[b] ? busy_s_[a] < busy_s_[b] : a < b;
     });
-    found.resize(std::min(found.size(), kPartnersTried));
+    found.resize(std::min(found.size(), tuning_.cap_partners));
     return found;
   }
 
@@ -260,9 +277,9 @@ class Refinement {
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
       return tasks_[a].load_s != tasks_[b].load_s ? tasks_[a].load_s > tasks_[b].load_s : a < b;
     });
-    heaviest.resize(std::min(heaviest.size(), kHeaviestTried));
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
-      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+    heaviest.resize(std::min(heaviest.size(), tuning_.cap_heaviest));
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      for (const PlaceId q : partners(p, groups_.of(p, i)))
         for (const TaskId t : heaviest)
           if (makes_way(q, t)) return true;
     return false;
@@ -290,7 +307,7 @@ class Refinement {
       if (busy_s_[p] > cap_s_) busiest.push({busy_s_[p], p});
     };
     for (PlaceId p = 0; p < machine_.num_places(); ++p) watch(p);
-    std::size_t steps_left = kLoweringStepsPerPlace * machine_.num_places();
+    std::size_t steps_left = tuning_.cap_steps_per_place * machine_.num_places();
     while (!busiest.empty() && steps_left > 0) {
       const auto [busy_s, p] = busiest.top();
       busiest.pop();
@@ -309,8 +326,9 @@ class Refinement {
   const std::vector<Task>& tasks_;
   const Graph& graph_;
   double cap_s_;
+  const Tuning& tuning_;
   Placement& placement_;
-  Surroundings surroundings_;
+  EnclosingGroups groups_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
   std::vector<double> pull_;  // per place: the affinity of the task at hand; 0 between calls
@@ -322,8 +340,11 @@ class Refinement {
 
 }  // namespace
 
-void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement) {
-  Refinement(problem, graph, cap_s, placement).run();
+void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
+                   const Tuning& tuning) {
+  LoadCap(problem, graph, cap_s, tuning, placement).run();
 }
 
-}  // namespace poise::graphs
+}  // namespace graphs
+
+}  // namespace poise

@@ -18,6 +18,7 @@ struct Sections {
   unsigned attempts = 4;                 // at each cut; more cut less
   unsigned climbs = 2;                   // after the cuts between several groups; 0: no cycle
   unsigned threads = 1;                  // halves cut at once; the answer is the same
+  const Tuning& tuning = kTuning;
 };
 
 /// The place of each vertex. Level by level, coarsest first, where messages cost most, groups are

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "poise/partition/climb.h"
 #include "poise/partition/coarsening.h"
 
 namespace poise {
@@ -18,53 +18,31 @@ namespace {
 using graphs::Graph;
 using graphs::Matching;
 using graphs::Part;
+using graphs::Target;
 using graphs::Vertex;
 
-constexpr int kMostPasses = 4;
-/// Of the places that a task talks to, those that draw it most are tried.
-constexpr std::size_t kMostTargets = 8;
-/// Of the tasks at a place, so many are considered for an exchange.
-constexpr std::size_t kMostPartners = 24;
-/// A climb ends after so many moves without a new best, and a share of the tasks.
-constexpr std::size_t kPatience = 50, kPatienceShare = 100;
-
-/// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
-constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
-
-struct Target {
-  PlaceId place;
-  double gain;
-};
 struct Near {
   PlaceId place;
   double affinity;
 };
-struct Step {
-  double gain;
-  Vertex vertex;
-  friend bool operator<(const Step& a, const Step& b) {
-    return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
-  }
-};
-
 class Descent {
  public:
-  Descent(const Distances& distances, std::span<const PlaceId> places, const Graph& graph,
-          std::span<const double> caps, std::span<const Part> fixed, Placement& placement)
-      : distances_(distances),
-        places_(places),
-        graph_(graph),
-        caps_(caps),
-        fixed_(fixed),
+  Descent(const TrafficDescent& given, Placement& placement)
+      : distances_(given.distances),
+        places_(given.places),
+        graph_(given.graph),
+        caps_(given.caps),
+        fixed_(given.fixed),
+        tuning_(given.tuning),
         placement_(placement),
-        weight_(caps.size(), 0),
-        members_(caps.size()),
-        pull_(caps.size(), 0) {
-    for (Vertex v = 0; v < graph.num_vertices(); ++v) {
-      weight_[at(v)] += graph.weight[v];
+        weight_(caps_.size(), 0),
+        members_(caps_.size()),
+        pull_(caps_.size(), 0) {
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
+      weight_[at(v)] += graph_.weight[v];
       members_[at(v)].push_back(v);
     }
-    is_due_.assign(graph.num_vertices(), 1);
+    is_due_.assign(graph_.num_vertices(), 1);
   }
 
   /// Every task that is due takes its best step that gains. False if there was none.
@@ -79,34 +57,25 @@ class Descent {
 
   /// False if no better state was seen.
   bool climb() {
-    start_queue();
-    for (Vertex v = 0; v < graph_.num_vertices(); ++v) offer(v);
-    std::vector<std::pair<Vertex, PlaceId>> moves;  // and where from
-    std::vector<std::uint8_t> is_locked(graph_.num_vertices(), 0);
-    double gain = 0, best = 0;
-    std::size_t best_length = 0;
-    const std::size_t patience = kPatience + graph_.num_vertices() / kPatienceShare;
-    while (moves.size() - best_length < patience) {
-      const std::optional<Step> next = pop();
-      if (!next) break;
-      const Vertex v = next->vertex;
-      const std::optional<Target> target = best_target(v, true);
-      if (is_locked[v] || !target) continue;
-      if (target->gain < next->gain) {
-        push(v, target->gain);
-        continue;
-      }
-      is_locked[v] = 1;
-      moves.emplace_back(v, at(v));
-      move(v, target->place);
-      gain += target->gain;
-      if (gain > best) best = gain, best_length = moves.size();
-      for (const Vertex u : neighbours(v))
-        if (!is_locked[u]) offer(u);
-    }
-    for (; moves.size() > best_length; moves.pop_back())
-      move(moves.back().first, moves.back().second);
-    return best > 0;
+    return graphs::climb(graph_, *this, [&](std::size_t) {
+      return graphs::ClimbLimits{tuning_.climb_patience +
+                                 graph_.num_vertices() / tuning_.climb_patience_share};
+    });
+  }
+
+  // What climb() asks for.
+  std::optional<Target> target_of(Vertex v) {
+    return is_free(v) ? best_target(v, true) : std::nullopt;
+  }
+  PlaceId part_of(Vertex v) const { return at(v); }
+  void move(Vertex v, PlaceId to) {
+    auto& row = members_[at(v)];
+    *std::find(row.begin(), row.end(), v) = row.back();
+    row.pop_back();
+    members_[to].push_back(v);
+    weight_[at(v)] -= graph_.weight[v];
+    weight_[to] += graph_.weight[v];
+    placement_.move(v, to);
   }
 
  private:
@@ -141,19 +110,19 @@ class Descent {
     if (near_.empty() || (near_.size() == 1 && near_[0].place == own)) return std::nullopt;
     const double cost = cost_at(own);
     candidates_.assign(near_.begin(), near_.end());
-    if (candidates_.size() > kMostTargets) {
-      std::nth_element(candidates_.begin(), candidates_.begin() + kMostTargets, candidates_.end(),
-                       [](const Near& a, const Near& b) {
+    if (std::ssize(candidates_) > tuning_.descent_targets) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + tuning_.descent_targets,
+                       candidates_.end(), [](const Near& a, const Near& b) {
                          return std::tie(b.affinity, a.place) < std::tie(a.affinity, b.place);
                        });
-      candidates_.resize(kMostTargets);
+      candidates_.resize(static_cast<std::size_t>(tuning_.descent_targets));
     }
     std::optional<Target> best;
     for (const Near& near : candidates_) {
       if (near.place == own || caps_[near.place] <= 0) continue;
       if (needs_room && !has_room(near.place, graph_.weight[v])) continue;
       const double gain = cost - cost_at(near.place);
-      if (!best || gain > best->gain || (gain == best->gain && near.place < best->place))
+      if (!best || gain > best->gain || (gain == best->gain && near.place < best->part))
         best = {near.place, gain};
     }
     return best;
@@ -162,14 +131,14 @@ class Descent {
   bool step(Vertex v) {
     const std::optional<Target> wanted = best_target(v, false);
     if (!wanted || wanted->gain <= 0) return false;
-    if (has_room(wanted->place, graph_.weight[v])) {
-      make_due_and_move(v, wanted->place);
+    if (has_room(wanted->part, graph_.weight[v])) {
+      make_due_and_move(v, wanted->part);
       return true;
     }
     if (exchange(v, *wanted)) return true;
     const std::optional<Target> second = best_target(v, true);
     if (!second || second->gain <= 0) return false;
-    make_due_and_move(v, second->place);
+    make_due_and_move(v, second->part);
     return true;
   }
 
@@ -184,19 +153,19 @@ class Descent {
     const PlaceId own = at(v);
     double best = 0;
     std::optional<Vertex> partner;
-    const std::span<const Vertex> members = members_[wanted.place];
-    for (const Vertex u : members.first(std::min(members.size(), kMostPartners))) {
+    const std::span<const Vertex> members = members_[wanted.part];
+    for (const Vertex u : members.first(std::min(members.size(), tuning_.descent_partners))) {
       const double more = graph_.weight[v] - graph_.weight[u];
-      if (!is_free(u) || !has_room(wanted.place, more) || !has_room(own, -more)) continue;
+      if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
       // Each counts the other as being where it goes to.
       const double apart =
-          affinity_between(v, u) * (distance(own, wanted.place) + distance(wanted.place, own));
-      const double gain = wanted.gain + cost_at(wanted.place) - cost_at(own) - apart;
+          affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
+      const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;
       if (gain > best) best = gain, partner = u;
     }
     if (!partner) return false;
-    make_due_and_move(v, wanted.place);
+    make_due_and_move(v, wanted.part);
     make_due_and_move(*partner, own);
     return true;
   }
@@ -207,76 +176,38 @@ class Descent {
     for (const Vertex u : neighbours(v)) is_due_[u] = 1;
   }
 
-  void move(Vertex v, PlaceId to) {
-    auto& row = members_[at(v)];
-    *std::find(row.begin(), row.end(), v) = row.back();
-    row.pop_back();
-    members_[to].push_back(v);
-    weight_[at(v)] -= graph_.weight[v];
-    weight_[to] += graph_.weight[v];
-    placement_.move(v, to);
-  }
-
-  void start_queue() {
-    queue_ = {};
-    gain_.assign(graph_.num_vertices(), std::nullopt);
-  }
-  void push(Vertex v, double gain) {
-    gain_[v] = gain;
-    queue_.push({gain, v});
-  }
-  void offer(Vertex v) {
-    if (!is_free(v)) return;
-    if (const std::optional<Target> target = best_target(v, true)) push(v, target->gain);
-  }
-  /// The best step that is not out of date.
-  std::optional<Step> pop() {
-    while (!queue_.empty()) {
-      const Step step = queue_.top();
-      queue_.pop();
-      if (gain_[step.vertex] != step.gain) continue;
-      gain_[step.vertex].reset();
-      return step;
-    }
-    return std::nullopt;
-  }
-
   const Distances& distances_;
   const std::span<const PlaceId> places_;
   const Graph& graph_;
   const std::span<const double> caps_;
   const std::span<const Part> fixed_;
+  const Tuning& tuning_;
   Placement& placement_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
   std::vector<double> pull_;                  // per place; 0 between calls
   std::vector<Near> near_, candidates_;       // of the vertex gathered
   std::vector<std::uint8_t> is_due_;          // per vertex
-  std::priority_queue<Step> queue_;
-  std::vector<std::optional<double>> gain_;  // per vertex, of its valid step
 };
 
 }  // namespace
 
-void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                        const Graph& graph, std::span<const double> caps,
-                        std::span<const Part> fixed, unsigned climbs, Placement& placement) {
-  Descent descent(distances, places, graph, caps, fixed, placement);
-  for (int i = 0; i < kMostPasses && descent.pass(); ++i) {
+void descend_on_traffic(const TrafficDescent& given, Placement& placement) {
+  Descent descent(given, placement);
+  for (int i = 0; i < given.tuning.descent_passes && descent.pass(); ++i) {
   }
-  for (unsigned i = 0; i < climbs && descent.climb(); ++i) {
+  for (unsigned i = 0; i < given.climbs && descent.climb(); ++i) {
   }
 }
 
-void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                      const Graph& graph, std::span<const double> caps, std::span<const Part> fixed,
-                      unsigned climbs, Placement& placement) {
-  const double coarsest = kCoarsestPerPlace * static_cast<double>(places.size());
+void cycle_on_traffic(const TrafficDescent& given, Placement& placement) {
+  const auto& [distances, places, graph, caps, fixed, climbs, tuning] = given;
+  const double coarsest = tuning.descent_coarsest * static_cast<double>(places.size());
   if (graph.num_vertices() > coarsest) {
     const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     const Matching matching =
-        match_heavy_edges(graph, placement.places(), kHeaviest * weight / coarsest);
-    if (matching.num_groups < graphs::kMostKept * graph.num_vertices()) {
+        match_heavy_edges(graph, placement.places(), tuning.descent_heaviest * weight / coarsest);
+    if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
       Placement coarse(matching.num_groups);
       std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, graphs::kFree);
       for (Vertex v = 0; v < graph.num_vertices(); ++v) {
@@ -284,13 +215,14 @@ void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> place
         if (!fixed.empty() && fixed[v] != graphs::kFree)
           coarse_fixed[matching.group_of[v]] = fixed[v];
       }
-      cycle_on_traffic(distances, places, contract(graph, matching.group_of, matching.num_groups),
-                       caps, coarse_fixed, climbs, coarse);
+      const Graph coarse_graph = contract(graph, matching.group_of, matching.num_groups);
+      cycle_on_traffic({distances, places, coarse_graph, caps, coarse_fixed, climbs, tuning},
+                       coarse);
       for (Vertex v = 0; v < graph.num_vertices(); ++v)
         placement.move(v, coarse.of(matching.group_of[v]));
     }
   }
-  descend_on_traffic(distances, places, graph, caps, fixed, climbs, placement);
+  descend_on_traffic(given, placement);
 }
 
 double traffic(const Distances& distances, const Graph& graph, const Placement& placement) {

@@ -27,7 +27,7 @@ struct Donor {
   double busy_s;
 };
 
-struct Refinement {
+struct Loads {
   const Machine& machine;
   const TasksByPlace& tasks;
   std::vector<double> busy_s;  // per place, now
