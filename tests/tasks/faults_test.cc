@@ -184,7 +184,7 @@ TEST(Faults, what_ranks_read_messages_by_has_to_be_the_same) {
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
                                   " of tasks is 20000 on one rank and 30000 on "
-                                  "another; it has to be the same on all");
+                                  "another; set it alike on all ranks");
     }
   }
 }
