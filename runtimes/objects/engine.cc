@@ -13,7 +13,7 @@
 #include "runtimes/objects/collect.h"
 #include "runtimes/objects/lender.h"
 #include "runtimes/objects/thread.h"
-#include "runtimes/tasks/end_job.h"
+#include "runtimes/tasks/start/end_job.h"
 
 #include "poise/placement/initial.h"
 #include "poise/placement/subphases.h"

@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
-#include "runtimes/tasks/agreement.h"
-#include "runtimes/tasks/backoff.h"
-#include "runtimes/tasks/bytes.h"
-#include "runtimes/tasks/clock.h"
-#include "runtimes/tasks/collective.h"
-#include "runtimes/tasks/neighbours.h"
-#include "runtimes/tasks/start.h"
+#include "runtimes/tasks/start/collective_checks.h"
+#include "runtimes/tasks/start/start.h"
 #include "runtimes/tasks/summary.h"
+#include "runtimes/tasks/transport/backoff.h"
+#include "runtimes/tasks/transport/bytes.h"
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/transport/locality.h"
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"

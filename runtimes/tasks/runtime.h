@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
-#include "runtimes/tasks/events.h"
-#include "runtimes/tasks/exchange.h"
-#include "runtimes/tasks/workplace.h"
+#include "runtimes/tasks/offload/engine.h"
+#include "runtimes/tasks/pool/pool.h"
+#include "runtimes/tasks/trace.h"
 
 namespace poise::tasks {
 

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <vector>
 
-#include "runtimes/tasks/collective.h"
+#include "runtimes/tasks/transport/collective.h"
 
 namespace poise::tasks {
 
