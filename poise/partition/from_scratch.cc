@@ -24,18 +24,6 @@ constexpr double kTolerance = 0.05;
 /// Sums that differ by less differ by rounding.
 constexpr double kEqual = 1 + 1e-9;
 
-/// The load that each place can take next to its background before it is at the cap.
-std::vector<double> shares_of(const Problem& problem, double cap_s) {
-  const std::vector<double>& background_s = problem.workload.background_s;
-  std::vector<double> shares(problem.machine.num_places());
-  for (PlaceId p = 0; p < shares.size(); ++p) {
-    const double room_s = cap_s - (background_s.empty() ? 0 : background_s[p]);
-    shares[p] = std::max(0.0, room_s) * problem.machine.speed_of(p) / (1 + kTolerance);
-  }
-  if (std::accumulate(shares.begin(), shares.end(), 0.0) == 0) shares.assign(shares.size(), 1);
-  return shares;
-}
-
 double makespan_s(const Problem& problem, const Placement& placement) {
   const std::vector<double> works_s = work_s(problem.machine, problem.workload, placement);
   return *std::max_element(works_s.begin(), works_s.end());
@@ -74,16 +62,11 @@ Placement under_cap(const Problem& problem, const Distances& distances, const Gr
 
 }  // namespace
 
-double load_cap_s(const Problem& problem) {
-  return std::max((1 + kTolerance) * average_s(problem.machine, problem.workload),
-                  makespan_bound_s(problem.machine, problem.workload, problem.current));
-}
-
 Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
-  const double cap_s = load_cap_s(problem);
+  const double cap_s = load_cap_s(problem, 1 + kTolerance);
   const Distances distances(problem);
   const Graph graph = traffic_graph(problem);
-  std::vector<double> shares = shares_of(problem, cap_s);
+  std::vector<double> shares = shares_under_cap(problem, cap_s, kTolerance);
   const std::vector<Part> fixed = fixed_parts(problem);
   Placement placement =
       under_cap(problem, distances, graph, cap_s,

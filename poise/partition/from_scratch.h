@@ -5,10 +5,6 @@
 
 namespace poise {
 
-/// The work that no place need exceed, seconds: the average with an allowance of 5 %, or what no
-/// placement can avoid.
-double load_cap_s(const Problem& problem);
-
 struct Effort {
   unsigned attempts = 4;  // at each cut of the tasks in two
   unsigned climbs = 2;    // of the descent on traffic, over what costs more at first

@@ -12,7 +12,26 @@
 #include "poise/placement/least_busy.h"
 #include "poise/placement/metrics.h"
 
-namespace poise::graphs {
+namespace poise {
+
+double load_cap_s(const Problem& problem, double max_imbalance) {
+  return std::max(max_imbalance * average_s(problem.machine, problem.workload),
+                  makespan_bound_s(problem.machine, problem.workload, problem.current));
+}
+
+std::vector<double> shares_under_cap(const Problem& problem, double cap_s, double tolerance) {
+  const std::vector<double>& background_s = problem.workload.background_s;
+  std::vector<double> shares(problem.machine.num_places());
+  for (PlaceId p = 0; p < shares.size(); ++p) {
+    const double room_s = cap_s - (background_s.empty() ? 0 : background_s[p]);
+    shares[p] = std::max(0.0, room_s) * problem.machine.speed_of(p) / (1 + tolerance);
+  }
+  const bool is_full = std::all_of(shares.begin(), shares.end(), [](double s) { return s == 0; });
+  if (is_full) shares.assign(shares.size(), 1);
+  return shares;
+}
+
+namespace graphs {
 
 namespace {
 
@@ -29,9 +48,9 @@ struct Range {
 };
 
 /// The groups around places, finest first, as far as the whole machine.
-class Surroundings {
+class EnclosingGroups {
  public:
-  explicit Surroundings(const Machine& machine) {
+  explicit EnclosingGroups(const Machine& machine) {
     for (std::size_t l = machine.levels().size(); l-- > 0;)
       if (machine.levels()[l].num_groups() < machine.num_places())
         add(machine.levels()[l].first_place);
@@ -70,15 +89,15 @@ class Surroundings {
   std::vector<std::vector<PlaceId>> borders_;
 };
 
-class Refinement {
+class LoadCap {
  public:
-  Refinement(const Problem& problem, const Graph& graph, double cap_s, Placement& placement)
+  LoadCap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement)
       : machine_(problem.machine),
         tasks_(problem.workload.tasks),
         graph_(graph),
         cap_s_(cap_s * kRounding),
         placement_(placement),
-        surroundings_(machine_),
+        groups_(machine_),
         busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
         tasks_of_(machine_.num_places()),
         pull_(machine_.num_places(), 0) {
@@ -154,11 +173,11 @@ class Refinement {
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
+    for (std::size_t i = 0; i < groups_.size(); ++i)
       for (TaskId& t : tasks) {
         if (busy_s_[p] <= cap_s_) return;
         if (t == kGone) continue;
-        const auto to = place_with_room(t, p, surroundings_.of(p, i));
+        const auto to = place_with_room(t, p, groups_.of(p, i));
         if (!to) continue;
         move(t, *to);
         t = kGone;
@@ -204,8 +223,8 @@ class Refinement {
   /// Exchanges a task of p for a lighter one of a little busy place (or for nothing), so that
   /// neither works longer than limit_s. Returns that place.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
-      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      for (const PlaceId q : partners(p, groups_.of(p, i)))
         if (exchange_with(p, q, limit_s)) return q;
     return std::nullopt;
   }
@@ -261,8 +280,8 @@ class Refinement {
       return tasks_[a].load_s != tasks_[b].load_s ? tasks_[a].load_s > tasks_[b].load_s : a < b;
     });
     heaviest.resize(std::min(heaviest.size(), kHeaviestTried));
-    for (std::size_t i = 0; i < surroundings_.size(); ++i)
-      for (const PlaceId q : partners(p, surroundings_.of(p, i)))
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      for (const PlaceId q : partners(p, groups_.of(p, i)))
         for (const TaskId t : heaviest)
           if (makes_way(q, t)) return true;
     return false;
@@ -310,7 +329,7 @@ class Refinement {
   const Graph& graph_;
   double cap_s_;
   Placement& placement_;
-  Surroundings surroundings_;
+  EnclosingGroups groups_;
   std::vector<double> busy_s_;
   std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
   std::vector<double> pull_;  // per place: the affinity of the task at hand; 0 between calls
@@ -323,7 +342,9 @@ class Refinement {
 }  // namespace
 
 void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement) {
-  Refinement(problem, graph, cap_s, placement).run();
+  LoadCap(problem, graph, cap_s, placement).run();
 }
 
-}  // namespace poise::graphs
+}  // namespace graphs
+
+}  // namespace poise

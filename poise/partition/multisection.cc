@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <thread>
 #include <utility>
 
+#include "poise/base/in_parallel.h"
 #include "poise/base/random.h"
 #include "poise/partition/bisection.h"
 #include "poise/partition/coarsening.h"
@@ -64,18 +64,6 @@ double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
   return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
-}
-
-/// Runs both, at once where there are threads for it.
-template <typename Left, typename Right>
-void run_both(unsigned threads, const Left& left, const Right& right) {
-  if (threads < 2) {
-    left(1);
-    right(1);
-    return;
-  }
-  std::jthread other(left, threads / 2);
-  right(threads - threads / 2);
 }
 
 /// Some groups of one level, and which vertices of a graph may only be in one of them.

@@ -4,10 +4,10 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <queue>
-#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "poise/partition/climb.h"
 
 namespace poise::graphs {
 
@@ -19,23 +19,11 @@ constexpr int kClimbs = 2;
 constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 /// One neighbour's move matters little to a vertex of more neighbours than this, and looking at all
 /// of them again after each would take the time of their square.
-constexpr std::size_t kMostLookedAtAgain = 256;
+constexpr Vertex kMaxDegree = 256;
+/// Sums of gains that differ by less than this part of them differ by rounding.
+constexpr double kRounding = 1e-12;
 /// A vertex may leave overweight parts this often: two of them could pass it to and fro.
-constexpr std::uint8_t kMostReliefs = 2;
-
-/// Where a vertex would best go, and by how much that lowers the cut.
-struct Target {
-  Part part;
-  double gain;
-};
-
-struct Step {
-  double key;
-  Vertex vertex;
-  friend bool operator<(const Step& a, const Step& b) {
-    return std::tie(a.key, b.vertex) < std::tie(b.key, a.vertex);
-  }
-};
+constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {
  public:
@@ -60,19 +48,20 @@ class Improvement {
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
     if (!is_needed) return;
     std::vector<std::uint8_t> reliefs(graph_.num_vertices(), 0);
-    start_queue();
+    GainQueue queue(graph_.num_vertices());  // by gain per weight
     const auto enqueue = [&](Vertex v) {
-      if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kMostReliefs) return;
+      if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kMaxReliefs) return;
       const Target target = best_target(v, true);
-      if (target.part != part_of_[v]) push(v, target.gain / std::max(graph_.weight[v], 1e-300));
+      if (target.part != part_of_[v])
+        queue.push(v, target.gain / std::max(graph_.weight[v], 1e-300));
     };
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) enqueue(v);
-    while (const auto step = pop()) {
-      const Vertex v = step->vertex;
+    while (const auto next = queue.pop()) {
+      const Vertex v = next->vertex;
       if (!is_overweight(part_of_[v])) continue;
       const Target target = best_target(v, true);
       if (target.part == part_of_[v]) continue;
-      if (target.gain / std::max(graph_.weight[v], 1e-300) < step->key) {
+      if (target.gain / std::max(graph_.weight[v], 1e-300) < next->gain) {
         enqueue(v);
         continue;
       }
@@ -80,7 +69,7 @@ class Improvement {
       move(v, target.part);
       enqueue(v);
       for (const Vertex u : neighbours(v))
-        if (graph_.degree(u) <= kMostLookedAtAgain) enqueue(u);
+        if (graph_.degree(u) <= kMaxDegree) enqueue(u);
     }
   }
 
@@ -101,42 +90,22 @@ class Improvement {
   }
 
   bool climb() {
-    std::vector<std::uint8_t> is_locked(graph_.num_vertices(), 0);
-    start_queue();
-    const auto enqueue = [&](Vertex v) {
-      if (is_locked[v] || !is_free(v)) return;
-      const Target target = best_target(v, false);
-      if (target.part != part_of_[v]) push(v, target.gain);
-    };
-    for (Vertex v = 0; v < graph_.num_vertices(); ++v) enqueue(v);
-    const std::size_t patience = kPatience + queue_.size() / kPatienceShare;
-    std::vector<std::pair<Vertex, Part>> moves;  // with the part each vertex came from
-    double gained = 0, best = 0;
-    std::size_t best_length = 0;
-    while (moves.size() - best_length < patience) {
-      const auto step = pop();
-      if (!step) break;
-      const Vertex v = step->vertex;
-      const Target target = best_target(v, false);
-      if (target.part == part_of_[v]) continue;
-      if (target.gain < step->key) {
-        push(v, target.gain);
-        continue;
-      }
-      moves.push_back({v, part_of_[v]});
-      move(v, target.part);
-      is_locked[v] = 1;
-      gained += target.gain;
-      if (gained > best * (1 + 1e-12)) {
-        best = gained;
-        best_length = moves.size();
-      }
-      for (const Vertex u : neighbours(v))
-        if (graph_.degree(u) <= kMostLookedAtAgain) enqueue(u);
-    }
-    for (; moves.size() > best_length; moves.pop_back())
-      move(moves.back().first, moves.back().second);
-    return best > 0;
+    return graphs::climb(graph_, *this, [](std::size_t num_offered) {
+      return ClimbLimits{kPatience + num_offered / kPatienceShare, kMaxDegree, kRounding};
+    });
+  }
+
+  // What climb() asks for.
+  std::optional<Target> target_of(Vertex v) {
+    if (!is_free(v)) return std::nullopt;
+    const Target target = best_target(v, false);
+    return target.part == part_of_[v] ? std::nullopt : std::optional(target);
+  }
+  Part part_of(Vertex v) const { return part_of_[v]; }
+  void move(Vertex v, Part to) {
+    weight_[part_of_[v]] -= graph_.weight[v];
+    weight_[to] += graph_.weight[v];
+    part_of_[v] = to;
   }
 
  private:
@@ -183,32 +152,6 @@ class Improvement {
     return best;
   }
 
-  void move(Vertex v, Part to) {
-    weight_[part_of_[v]] -= graph_.weight[v];
-    weight_[to] += graph_.weight[v];
-    part_of_[v] = to;
-  }
-
-  void start_queue() {
-    queue_ = {};
-    key_.assign(graph_.num_vertices(), std::numeric_limits<double>::quiet_NaN());
-  }
-  void push(Vertex v, double key) {
-    key_[v] = key;
-    queue_.push({key, v});
-  }
-  /// The best step that is not out of date.
-  std::optional<Step> pop() {
-    while (!queue_.empty()) {
-      const Step step = queue_.top();
-      queue_.pop();
-      if (key_[step.vertex] != step.key) continue;
-      key_[step.vertex] = std::numeric_limits<double>::quiet_NaN();
-      return step;
-    }
-    return std::nullopt;
-  }
-
   const Graph& graph_;
   std::span<const Part> fixed_;
   std::span<Part> part_of_;
@@ -216,8 +159,6 @@ class Improvement {
   std::vector<double> pull_;  // per part: the affinity of the vertex at hand; 0 between calls
   std::vector<Part> near_;
   std::vector<std::uint8_t> is_due_;
-  std::priority_queue<Step> queue_;
-  std::vector<double> key_;  // per vertex the key of its valid step; NaN: none
 };
 
 }  // namespace

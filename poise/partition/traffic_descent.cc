@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
-#include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "poise/partition/climb.h"
 #include "poise/partition/coarsening.h"
 
 namespace poise {
@@ -18,6 +18,7 @@ namespace {
 using graphs::Graph;
 using graphs::Matching;
 using graphs::Part;
+using graphs::Target;
 using graphs::Vertex;
 
 constexpr int kMostPasses = 4;
@@ -31,22 +32,10 @@ constexpr std::size_t kPatience = 50, kPatienceShare = 100;
 /// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
 constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
 
-struct Target {
-  PlaceId place;
-  double gain;
-};
 struct Near {
   PlaceId place;
   double affinity;
 };
-struct Step {
-  double gain;
-  Vertex vertex;
-  friend bool operator<(const Step& a, const Step& b) {
-    return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
-  }
-};
-
 class Descent {
  public:
   Descent(const Distances& distances, std::span<const PlaceId> places, const Graph& graph,
@@ -79,34 +68,24 @@ class Descent {
 
   /// False if no better state was seen.
   bool climb() {
-    start_queue();
-    for (Vertex v = 0; v < graph_.num_vertices(); ++v) offer(v);
-    std::vector<std::pair<Vertex, PlaceId>> moves;  // and where from
-    std::vector<std::uint8_t> is_locked(graph_.num_vertices(), 0);
-    double gain = 0, best = 0;
-    std::size_t best_length = 0;
-    const std::size_t patience = kPatience + graph_.num_vertices() / kPatienceShare;
-    while (moves.size() - best_length < patience) {
-      const std::optional<Step> next = pop();
-      if (!next) break;
-      const Vertex v = next->vertex;
-      const std::optional<Target> target = best_target(v, true);
-      if (is_locked[v] || !target) continue;
-      if (target->gain < next->gain) {
-        push(v, target->gain);
-        continue;
-      }
-      is_locked[v] = 1;
-      moves.emplace_back(v, at(v));
-      move(v, target->place);
-      gain += target->gain;
-      if (gain > best) best = gain, best_length = moves.size();
-      for (const Vertex u : neighbours(v))
-        if (!is_locked[u]) offer(u);
-    }
-    for (; moves.size() > best_length; moves.pop_back())
-      move(moves.back().first, moves.back().second);
-    return best > 0;
+    return graphs::climb(graph_, *this, [&](std::size_t) {
+      return graphs::ClimbLimits{kPatience + graph_.num_vertices() / kPatienceShare};
+    });
+  }
+
+  // What climb() asks for.
+  std::optional<Target> target_of(Vertex v) {
+    return is_free(v) ? best_target(v, true) : std::nullopt;
+  }
+  PlaceId part_of(Vertex v) const { return at(v); }
+  void move(Vertex v, PlaceId to) {
+    auto& row = members_[at(v)];
+    *std::find(row.begin(), row.end(), v) = row.back();
+    row.pop_back();
+    members_[to].push_back(v);
+    weight_[at(v)] -= graph_.weight[v];
+    weight_[to] += graph_.weight[v];
+    placement_.move(v, to);
   }
 
  private:
@@ -153,7 +132,7 @@ class Descent {
       if (near.place == own || caps_[near.place] <= 0) continue;
       if (needs_room && !has_room(near.place, graph_.weight[v])) continue;
       const double gain = cost - cost_at(near.place);
-      if (!best || gain > best->gain || (gain == best->gain && near.place < best->place))
+      if (!best || gain > best->gain || (gain == best->gain && near.place < best->part))
         best = {near.place, gain};
     }
     return best;
@@ -162,14 +141,14 @@ class Descent {
   bool step(Vertex v) {
     const std::optional<Target> wanted = best_target(v, false);
     if (!wanted || wanted->gain <= 0) return false;
-    if (has_room(wanted->place, graph_.weight[v])) {
-      make_due_and_move(v, wanted->place);
+    if (has_room(wanted->part, graph_.weight[v])) {
+      make_due_and_move(v, wanted->part);
       return true;
     }
     if (exchange(v, *wanted)) return true;
     const std::optional<Target> second = best_target(v, true);
     if (!second || second->gain <= 0) return false;
-    make_due_and_move(v, second->place);
+    make_due_and_move(v, second->part);
     return true;
   }
 
@@ -184,19 +163,19 @@ class Descent {
     const PlaceId own = at(v);
     double best = 0;
     std::optional<Vertex> partner;
-    const std::span<const Vertex> members = members_[wanted.place];
+    const std::span<const Vertex> members = members_[wanted.part];
     for (const Vertex u : members.first(std::min(members.size(), kMostPartners))) {
       const double more = graph_.weight[v] - graph_.weight[u];
-      if (!is_free(u) || !has_room(wanted.place, more) || !has_room(own, -more)) continue;
+      if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
       // Each counts the other as being where it goes to.
       const double apart =
-          affinity_between(v, u) * (distance(own, wanted.place) + distance(wanted.place, own));
-      const double gain = wanted.gain + cost_at(wanted.place) - cost_at(own) - apart;
+          affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
+      const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;
       if (gain > best) best = gain, partner = u;
     }
     if (!partner) return false;
-    make_due_and_move(v, wanted.place);
+    make_due_and_move(v, wanted.part);
     make_due_and_move(*partner, own);
     return true;
   }
@@ -205,40 +184,6 @@ class Descent {
     move(v, to);
     is_due_[v] = 1;
     for (const Vertex u : neighbours(v)) is_due_[u] = 1;
-  }
-
-  void move(Vertex v, PlaceId to) {
-    auto& row = members_[at(v)];
-    *std::find(row.begin(), row.end(), v) = row.back();
-    row.pop_back();
-    members_[to].push_back(v);
-    weight_[at(v)] -= graph_.weight[v];
-    weight_[to] += graph_.weight[v];
-    placement_.move(v, to);
-  }
-
-  void start_queue() {
-    queue_ = {};
-    gain_.assign(graph_.num_vertices(), std::nullopt);
-  }
-  void push(Vertex v, double gain) {
-    gain_[v] = gain;
-    queue_.push({gain, v});
-  }
-  void offer(Vertex v) {
-    if (!is_free(v)) return;
-    if (const std::optional<Target> target = best_target(v, true)) push(v, target->gain);
-  }
-  /// The best step that is not out of date.
-  std::optional<Step> pop() {
-    while (!queue_.empty()) {
-      const Step step = queue_.top();
-      queue_.pop();
-      if (gain_[step.vertex] != step.gain) continue;
-      gain_[step.vertex].reset();
-      return step;
-    }
-    return std::nullopt;
   }
 
   const Distances& distances_;
@@ -252,8 +197,6 @@ class Descent {
   std::vector<double> pull_;                  // per place; 0 between calls
   std::vector<Near> near_, candidates_;       // of the vertex gathered
   std::vector<std::uint8_t> is_due_;          // per vertex
-  std::priority_queue<Step> queue_;
-  std::vector<std::optional<double>> gain_;  // per vertex, of its valid step
 };
 
 }  // namespace
