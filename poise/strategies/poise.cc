@@ -25,15 +25,16 @@
 #include <chrono>
 #include <limits>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "poise/base/in_parallel.h"
 #include "poise/partition/from_scratch.h"
 #include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
 #include "poise/search/even_subphases.h"
 #include "poise/search/local_search.h"
+#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -134,32 +135,27 @@ Result perturb(const Problem& problem, const Placement& start, std::uint64_t pla
   return finish(problem, relaxation);
 }
 
-std::uint64_t place_cap_bytes(const Knobs& knobs) {
-  return static_cast<std::uint64_t>(knobs["memory_bytes"]);
-}
-
 class Search {
  public:
-  Search(const Problem& problem, const Knobs& knobs)
+  Search(const Problem& problem, const PoiseOptions& options)
       : problem_(problem),
-        steps_(knobs["steps"]),
-        threads_(static_cast<unsigned>(knobs["threads"])),
-        place_cap_bytes_(place_cap_bytes(knobs)),
+        steps_(options.steps),
+        threads_(options.threads),
+        place_cap_bytes_(options.memory_bytes),
         best_(*refine_from(problem, fitted(problem.current), place_cap_bytes_)) {}
 
   void try_other_starts() {
     const bool is_far_from_bound =
         best_.metrics.makespan_s > kFarFromBound * best_.metrics.makespan_bound_s;
     if ((is_far_from_bound || messages_exceed(kMessagesRule)) && pays())
-      try_from(parse_strategy("greedy_comm").rebalance(problem_));
+      try_from(greedy_comm(problem_));
     const bool hubs_rule = this->hubs_rule();
     if (messages_exceed(kMessagesWeigh) && !hubs_rule && pays())
       try_from(placed_from_scratch(problem_, {.attempts = 2, .climbs = 0, .threads = threads_}),
                kClearly * best_.metrics.iteration_s);  // descent from there makes more traffic
-    if (messages_exceed(kMessagesRule) && pays())
-      try_from(parse_strategy("nuco").rebalance(problem_));
+    if (messages_exceed(kMessagesRule) && pays()) try_from(nuco(problem_));
     if (messages_exceed(hubs_rule ? kMessagesWeigh : kMessagesRule) && pays())
-      try_from(parse_strategy("refine_comm").rebalance(problem_));
+      try_from(refine_comm(problem_));
   }
 
   /// Where many tasks share a place, single moves end on a plateau on which all places are equally
@@ -183,15 +179,10 @@ class Search {
   bool pass(std::uint64_t number) {
     if (best_.metrics.iteration_s <= best_.metrics.makespan_bound_s) return false;
     std::vector<std::optional<Result>> trials(kTrials);
-    const auto run = [&](unsigned first) {
-      for (unsigned i = first; i < kTrials; i += threads_)
-        trials[i] = perturb(problem_, best_.placement, place_cap_bytes_,
-                            mix(problem_.seed + kTrials * number + i + 1));
-    };
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < std::min(threads_, kTrials); ++i) others.emplace_back(run, i);
-    run(0);
-    others.clear();
+    in_parallel(kTrials, threads_, [&](std::size_t i) {
+      trials[i] = perturb(problem_, best_.placement, place_cap_bytes_,
+                          mix(problem_.seed + kTrials * number + i + 1));
+    });
     ++passes_in_vain_;
     for (auto& trial : trials)
       if (total_s(trial->metrics) < total_s(best_.metrics)) {
@@ -274,24 +265,33 @@ class Search {
 
 }  // namespace
 
-Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
-  if (knobs["from_scratch"] != 0)
-    return within_memory(
-        problem.machine, problem.workload, problem.current,
-        placed_from_scratch(problem, {.threads = static_cast<unsigned>(knobs["threads"])}),
-        place_cap_bytes(knobs));
+Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
+  if (options.from_scratch)
+    return within_memory(problem.machine, problem.workload, problem.current,
+                         placed_from_scratch(problem, {.threads = options.threads}),
+                         options.memory_bytes);
   // The one clock among the strategies, and only where a budget asks for it.
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(knobs["budget_s"]);
-  Search search(problem, knobs);
+  const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
+  Search search(problem, options);
   search.try_other_starts();
   search.polish();
   bool goes_on = true;
   std::uint64_t number = 0;
-  for (; goes_on && number < knobs["passes"]; ++number) goes_on = search.pass(number);
-  if (knobs["budget_s"] > 0)
+  for (; goes_on && static_cast<double>(number) < options.passes; ++number)
+    goes_on = search.pass(number);
+  if (options.budget_s > 0)
     for (; goes_on && Clock::now() < end; ++number) goes_on = search.pass(number);
   return std::move(search).result();
+}
+
+Placement poise_strategy(const Problem& problem, const Knobs& knobs) {
+  return poise_strategy(problem, {.steps = knobs["steps"],
+                                  .from_scratch = knobs["from_scratch"] != 0,
+                                  .memory_bytes = static_cast<std::uint64_t>(knobs["memory_bytes"]),
+                                  .passes = knobs["passes"],
+                                  .budget_s = knobs["budget_s"],
+                                  .threads = static_cast<unsigned>(knobs["threads"])});
 }
 
 }  // namespace poise
