@@ -11,10 +11,6 @@ namespace poise::graphs {
 
 namespace {
 
-constexpr int kPasses = 2;
-/// A pass ends after so many moves without a new best.
-constexpr Vertex kPatience = 24, kPatienceShare = 64;
-
 /// A vertex that would lower the cut by `gain` if it changed sides; stale once the gain changed.
 struct Move {
   double gain;
@@ -29,9 +25,11 @@ Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 class Bisection {
  public:
   /// Starts with these sides, all right if there are none; what is fixed to the left is there.
-  Bisection(const Graph& graph, const Split& split, std::span<const Side> sides = {})
+  Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
+            std::span<const Side> sides = {})
       : graph_(graph),
         split_(split),
+        tuning_(tuning),
         side_(graph.num_vertices(), Side::right),
         gain_(graph.num_vertices(), 0),
         is_skipped_(graph.num_vertices(), 0) {
@@ -66,7 +64,7 @@ class Bisection {
   }
 
   void improve() {
-    for (int pass = 0; pass < kPasses; ++pass)
+    for (int pass = 0; pass < tuning_.bisection_passes; ++pass)
       if (!improve_once()) return;
   }
 
@@ -124,7 +122,8 @@ class Bisection {
     std::size_t best_length = 0;
     std::vector<Vertex> moved;
     const Vertex size = graph_.num_vertices();
-    const std::size_t patience = std::min(kPatience, size / 4) + size / kPatienceShare;
+    const std::size_t patience =
+        std::min(tuning_.bisection_patience, size / 4) + size / tuning_.bisection_patience_share;
     while (moved.size() - best_length < patience) {
       const Vertex v = next_move();
       if (v == graph_.num_vertices()) break;
@@ -184,6 +183,7 @@ class Bisection {
 
   const Graph& graph_;
   const Split& split_;
+  const Tuning& tuning_;
   std::vector<Side> side_;
   std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
@@ -209,7 +209,7 @@ Vertex far_from(const Graph& graph, Vertex start) {
 
 }  // namespace
 
-std::vector<Side> bisect(const Graph& graph, const Split& split) {
+std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
   if (graph.num_vertices() == 0) return {};
   const Vertex near_end = far_from(graph, 0);
   std::vector<Vertex> seeds{near_end, far_from(graph, near_end)};
@@ -220,7 +220,7 @@ std::vector<Side> bisect(const Graph& graph, const Split& split) {
     if (std::find(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(i), seeds[i]) !=
         seeds.begin() + static_cast<std::ptrdiff_t>(i))
       continue;
-    Bisection next(graph, split);
+    Bisection next(graph, split, tuning);
     next.grow(seeds[i]);
     next.improve();
     if (!best || next.score() < best->score()) best.emplace(std::move(next));
@@ -228,8 +228,9 @@ std::vector<Side> bisect(const Graph& graph, const Split& split) {
   return std::move(*best).sides();
 }
 
-void improve(const Graph& graph, const Split& split, std::vector<Side>& sides) {
-  Bisection bisection(graph, split, sides);
+void improve(const Graph& graph, const Split& split, std::vector<Side>& sides,
+             const Tuning& tuning) {
+  Bisection bisection(graph, split, tuning, sides);
   bisection.improve();
   sides = std::move(bisection).sides();
 }

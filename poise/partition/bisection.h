@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "poise/partition/graph.h"
+#include "poise/search/tuning.h"
 
 namespace poise::graphs {
 
@@ -21,10 +22,11 @@ struct Split {
 /// The side of each vertex. Grows the left from vertices far apart, improves each by moving
 /// vertices singly with hill climbing, and takes the one closest to its weight, then of least cut.
 /// O((vertices + edges) log vertices).
-std::vector<Side> bisect(const Graph& graph, const Split& split);
+std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning = kTuning);
 
 /// Moves vertices singly, with hill climbing, to get closer to the weight, then to cut less. Those
 /// that are fixed must be on their side. O((vertices + edges) log vertices).
-void improve(const Graph& graph, const Split& split, std::vector<Side>& sides);
+void improve(const Graph& graph, const Split& split, std::vector<Side>& sides,
+             const Tuning& tuning = kTuning);
 
 }  // namespace poise::graphs

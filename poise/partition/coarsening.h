@@ -8,10 +8,6 @@
 
 namespace poise::graphs {
 
-/// A hierarchy that is refined on each of its levels ends before one that would keep more than this
-/// part of the vertices.
-inline constexpr double kMostKept = 0.95;
-
 struct Matching {
   std::vector<Vertex> group_of;  // per vertex
   Vertex num_groups = 0;

@@ -20,7 +20,6 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-constexpr double kTolerance = 0.05;
 /// Sums that differ by less differ by rounding.
 constexpr double kEqual = 1 + 1e-9;
 
@@ -52,29 +51,30 @@ Placement brought_home(const Problem& problem, const Distances& distances, const
 Placement under_cap(const Problem& problem, const Distances& distances, const Graph& graph,
                     double cap_s, const Sections& sections) {
   Placement cut(multisection(distances, problem.machine, graph, sections));
-  graphs::hold_load_cap(problem, graph, cap_s, cut);
+  graphs::hold_load_cap(problem, graph, cap_s, cut, sections.tuning);
   const double cut_s = makespan_s(problem, cut);
   if (cut_s <= kEqual * cap_s) return cut;
   Placement listed = longest_first(problem);
-  graphs::hold_load_cap(problem, graph, cap_s, listed);
+  graphs::hold_load_cap(problem, graph, cap_s, listed, sections.tuning);
   return makespan_s(problem, listed) < cut_s ? listed : cut;
 }
 
 }  // namespace
 
-Placement placed_from_scratch(const Problem& problem, const Effort& effort) {
-  const double cap_s = load_cap_s(problem, 1 + kTolerance);
+Placement placed_from_scratch(const Problem& problem, const Effort& effort, const Tuning& tuning) {
+  const double tolerance = tuning.cap_tolerance;
+  const double cap_s = load_cap_s(problem, 1 + tolerance);
   const Distances distances(problem);
   const Graph graph = traffic_graph(problem);
-  std::vector<double> shares = shares_under_cap(problem, cap_s, kTolerance);
+  std::vector<double> shares = shares_under_cap(problem, cap_s, tolerance);
   const std::vector<Part> fixed = fixed_parts(problem);
   Placement placement =
       under_cap(problem, distances, graph, cap_s,
-                {shares, kTolerance, fixed, effort.attempts, effort.climbs, effort.threads});
-  for (double& share : shares) share *= 1 + kTolerance;
+                {shares, tolerance, fixed, effort.attempts, effort.climbs, effort.threads, tuning});
+  for (double& share : shares) share *= 1 + tolerance;
   std::vector<PlaceId> places(shares.size());
   std::iota(places.begin(), places.end(), 0);
-  descend_on_traffic(distances, places, graph, shares, fixed, effort.climbs, placement);
+  descend_on_traffic({distances, places, graph, shares, fixed, effort.climbs, tuning}, placement);
   return fixed.empty()
              ? brought_home(problem, distances, graph, shares, cap_s, std::move(placement))
              : placement;

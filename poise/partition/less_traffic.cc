@@ -9,21 +9,16 @@
 
 namespace poise {
 
-namespace {
-
-/// What a place that is as busy as all others may take on while traffic falls.
-constexpr double kSlack = 0.005;
-
-}  // namespace
-
-Placement with_less_traffic(const Problem& problem, Placement placement) {
+Placement with_less_traffic(const Problem& problem, Placement placement, const Tuning& tuning) {
   const graphs::Graph graph = traffic_graph(problem);
   std::vector<double> caps(problem.machine.num_places(), 0);
   for (TaskId t = 0; t < graph.num_vertices(); ++t) caps[placement.of(t)] += graph.weight[t];
-  for (double& cap : caps) cap *= 1 + kSlack;
+  for (double& cap : caps) cap *= 1 + tuning.polish_slack;
   std::vector<PlaceId> places(caps.size());
   std::iota(places.begin(), places.end(), 0);
-  cycle_on_traffic(Distances(problem), places, graph, caps, fixed_parts(problem), 0, placement);
+  const Distances distances(problem);
+  const std::vector<graphs::Part> fixed = fixed_parts(problem);
+  cycle_on_traffic({distances, places, graph, caps, fixed, 0, tuning}, placement);
   return placement;
 }
 

@@ -38,10 +38,6 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1 + 1e-12;
 constexpr double kWorthwhile = 1 - 1e-6;
-constexpr std::size_t kPartnersTried = 12;
-constexpr std::size_t kHeaviestTried = 4;
-/// Steps that only lower the busiest places, without reaching the cap, per place.
-constexpr std::size_t kLoweringStepsPerPlace = 8;
 
 struct Range {
   PlaceId first, last;
@@ -91,11 +87,13 @@ class EnclosingGroups {
 
 class LoadCap {
  public:
-  LoadCap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement)
+  LoadCap(const Problem& problem, const Graph& graph, double cap_s, const Tuning& tuning,
+          Placement& placement)
       : machine_(problem.machine),
         tasks_(problem.workload.tasks),
         graph_(graph),
         cap_s_(cap_s * kRounding),
+        tuning_(tuning),
         placement_(placement),
         groups_(machine_),
         busy_s_(fixed_work_s(machine_, problem.workload, problem.current)),
@@ -234,7 +232,7 @@ class LoadCap {
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
       // The least busy one of each of a few equal pieces of the range.
-      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(kPartnersTried, size));
+      const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.cap_partners, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
           return range.first + static_cast<PlaceId>(std::uint64_t{size} * piece / pieces);
@@ -246,7 +244,7 @@ class LoadCap {
     std::sort(found.begin(), found.end(), [&](PlaceId a, PlaceId b) {
       return busy_s_[a] != busy_s_[b] ? busy_s_[a] < busy_s_[b] : a < b;
     });
-    found.resize(std::min(found.size(), kPartnersTried));
+    found.resize(std::min(found.size(), tuning_.cap_partners));
     return found;
   }
 
@@ -279,7 +277,7 @@ class LoadCap {
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
       return tasks_[a].load_s != tasks_[b].load_s ? tasks_[a].load_s > tasks_[b].load_s : a < b;
     });
-    heaviest.resize(std::min(heaviest.size(), kHeaviestTried));
+    heaviest.resize(std::min(heaviest.size(), tuning_.cap_heaviest));
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
         for (const TaskId t : heaviest)
@@ -309,7 +307,7 @@ class LoadCap {
       if (busy_s_[p] > cap_s_) busiest.push({busy_s_[p], p});
     };
     for (PlaceId p = 0; p < machine_.num_places(); ++p) watch(p);
-    std::size_t steps_left = kLoweringStepsPerPlace * machine_.num_places();
+    std::size_t steps_left = tuning_.cap_steps_per_place * machine_.num_places();
     while (!busiest.empty() && steps_left > 0) {
       const auto [busy_s, p] = busiest.top();
       busiest.pop();
@@ -328,6 +326,7 @@ class LoadCap {
   const std::vector<Task>& tasks_;
   const Graph& graph_;
   double cap_s_;
+  const Tuning& tuning_;
   Placement& placement_;
   EnclosingGroups groups_;
   std::vector<double> busy_s_;
@@ -341,8 +340,9 @@ class LoadCap {
 
 }  // namespace
 
-void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement) {
-  LoadCap(problem, graph, cap_s, placement).run();
+void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
+                   const Tuning& tuning) {
+  LoadCap(problem, graph, cap_s, tuning, placement).run();
 }
 
 }  // namespace graphs

@@ -5,6 +5,7 @@
 
 #include "poise/partition/graph.h"
 #include "poise/placement/problem.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
@@ -23,7 +24,8 @@ namespace graphs {
 /// else to the least busy one: in the finest group of the machine first, then in wider ones. Where
 /// no single task fits anywhere, two tasks are exchanged, and where the cap is out of reach, the
 /// busiest places are lowered as far as moves and exchanges can. Pinned tasks stay.
-void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement);
+void hold_load_cap(const Problem& problem, const Graph& graph, double cap_s, Placement& placement,
+                   const Tuning& tuning = kTuning);
 
 }  // namespace graphs
 }  // namespace poise

@@ -18,10 +18,6 @@ namespace {
 
 using namespace graphs;
 
-constexpr Vertex kCoarsest = 80;
-/// Smaller graphs are not worth a thread.
-constexpr Vertex kLeastForThread = 4'000;
-
 double weight_of(const Graph& graph) {
   return std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
 }
@@ -35,24 +31,26 @@ std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> c
 }
 
 /// Cuts a graph in two by way of a graph of half the vertices.
-std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split) {
-  if (graph.num_vertices() > kCoarsest) {
+std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
+  if (graph.num_vertices() > tuning.coarsest) {
     std::vector<Part> fixed;
     for (const Side side : split.fixed) fixed.push_back(part_of(side));
-    const Matching matching = match_heavy_edges(graph, fixed, 3 * weight_of(graph) / kCoarsest);
-    if (matching.num_groups < kMostKept * graph.num_vertices()) {
+    const Matching matching = match_heavy_edges(
+        graph, fixed, tuning.heaviest_in_cut * weight_of(graph) / tuning.coarsest);
+    if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
       Split coarse = split;
       coarse.fixed.assign(matching.num_groups, Side::either);
       for (Vertex v = 0; v < graph.num_vertices(); ++v)
         if (split.fixed[v] != Side::either) coarse.fixed[matching.group_of[v]] = split.fixed[v];
       std::vector<Side> sides =
-          mapped(multilevel_bisect(contract(graph, matching.group_of, matching.num_groups), coarse),
+          mapped(multilevel_bisect(contract(graph, matching.group_of, matching.num_groups), coarse,
+                                   tuning),
                  matching.group_of);
-      improve(graph, split, sides);
+      improve(graph, split, sides, tuning);
       return sides;
     }
   }
-  return bisect(graph, split);
+  return bisect(graph, split, tuning);
 }
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
@@ -96,8 +94,9 @@ class Multisection {
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
     const bool are_places = last - first == siblings.count();  // left to the caller: all at once
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
-      cycle_on_traffic(distances_, siblings.places(), graph, caps_of(graph, siblings),
-                       siblings.fixed, sections_.climbs, group_of);
+      cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
+                        siblings.fixed, sections_.climbs, sections_.tuning},
+                       group_of);
     const Groups groups = arrange(group_of.places(), siblings.count());
     std::vector<Graph> graphs;
     std::vector<std::vector<Vertex>> names_of(siblings.count());
@@ -105,7 +104,7 @@ class Multisection {
       graphs.push_back(subgraph(graph, groups, group));
       for (const Vertex v : groups.of(group)) names_of[group].push_back(names[v]);
     }
-    if (graph.num_vertices() < kLeastForThread) threads = 1;
+    if (graph.num_vertices() < sections_.tuning.min_vertices_for_thread) threads = 1;
     graph = {};
     spread_each(graphs, names_of, siblings, 0, siblings.count(), threads);
   }
@@ -130,8 +129,8 @@ class Multisection {
   void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
              Part first, Part last, unsigned threads, Placement& group_of) const {
     const Part middle = first + (last - first + 1) / 2;
-    const std::vector<Side> sides =
-        multilevel_bisect(graph, split_at(graph, names, siblings, first, middle, last));
+    const std::vector<Side> sides = multilevel_bisect(
+        graph, split_at(graph, names, siblings, first, middle, last), sections_.tuning);
     std::vector<Vertex> is_right(graph.num_vertices());
     for (Vertex v = 0; v < graph.num_vertices(); ++v) is_right[v] = sides[v] == Side::right;
     const Groups groups = arrange(is_right, 2);
@@ -144,7 +143,7 @@ class Multisection {
         for (const Vertex v : inside) group_of.move(v, from);
     };
     run_both(
-        graph.num_vertices() < kLeastForThread ? 1 : threads,
+        graph.num_vertices() < sections_.tuning.min_vertices_for_thread ? 1 : threads,
         [&](unsigned some) { go_on(0, first, middle, some); },
         [&](unsigned some) { go_on(1, middle, last, some); });
   }

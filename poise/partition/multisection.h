@@ -7,6 +7,7 @@
 #include "poise/machine/machine.h"
 #include "poise/partition/distances.h"
 #include "poise/partition/partition.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
@@ -18,6 +19,7 @@ struct Sections {
   unsigned attempts = 4;                 // at each cut; more cut less
   unsigned climbs = 2;                   // after the cuts between several groups; 0: no cycle
   unsigned threads = 1;                  // halves cut at once; the answer is the same
+  const Tuning& tuning = kTuning;
 };
 
 /// The place of each vertex. Level by level, coarsest first, where messages cost most, groups are

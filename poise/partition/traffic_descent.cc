@@ -21,39 +21,28 @@ using graphs::Part;
 using graphs::Target;
 using graphs::Vertex;
 
-constexpr int kMostPasses = 4;
-/// Of the places that a task talks to, those that draw it most are tried.
-constexpr std::size_t kMostTargets = 8;
-/// Of the tasks at a place, so many are considered for an exchange.
-constexpr std::size_t kMostPartners = 24;
-/// A climb ends after so many moves without a new best, and a share of the tasks.
-constexpr std::size_t kPatience = 50, kPatienceShare = 100;
-
-/// Cycles coarsen to so many vertices per place, of at most so many times their average weight.
-constexpr double kCoarsestPerPlace = 10, kHeaviest = 1.5;
-
 struct Near {
   PlaceId place;
   double affinity;
 };
 class Descent {
  public:
-  Descent(const Distances& distances, std::span<const PlaceId> places, const Graph& graph,
-          std::span<const double> caps, std::span<const Part> fixed, Placement& placement)
-      : distances_(distances),
-        places_(places),
-        graph_(graph),
-        caps_(caps),
-        fixed_(fixed),
+  Descent(const TrafficDescent& given, Placement& placement)
+      : distances_(given.distances),
+        places_(given.places),
+        graph_(given.graph),
+        caps_(given.caps),
+        fixed_(given.fixed),
+        tuning_(given.tuning),
         placement_(placement),
-        weight_(caps.size(), 0),
-        members_(caps.size()),
-        pull_(caps.size(), 0) {
-    for (Vertex v = 0; v < graph.num_vertices(); ++v) {
-      weight_[at(v)] += graph.weight[v];
+        weight_(caps_.size(), 0),
+        members_(caps_.size()),
+        pull_(caps_.size(), 0) {
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
+      weight_[at(v)] += graph_.weight[v];
       members_[at(v)].push_back(v);
     }
-    is_due_.assign(graph.num_vertices(), 1);
+    is_due_.assign(graph_.num_vertices(), 1);
   }
 
   /// Every task that is due takes its best step that gains. False if there was none.
@@ -69,7 +58,8 @@ class Descent {
   /// False if no better state was seen.
   bool climb() {
     return graphs::climb(graph_, *this, [&](std::size_t) {
-      return graphs::ClimbLimits{kPatience + graph_.num_vertices() / kPatienceShare};
+      return graphs::ClimbLimits{tuning_.climb_patience +
+                                 graph_.num_vertices() / tuning_.climb_patience_share};
     });
   }
 
@@ -120,12 +110,12 @@ class Descent {
     if (near_.empty() || (near_.size() == 1 && near_[0].place == own)) return std::nullopt;
     const double cost = cost_at(own);
     candidates_.assign(near_.begin(), near_.end());
-    if (candidates_.size() > kMostTargets) {
-      std::nth_element(candidates_.begin(), candidates_.begin() + kMostTargets, candidates_.end(),
-                       [](const Near& a, const Near& b) {
+    if (std::ssize(candidates_) > tuning_.descent_targets) {
+      std::nth_element(candidates_.begin(), candidates_.begin() + tuning_.descent_targets,
+                       candidates_.end(), [](const Near& a, const Near& b) {
                          return std::tie(b.affinity, a.place) < std::tie(a.affinity, b.place);
                        });
-      candidates_.resize(kMostTargets);
+      candidates_.resize(static_cast<std::size_t>(tuning_.descent_targets));
     }
     std::optional<Target> best;
     for (const Near& near : candidates_) {
@@ -164,7 +154,7 @@ class Descent {
     double best = 0;
     std::optional<Vertex> partner;
     const std::span<const Vertex> members = members_[wanted.part];
-    for (const Vertex u : members.first(std::min(members.size(), kMostPartners))) {
+    for (const Vertex u : members.first(std::min(members.size(), tuning_.descent_partners))) {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
@@ -191,6 +181,7 @@ class Descent {
   const Graph& graph_;
   const std::span<const double> caps_;
   const std::span<const Part> fixed_;
+  const Tuning& tuning_;
   Placement& placement_;
   std::vector<double> weight_;                // per place
   std::vector<std::vector<Vertex>> members_;  // per place
@@ -201,25 +192,22 @@ class Descent {
 
 }  // namespace
 
-void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                        const Graph& graph, std::span<const double> caps,
-                        std::span<const Part> fixed, unsigned climbs, Placement& placement) {
-  Descent descent(distances, places, graph, caps, fixed, placement);
-  for (int i = 0; i < kMostPasses && descent.pass(); ++i) {
+void descend_on_traffic(const TrafficDescent& given, Placement& placement) {
+  Descent descent(given, placement);
+  for (int i = 0; i < given.tuning.descent_passes && descent.pass(); ++i) {
   }
-  for (unsigned i = 0; i < climbs && descent.climb(); ++i) {
+  for (unsigned i = 0; i < given.climbs && descent.climb(); ++i) {
   }
 }
 
-void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                      const Graph& graph, std::span<const double> caps, std::span<const Part> fixed,
-                      unsigned climbs, Placement& placement) {
-  const double coarsest = kCoarsestPerPlace * static_cast<double>(places.size());
+void cycle_on_traffic(const TrafficDescent& given, Placement& placement) {
+  const auto& [distances, places, graph, caps, fixed, climbs, tuning] = given;
+  const double coarsest = tuning.descent_coarsest * static_cast<double>(places.size());
   if (graph.num_vertices() > coarsest) {
     const double weight = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
     const Matching matching =
-        match_heavy_edges(graph, placement.places(), kHeaviest * weight / coarsest);
-    if (matching.num_groups < graphs::kMostKept * graph.num_vertices()) {
+        match_heavy_edges(graph, placement.places(), tuning.descent_heaviest * weight / coarsest);
+    if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
       Placement coarse(matching.num_groups);
       std::vector<Part> coarse_fixed(fixed.empty() ? 0 : matching.num_groups, graphs::kFree);
       for (Vertex v = 0; v < graph.num_vertices(); ++v) {
@@ -227,13 +215,14 @@ void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> place
         if (!fixed.empty() && fixed[v] != graphs::kFree)
           coarse_fixed[matching.group_of[v]] = fixed[v];
       }
-      cycle_on_traffic(distances, places, contract(graph, matching.group_of, matching.num_groups),
-                       caps, coarse_fixed, climbs, coarse);
+      const Graph coarse_graph = contract(graph, matching.group_of, matching.num_groups);
+      cycle_on_traffic({distances, places, coarse_graph, caps, coarse_fixed, climbs, tuning},
+                       coarse);
       for (Vertex v = 0; v < graph.num_vertices(); ++v)
         placement.move(v, coarse.of(matching.group_of[v]));
     }
   }
-  descend_on_traffic(distances, places, graph, caps, fixed, climbs, placement);
+  descend_on_traffic(given, placement);
 }
 
 double traffic(const Distances& distances, const Graph& graph, const Placement& placement) {

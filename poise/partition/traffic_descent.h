@@ -6,25 +6,32 @@
 #include "poise/partition/distances.h"
 #include "poise/partition/partition.h"
 #include "poise/placement/placement.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
-/// Lowers the sum over the graph's edges of affinity times the distance between their places. Place
-/// i of the placement stands for places[i], maybe the first of a group. Nothing moves to a place
-/// that would then hold more than its cap, in the graph's weights; where a task would gain but
-/// finds no room, it changes places with one of those there. What is fixed stays (empty: nothing
-/// is). A few climbs follow: steps by best gain, good or bad, each task once, and undone back to
-/// the best state seen (Fiduccia and Mattheyses, for places at distances). O((vertices + edges) log
-/// vertices), a few passes.
-void descend_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                        const graphs::Graph& graph, std::span<const double> caps,
-                        std::span<const graphs::Part> fixed, unsigned climbs, Placement& placement);
+/// A graph of tasks whose mapping is to be improved.
+struct TrafficDescent {
+  const Distances& distances;
+  std::span<const PlaceId> places;  // place i of a placement stands for places[i], which may be
+                                    // the first of a group
+  const graphs::Graph& graph;
+  std::span<const double> caps;         // per place the weight that it may hold
+  std::span<const graphs::Part> fixed;  // per vertex its place or kFree; empty: all are free
+  unsigned climbs;                      // hill climbs at the end
+  const Tuning& tuning = kTuning;
+};
+
+/// Lowers the sum over the graph's edges of affinity times the distance between their places.
+/// Each vertex moves to the place where that gains most and the cap leaves room; where a vertex
+/// would gain but finds no room, it changes places with one of those there. A few hill climbs
+/// follow (climb.h). O((vertices + edges) log vertices), a few passes.
+void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
 /// The same by way of smaller and smaller graphs whose vertices are what a place holds together, so
-/// that whole clusters change places: a V-cycle (Walshaw, 2004). Twice the time.
-void cycle_on_traffic(const Distances& distances, std::span<const PlaceId> places,
-                      const graphs::Graph& graph, std::span<const double> caps,
-                      std::span<const graphs::Part> fixed, unsigned climbs, Placement& placement);
+/// that whole clusters change places: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
+/// optimisation problems", 2004). Twice the time.
+void cycle_on_traffic(const TrafficDescent& descent, Placement& placement);
 
 /// That sum, each edge once.
 double traffic(const Distances& distances, const graphs::Graph& graph, const Placement& placement);

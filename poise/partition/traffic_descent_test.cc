@@ -30,7 +30,7 @@ struct PairDrawnAway {
   double traffic_after(decltype(descend_on_traffic)& descend) {
     const Placement current = placement;
     const Distances distances({machine, workload, current, machine.costs(), 1});
-    descend(distances, places, graph, caps, fixed, 0, placement);
+    descend({distances, places, graph, caps, fixed, 0}, placement);
     return traffic(distances, graph, placement);
   }
 };

@@ -15,16 +15,6 @@ namespace poise {
 
 namespace {
 
-/// A step gains this part of the sum, and all together that part of the iteration, or they are not
-/// worth their migrations.
-constexpr double kLeastGain = 5e-4, kWorthIt = 5e-3;
-
-/// Of moves and exchanges, however few tasks there are, and for each: in all a millisecond for some
-/// 500. Ten times as many gained nothing on recorded phases of 480 and 960 tasks.
-constexpr std::uint64_t kLooksOfAnySize = 1'000, kLooksPerTask = 40;
-
-constexpr std::size_t kMostLoads = std::size_t{1} << 24;  // 128 MB
-
 /// A task leaves one place of a pair for the other, and maybe another comes back.
 struct Step {
   TaskId task;
@@ -32,9 +22,10 @@ struct Step {
   std::optional<TaskId> partner = std::nullopt;
 };
 
-class Evening {
+class EvenSubphases {
  public:
-  Evening(const Problem& problem, const Subphases& subphases, Placement placement)
+  EvenSubphases(const Problem& problem, const Subphases& subphases, const Tuning& tuning,
+                Placement placement)
       : problem_(problem),
         machine_(problem.machine),
         count_(subphases.count()),
@@ -44,7 +35,8 @@ class Evening {
         received_(received(problem.workload)),
         tasks_at_(machine_.num_places()),
         rest_s_(count_, 0),
-        most_looks_(kLooksOfAnySize + kLooksPerTask * problem.workload.num_tasks()) {
+        max_looks_(tuning.min_looks +
+                   tuning.subphase_looks_per_task * problem.workload.num_tasks()) {
     for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
       for (std::uint32_t s = 0; s < count_; ++s) load_s_.push_back(subphases.load_s(t, s));
       if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
@@ -54,11 +46,11 @@ class Evening {
     find_busiest();
     double sum_s = 0;
     for (const Busiest& busiest : busiest_) sum_s += busiest[0].first;
-    least_gain_s_ = kLeastGain * sum_s;
+    least_gain_s_ = tuning.subphase_min_gain * sum_s;
   }
 
   Placement run() && {
-    while (looks_ < most_looks_ && even_all()) {
+    while (looks_ < max_looks_ && even_all()) {
     }
     return std::move(placement_);
   }
@@ -88,7 +80,7 @@ class Evening {
     bool has_changed = false;
     for (const PlaceId p : busy)
       for (PlaceId q = 0; q < machine_.num_places(); ++q)
-        while (p != q && looks_ < most_looks_ && even_pair(p, q)) has_changed = true;
+        while (p != q && looks_ < max_looks_ && even_pair(p, q)) has_changed = true;
     return has_changed;
   }
 
@@ -105,7 +97,7 @@ class Evening {
     for (const TaskId t : tasks_at_[p]) look_at({t, p, q});
     for (const TaskId t : tasks_at_[q]) look_at({t, q, p});
     for (const TaskId t : tasks_at_[p]) {
-      if (best_ || looks_ > most_looks_) break;
+      if (best_ || looks_ > max_looks_) break;
       for (const TaskId u : tasks_at_[q]) look_at({t, p, q, u});
     }
     if (best_) carry_out(*best_);
@@ -182,23 +174,24 @@ class Evening {
 
   double least_gain_s_ = 0, best_gain_s_ = 0;
   std::optional<Step> best_;
-  const std::uint64_t most_looks_;
+  const std::uint64_t max_looks_;
   std::uint64_t looks_ = 0;
 };
 
 }  // namespace
 
-Placement even_in_subphases(Placement placement, const Problem& problem) {
+Placement even_in_subphases(Placement placement, const Problem& problem, const Tuning& tuning) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   if (!workload.memory.empty()) return placement;
   const Subphases subphases(workload);
   const std::size_t num_loads = std::size_t{workload.num_tasks()} * subphases.count();
-  if (subphases.count() == 1 || num_loads > kMostLoads) return placement;
-  Placement evened = Evening(problem, subphases, placement).run();
+  if (subphases.count() == 1 || num_loads > tuning.subphase_max_loads) return placement;
+  Placement evened = EvenSubphases(problem, subphases, tuning, placement).run();
   const auto iteration_s = [&](const Placement& after) {
     return evaluate(machine, workload, costs, current, after).iteration_s;
   };
-  const bool is_worth_it = iteration_s(evened) < (1 - kWorthIt) * iteration_s(placement);
+  const bool is_worth_it =
+      iteration_s(evened) < (1 - tuning.subphase_min_total) * iteration_s(placement);
   return is_worth_it ? evened : placement;
 }
 

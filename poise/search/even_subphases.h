@@ -3,6 +3,7 @@
 
 #include "poise/placement/placement.h"
 #include "poise/placement/problem.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
@@ -15,6 +16,7 @@ namespace poise {
 /// messages; tasks that are not movable stay. The placement itself comes back where loads are not
 /// known by subphase, where tasks tell their memory, and where there is little to gain.
 /// O((tasks + places) * subphases).
-Placement even_in_subphases(Placement placement, const Problem& problem);
+Placement even_in_subphases(Placement placement, const Problem& problem,
+                            const Tuning& tuning = kTuning);
 
 }  // namespace poise

@@ -11,20 +11,6 @@ namespace {
 
 constexpr TaskId kNobody = ~TaskId{0};
 
-/// A task that talks to hundreds is tried only at the places that it exchanges most with.
-constexpr std::size_t kMaxPartners = 12;
-
-/// Of the tasks that send to a place, those that it spends most time on are tried nearer.
-constexpr std::size_t kMaxPulls = 8;
-
-/// Looks that a stage may take however few tasks there are.
-constexpr std::uint64_t kLooksOfAnySize = 1'000;
-
-/// On a torus and its like, so many near nodes are looked at, which on more nodes than this would
-/// take too long to find.
-constexpr std::size_t kNearNodes = 6;
-constexpr NodeId kMostNodes = 4'096;
-
 std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
   std::vector<double> busy_s(num_places);
   for (PlaceId p = 0; p < num_places; ++p) busy_s[p] = std::max(0.0, times.busy_s(p));
@@ -33,11 +19,12 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 
 }  // namespace
 
-Relaxation::Relaxation(const Problem& problem, const Placement& start,
-                       std::uint64_t place_cap_bytes)
+LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
+                         std::uint64_t place_cap_bytes, const Tuning& tuning)
     : machine_(problem.machine),
       workload_(problem.workload),
       home_(problem.current),
+      tuning_(tuning),
       times_(problem.machine, problem.workload, problem.costs, start),
       around_(problem, times_),
       room_(problem.machine, problem.workload, start, place_cap_bytes),
@@ -49,26 +36,26 @@ Relaxation::Relaxation(const Problem& problem, const Placement& start,
     if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
 }
 
-double Relaxation::peak_s() const {
+double LocalSearch::peak_s() const {
   double peak_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p) peak_s = std::max(peak_s, times_.busy_s(p));
   return peak_s;
 }
 
-double Relaxation::average_s() const {
+double LocalSearch::average_s() const {
   double sum_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p) sum_s += times_.busy_s(p);
   return sum_s / machine_.num_places();
 }
 
-double Relaxation::potential(double busy_s) const {
+double LocalSearch::potential(double busy_s) const {
   double base = busy_s * per_scale_, power = 1;
   for (int e = exponent_; e > 0; e >>= 1, base *= base)
     if (e & 1) power *= base;
   return power;
 }
 
-double Relaxation::change_of_trial() const {
+double LocalSearch::change_of_trial() const {
   double change = 0;
   for (const PlaceId p : times_.touched()) {
     change += potential(times_.busy_s(p) + times_.change_s(p)) - potential_of_[p];
@@ -77,7 +64,7 @@ double Relaxation::change_of_trial() const {
 }
 
 /// The least busy place of each group that encloses p.
-void Relaxation::gather_places_near(PlaceId p) {
+void LocalSearch::gather_places_near(PlaceId p) {
   near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
     const Level& level = machine_.levels()[l];
@@ -89,15 +76,15 @@ void Relaxation::gather_places_near(PlaceId p) {
 }
 
 /// Where no level tells which nodes are near: the least busy place of each of the nearest.
-void Relaxation::gather_near_nodes(PlaceId p) {
+void LocalSearch::gather_near_nodes(PlaceId p) {
   const NodeId node = machine_.node_of_place(p);
-  if (machine_.num_nodes() > kMostNodes) return;
+  if (machine_.num_nodes() > tuning_.max_nodes_to_rank) return;
   auto [found, is_new] = near_nodes_.try_emplace(node);
   std::vector<NodeId>& nodes = found->second;
   if (is_new) {
     for (NodeId other = 0; other < machine_.num_nodes(); ++other)
       if (other != node) nodes.push_back(other);
-    const std::size_t kept = std::min(nodes.size(), kNearNodes);
+    const std::size_t kept = std::min(nodes.size(), tuning_.near_nodes);
     std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
                       [&](NodeId a, NodeId b) {
                         return std::pair(machine_.network().latency_factor(a, node), a) <
@@ -111,10 +98,10 @@ void Relaxation::gather_near_nodes(PlaceId p) {
 }
 
 /// Turns to t: the neighbours' places, the least busy place of each enclosing group, and home.
-void Relaxation::gather_destinations(TaskId t, PlaceId from) {
+void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
-  around_.append_heaviest(kMaxPartners, destinations_);
+  around_.append_heaviest(tuning_.max_partner_places, destinations_);
   destinations_.push_back(home_.of(t));
   std::sort(destinations_.begin(), destinations_.end());
   destinations_.erase(std::unique(destinations_.begin(), destinations_.end()), destinations_.end());
@@ -122,14 +109,14 @@ void Relaxation::gather_destinations(TaskId t, PlaceId from) {
 }
 
 /// Of the task gathered.
-double Relaxation::change_of_move(PlaceId to) {
+double LocalSearch::change_of_move(PlaceId to) {
   return around_.worth_at(
       to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
 }
 
 /// Keeps the best move of t, the task gathered, to one of the destinations, if it gains enough.
 /// None that makes a place busier than the busiest can.
-void Relaxation::try_moves(TaskId t, double limit) {
+void LocalSearch::try_moves(TaskId t, double limit) {
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
     if (around_.least_busy_s(to) >= scale_s_ || !room_.fits(t, to)) continue;
@@ -140,7 +127,7 @@ void Relaxation::try_moves(TaskId t, double limit) {
 }
 
 /// The best move of each task at p, and of each task that sends to one and could come nearer.
-void Relaxation::gather_moves(PlaceId p, double limit) {
+void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
@@ -151,7 +138,7 @@ void Relaxation::gather_moves(PlaceId p, double limit) {
 
 /// The best move, to p or near it, of each task that sends to p from elsewhere, where what it sends
 /// takes long enough to matter.
-void Relaxation::gather_pulls(PlaceId p, double limit) {
+void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
   pulls_.clear();
   for (const TaskId t : tasks_at_[p])
@@ -172,12 +159,12 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
   // What p is rid of if the task comes here, less the work that it brings along.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
-  if (pulls_.size() > kMaxPulls) {
-    std::nth_element(pulls_.begin(), pulls_.begin() + kMaxPulls, pulls_.end(),
+  if (std::ssize(pulls_) > tuning_.max_pulls) {
+    std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
                      [](const auto& a, const auto& b) {
                        return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
                      });
-    pulls_.resize(kMaxPulls);
+    pulls_.resize(static_cast<std::size_t>(tuning_.max_pulls));
   }
   for (const auto& [t, worth_s] : pulls_) {
     around_.gather(t);
@@ -189,7 +176,7 @@ void Relaxation::gather_pulls(PlaceId p, double limit) {
 }
 
 /// The tasks at p by load, as gather_swaps asks for them; kept until a task moves.
-const std::vector<std::pair<double, TaskId>>& Relaxation::tasks_by_load(PlaceId p) {
+const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
   auto [found, is_new] = by_load_.try_emplace(p);
   auto& tasks = found->second;
   if (is_new) {
@@ -202,7 +189,7 @@ const std::vector<std::pair<double, TaskId>>& Relaxation::tasks_by_load(PlaceId 
 
 /// Exchanges that would even out p and another place: partners whose load differs by about half of
 /// what their places differ by.
-void Relaxation::gather_swaps(PlaceId p, double limit) {
+void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
     gather_destinations(t, p);
@@ -229,12 +216,12 @@ void Relaxation::gather_swaps(PlaceId p, double limit) {
   }
 }
 
-void Relaxation::open(PlaceId p) {
+void LocalSearch::open(PlaceId p) {
   is_open_[p] = true;
   queue_.push({times_.busy_s(p), p});
 }
 
-void Relaxation::relocate(TaskId t, PlaceId to) {
+void LocalSearch::relocate(TaskId t, PlaceId to) {
   auto& row = tasks_at_[times_.place_of(t)];
   *std::find(row.begin(), row.end(), t) = row.back();
   row.pop_back();
@@ -249,7 +236,7 @@ void Relaxation::relocate(TaskId t, PlaceId to) {
 }
 
 /// Takes the steps found for p, best first, as far as they still gain after those before them.
-bool Relaxation::relax(PlaceId p, const Stage& stage) {
+bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double limit = -stage.least_gain * potential_of_[p];
   steps_.clear();
   gather_moves(p, limit);
@@ -268,7 +255,7 @@ bool Relaxation::relax(PlaceId p, const Stage& stage) {
                     : room_.fits(step.task, step.to)))
         continue;
       is_swap ? times_.try_swap(step.task, step.partner) : times_.try_move(step.task, step.to);
-      if (change_of_trial() > std::min(limit, 0.5 * step.change)) continue;
+      if (change_of_trial() > std::min(limit, tuning_.kept_gain * step.change)) continue;
     }
     relocate(step.task, step.to);
     if (is_swap) relocate(step.partner, from);
@@ -277,7 +264,7 @@ bool Relaxation::relax(PlaceId p, const Stage& stage) {
   return moved;
 }
 
-void Relaxation::run(const Stage& stage) {
+void LocalSearch::run(const Stage& stage) {
   exponent_ = stage.exponent;
   scale_s_ = peak_s();
   per_scale_ = 1 / scale_s_;
@@ -289,11 +276,11 @@ void Relaxation::run(const Stage& stage) {
   }
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t most_looks =
-      looks() + std::min(kLooksOfAnySize +
+  const std::uint64_t max_looks =
+      looks() + std::min(tuning_.min_looks +
                              static_cast<std::uint64_t>(stage.looks * static_cast<double>(entries)),
-                         stage.most_looks);
-  while (!queue_.empty() && visits > 0 && looks() < most_looks) {
+                         stage.max_looks);
+  while (!queue_.empty() && visits > 0 && looks() < max_looks) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     if (!is_open_[p]) continue;
@@ -307,29 +294,28 @@ void Relaxation::run(const Stage& stage) {
     }
     is_open_[p] = false;
     --visits;
-    if (relax(p, stage)) open(p);
+    if (improve(p, stage)) open(p);
   }
   queue_ = {};
 }
 
 /// The busiest every other time, else one that is nearly as busy.
-PlaceId Relaxation::one_of_the_busiest(Random& random) const {
-  constexpr double kNearly = 0.95;
-  const double peak_s = this->peak_s(), floor_s = (random.below(2) == 0 ? 1 : kNearly) * peak_s;
+PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
+  const double peak_s = this->peak_s(),
+               floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * peak_s;
   std::vector<PlaceId> busiest;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)
     if (times_.busy_s(p) >= floor_s) busiest.push_back(p);
   return busiest[random.below(busiest.size())];
 }
 
-void Relaxation::perturb(Random& random) {
-  constexpr int kMoves = 6;
+void LocalSearch::perturb(Random& random) {
   PlaceId from = one_of_the_busiest(random);
-  for (int i = 0; i < kMoves; ++i) {
+  for (int i = 0; i < tuning_.perturbed_moves; ++i) {
     if (tasks_at_[from].empty()) return;
     const TaskId t = tasks_at_[from][random.below(tasks_at_[from].size())];
     const auto arcs = times_.arcs_of(t);
-    const PlaceId to = !arcs.empty() && random.below(4) != 0
+    const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
     if (to == from || !room_.fits(t, to)) continue;
@@ -338,7 +324,7 @@ void Relaxation::perturb(Random& random) {
   }
 }
 
-void Relaxation::send_home() {
+void LocalSearch::send_home() {
   const double peak_s = this->peak_s();
   for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
     if (times_.place_of(t) == home_.of(t) || !room_.fits(t, home_.of(t))) continue;

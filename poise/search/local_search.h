@@ -13,6 +13,7 @@
 #include "poise/placement/memory_room.h"
 #include "poise/placement/problem.h"
 #include "poise/search/surroundings.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
@@ -21,11 +22,12 @@ namespace poise {
 /// With a large exponent the potential is the busiest place and nothing else, and most moves leave
 /// it where it is; with a small one it is all the work there is. In between, a move that brings the
 /// second busiest place down is worth something too, so that plateaus slope.
-class Relaxation {
+class LocalSearch {
  public:
   /// From `start`; home is the problem's current placement. Nothing moves to where memory has no
   /// room (memory_room.h).
-  Relaxation(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes);
+  LocalSearch(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes,
+              const Tuning& tuning = kTuning);
 
   struct Stage {
     int exponent;
@@ -34,7 +36,7 @@ class Relaxation {
     bool swaps;         // exchanges are tried where no move helps
     double visits;      // steps end after so many visits to a place, on average,
     double looks;       // or so many looks per task and arc, no shape of graph taking much longer,
-    std::uint64_t most_looks = 30'000'000;  // or in all: a million tasks take seconds
+    std::uint64_t max_looks;  // or in all: a million tasks take seconds
   };
 
   /// Steps until none gains.
@@ -70,7 +72,7 @@ class Relaxation {
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
   void gather_swaps(PlaceId p, double limit);
-  bool relax(PlaceId p, const Stage& stage);
+  bool improve(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
   PlaceId one_of_the_busiest(Random& random) const;
   void open(PlaceId p);
@@ -78,6 +80,7 @@ class Relaxation {
   const Machine& machine_;
   const Workload& workload_;
   const Placement& home_;
+  const Tuning tuning_;
   BusyTimes times_;
   Surroundings around_;
   MemoryRoom room_;

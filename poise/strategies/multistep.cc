@@ -19,7 +19,7 @@ Placement multistep(const Problem& problem, const Knobs& knobs) {
   const Strategy& inner = strategies()[static_cast<std::size_t>(knobs["inner"])];
   return inner.rebalance({problem.machine, predicted, problem.current, problem.costs, problem.seed,
                           problem.past_loads_s},
-                         Knobs(inner.knobs));
+                         Knobs(inner.knobs, inner.tuning));
 }
 
 }  // namespace poise

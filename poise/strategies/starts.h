@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "poise/placement/problem.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 
@@ -19,6 +20,7 @@ struct PoiseOptions {
   double passes = 0;
   double budget_s = 0;
   unsigned threads = 1;
+  Tuning tuning = {};
 };
 
 Placement greedy_comm(const Problem& problem, double message_weight = kGreedyCommWeight);

@@ -17,6 +17,8 @@ struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
+  /// Numbers that the strategy was tuned with: set as knobs are, for experiments only.
+  std::span<const Knob> tuning = {};
   /// Starts from the current placement: moves nothing where nothing can improve.
   bool is_incremental = false;
   /// Shows what could be reached, in more time than a balancing step has: only where asked for by

@@ -3,6 +3,7 @@
 #include <array>
 #include <iterator>
 
+#include "poise/search/tuning.h"
 #include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/predict.h"
@@ -115,6 +116,7 @@ constexpr Strategy kStrategies[] = {
      .complexity = "O((n + E) log p)",
      .rebalance = poise_strategy,
      .knobs = kPoiseKnobs,
+     .tuning = kTuningKnobs,
      .is_incremental = true},
     {.name = "random",
      .summary = "every task to a place drawn at random",
