@@ -7,6 +7,7 @@
 #include "poise/machine/machine.h"
 #include "poise/partition/distances.h"
 #include "poise/partition/partition.h"
+#include "poise/search/tuning.h"
 
 namespace poise {
 

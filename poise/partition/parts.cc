@@ -20,6 +20,8 @@ constexpr std::size_t kPatience = 50, kPatienceShare = 50;
 /// One neighbour's move matters little to a vertex of more neighbours than this, and looking at all
 /// of them again after each would take the time of their square.
 constexpr Vertex kMaxDegree = 256;
+/// Sums of gains that differ by less than this part of them differ by rounding.
+constexpr double kRounding = 1e-12;
 /// A vertex may leave overweight parts this often: two of them could pass it to and fro.
 constexpr std::uint8_t kMaxReliefs = 2;
 
@@ -89,7 +91,7 @@ class Improvement {
 
   bool climb() {
     return graphs::climb(graph_, *this, [](std::size_t num_offered) {
-      return ClimbLimits{kPatience + num_offered / kPatienceShare, kMaxDegree};
+      return ClimbLimits{kPatience + num_offered / kPatienceShare, kMaxDegree, kRounding};
     });
   }
 

@@ -45,7 +45,7 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
 
 /// Takes the donor below the threshold; false where its tasks do not fit elsewhere. One sweep is
 /// enough: what does not fit now will not fit when the others hold more.
-bool relieve(const Refinement& now, double threshold_s, Donor donor, FirstToFinish& places,
+bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& places,
              std::vector<Migration>& moves) {
   const double speed = now.machine.speed_of(donor.place);
   const auto tasks = now.tasks.on(donor.place);
@@ -67,8 +67,7 @@ bool relieve(const Refinement& now, double threshold_s, Donor donor, FirstToFini
 }
 
 /// The current placement with enough moves that no place is above the threshold, if that works.
-std::optional<Placement> refine_to(double threshold_s, const Refinement& now,
-                                   const Placement& current) {
+std::optional<Placement> refine_to(double threshold_s, const Loads& now, const Placement& current) {
   FirstToFinish places(now.machine, now.busy_s);
   std::vector<Migration> moves;
   for (const Donor& donor : places_above(threshold_s, now.busy_s))
