@@ -6,22 +6,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace poise {
 
 /// What speaks for balancing and against it.
 struct JuggleSigns {
-  bool is_uneven = false;   // some place has, or must have, more threads than another
-  bool is_bound = false;    // by the program, so that the kernel cannot move threads
-  double asleep = 0;        // share of the time that the sleepiest thread slept
-  double phase_s = 1e9;     // length of the phases, as far as it can be told
+  bool is_uneven = false;              // some place has, or must have, more threads than another
+  bool is_bound = false;               // by the program, so that the kernel cannot move threads
+  double asleep = 0;                   // share of the time that the sleepiest thread slept
+  std::optional<double> phase_s = {};  // length of the phases; none: unknown
   double spread_lags = 0;   // between most and least progress, over the lag that balancing leaves
   double births_per_s = 0;  // new threads
 };
 
-/// The length of phases when a share `broken` of all windows of window_s saw a thread both run and
-/// sleep: every phase breaks two windows, where it begins and where it ends.
-double phase_length_s(double window_s, double broken);
+/// The length of phases when so many windows per second saw a thread both run and sleep: every
+/// phase breaks two windows, where it begins and where it ends.
+double phase_length_s(double broken_windows_per_s);
 
 /// The period for phases of phase_s: a fifth of it, within the bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);

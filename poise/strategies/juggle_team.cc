@@ -15,26 +15,50 @@ namespace {
 
 constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
 
-constexpr double kBusyShare = 0.05;          // of a round: a thread that computes takes part
-constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
-constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pauses in between
-constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
-constexpr double kQuietS = 10;               // without computing, after which it does not,
-constexpr double kShortQuietS = 0.3;         // or this where it never computed much: it only
-constexpr double kTurnS = 0.01;              // more than a turn of a thread on a crowded place
-constexpr double kQuietOverRun = 5;          // started the others, and would hold a place idle
-constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
-constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
-constexpr double kShortestWindowS = 0.05;    // of watching for sleep
-constexpr double kFading = 1.0 / 8;          // weight of the newest window in fading averages
-constexpr std::uint32_t kEnoughWindows = 6;  // before they say something
-constexpr double kUncountedWaitS = 0.008;    // waits count when they end: about two time slices
-constexpr double kMarginShare = 0.05;        // xi, of a period
-constexpr double kSpeedTolerance = 0.1;      // speeds this near are equal
-constexpr double kLongestLeadPeriods = 20;   // an older lead or lag says nothing of this phase
-constexpr double kReactiveRounds = 5;        // in a period
-constexpr double kWantedPlace = 0.2;         // of the time: less says nothing of a place's speed
-constexpr double kUnequalPlaces = 0.75;      // a place this slow against another is slower
+/// Share of a round: a thread that computes takes part.
+constexpr double kBusyShare = 0.05;
+/// Share of a round, on a cpu or waiting for one: a thread that is ready to compute.
+constexpr double kReadyShare = 0.5;
+/// Rounds in which a thread has computed before it takes part, with pauses in between.
+constexpr std::uint32_t kBusyRounds = 2;
+/// Longer pauses start the count anew; on a crowded cpu turns are rare.
+constexpr std::uint32_t kPauseRounds = 5;
+/// Without computing, after which a thread takes no part any more.
+constexpr double kQuietS = 10;
+/// The same where a thread has never computed much: it only started the others, and would hold a
+/// place idle.
+constexpr double kShortQuietS = 0.3;
+/// Added to that for each thread of a crowded place: more than a turn of one.
+constexpr double kTurnS = 0.01;
+/// Times the cpu time a thread has had: how long it may be quiet.
+constexpr double kQuietOverRun = 5;
+/// Rounds are short while the threads are being found and their phases are not known.
+constexpr double kQuickStartS = 1;
+/// A longer round, in periods, measured a pause of the balancer.
+constexpr double kGapRounds = 3;
+/// Of watching for sleep.
+constexpr double kShortestWindowS = 0.05;
+/// Threads that are free to move are watched this long before they are moved: the kernel may
+/// balance them better, which shows when one sleeps.
+constexpr double kWatchFreeS = 0.6;
+/// Weight of the newest window in fading averages.
+constexpr double kFading = 1.0 / 8;
+/// Windows before averages over them say something.
+constexpr std::uint32_t kEnoughWindows = 6;
+/// The kernel counts waits when they end: about two time slices.
+constexpr double kUncountedWaitS = 0.008;
+/// xi of the paper, as a share of a period.
+constexpr double kMarginShare = 0.05;
+/// Speeds of places this near, as a share, are equal.
+constexpr double kSpeedTolerance = 0.1;
+/// In periods: an older lead or lag says nothing of this phase.
+constexpr double kLongestLeadPeriods = 20;
+/// In a period, for threads that block.
+constexpr double kReactiveRounds = 5;
+/// Share of the time: a place that is wanted less shows nothing of its speed.
+constexpr double kWantedPlace = 0.2;
+/// A place this slow against another is slower.
+constexpr double kUnequalPlaces = 0.75;
 
 double average_progress(std::span<const JuggleMember> members) {
   double sum = 0;
@@ -111,7 +135,8 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
 double JuggleTeam::next_s() const {
   const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
-  if (!first_s_ || (!is_balancing_ && *last_s_ - *first_s_ < kQuickStartS)) return shortest_s;
+  if (!first_s_ || (!is_balancing_ && *last_s_ - watched_since_s_ < kQuickStartS))
+    return shortest_s;
   if (is_reacting(settings_.policy))
     return std::clamp(period_s_ / kReactiveRounds, shortest_s, period_s_);
   return period_s_;
@@ -230,7 +255,7 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
 
 /// Takes the readings over: gains of those known, a first look at others.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
-  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  if (!first_s_) first_s_ = window_s_ = point_s_ = watched_since_s_ = now_s;
   follow(readings, now_s);
   measure_work_rate(readings);
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -265,6 +290,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
     if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
       member.takes_part = true;
+      member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
       if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
@@ -277,6 +303,16 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   team_.clear();
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].takes_part) team_.push_back(i);
+  watch_anew_when_team_has_grown(now_s);
+}
+
+/// What was seen of a serial part says nothing of the phases of the threads that it has started.
+void JuggleTeam::watch_anew_when_team_has_grown(double now_s) {
+  const bool has_grown = team_.size() >= 2 * std::max<std::size_t>(watched_size_, 1);
+  watched_size_ = has_grown ? team_.size() : std::min(watched_size_, team_.size());
+  if (!has_grown || is_balancing_) return;
+  watched_since_s_ = now_s;
+  for (JuggleMember& member : members_) member.windows = 0;
 }
 
 /// How much of what threads wanted of each place they got: less where something else runs there, or
@@ -314,15 +350,17 @@ bool JuggleTeam::has_unequal_places() const {
 /// Once in a window: how much of it each thread slept, and whether it both slept and was ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
-  if (window_s < std::max(kShortestWindowS, 0.9 * period_s_)) return;
+  if (window_s < std::max(kShortestWindowS, 0.9 * next_s())) return;
   const double tolerance = sleep_tolerance(window_s);
   for (JuggleMember& member : members_) {
     const double ready = ready_share(member.last.run_s - member.run_at_window_s,
                                      member.last.wait_s - member.wait_at_window_s, window_s);
     const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
     const bool is_broken = asleep > 0 && ready > tolerance;
-    member.asleep += kFading * (asleep - member.asleep);
-    member.broken += kFading * ((is_broken ? 1 : 0) - member.broken);
+    const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
+    const double weight = std::max(kFading, 1.0 / ++member.windows);
+    member.asleep += weight * (asleep - member.asleep);
+    member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
     member.run_at_window_s = member.last.run_s;
     member.wait_at_window_s = member.last.wait_s;
   }
@@ -330,7 +368,25 @@ void JuggleTeam::close_window(double now_s) {
   if (windows_ == 0) births_per_s_ = 0;  // the program's start
   births_ = 0;
   ++windows_;
+  last_window_s_ = window_s;
   window_s_ = now_s;
+}
+
+/// From the windows so far; nothing where too few threads have been watched, and where all windows
+/// saw a phase end, so that phases may be shorter by any amount.
+std::optional<double> JuggleTeam::phase_length_seen_s() const {
+  std::size_t num_known = 0;
+  double broken_per_s = 0;
+  for (const std::size_t i : team_) {
+    if (members_[i].windows < kEnoughWindows) continue;
+    ++num_known;
+    broken_per_s = std::max(broken_per_s, members_[i].broken_per_s);
+  }
+  if (2 * num_known <= team_.size()) return {};
+  const double phase_s = phase_length_s(broken_per_s);
+  // A balancer that is at work shortens its period, and the windows with it, until it knows.
+  if (!is_balancing_ && phase_s < 2 * last_window_s_) return {};
+  return phase_s;
 }
 
 bool JuggleTeam::is_uneven() const {
@@ -350,19 +406,17 @@ JuggleSigns JuggleTeam::signs() const {
   JuggleSigns signs;
   signs.is_uneven = is_uneven();
   signs.births_per_s = births_per_s_;
-  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s, broken = 0;
+  signs.phase_s = phase_s_;
+  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : team_) {
     const JuggleMember& member = members_[i];
     signs.is_bound |= member.last.is_bound;
     signs.asleep = std::max(signs.asleep, member.asleep);
-    broken = std::max(broken, member.broken);
     least_s = std::min(least_s, member.progress_s);
     most_s = std::max(most_s, member.progress_s);
   }
-  if (windows_ < kEnoughWindows && !signs.is_bound) signs.asleep = 1;
-  const double length_s = std::max(kShortestWindowS, period_s_);
-  if (windows_ >= kEnoughWindows)
-    signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
+  const bool is_new = !is_balancing_ && *last_s_ - watched_since_s_ < kWatchFreeS;
+  if (is_new && !signs.is_bound) signs.asleep = 1;
   if (team_.empty()) return signs;
   const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
   const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
@@ -374,9 +428,11 @@ bool JuggleTeam::wants_to_balance(double now_s) {
   if (settings_.policy == JugglePolicy::off || team_.empty()) return false;
   if (!is_balancing_ && team_.size() < settings_.expected_threads) return false;
   if (settings_.policy != JugglePolicy::automatic) return team_.size() > 1;
+  const std::optional<double> seen_s = phase_length_seen_s();
+  if (seen_s || !is_balancing_) phase_s_ = seen_s;
   const JuggleSigns signs = this->signs();
   const bool wants = stance_.next(signs, now_s);
-  period_s_ = wants ? period_for(signs.phase_s, settings_.shortest_period_s, settings_.period_s)
+  period_s_ = wants ? period_for(*phase_s_, settings_.shortest_period_s, settings_.period_s)
                     : settings_.period_s;
   return wants;
 }
