@@ -18,8 +18,8 @@ constexpr double kMaxHoldS = 64;
 
 }  // namespace
 
-double phase_length_s(double window_s, double broken) {
-  return broken <= 0 ? 1e9 : 2 * window_s / broken;
+double phase_length_s(double broken_windows_per_s) {
+  return broken_windows_per_s <= 0 ? 1e9 : 2 / broken_windows_per_s;
 }
 
 double period_for(double phase_s, double shortest_s, double longest_s) {
@@ -27,9 +27,10 @@ double period_for(double phase_s, double shortest_s, double longest_s) {
 }
 
 bool JuggleStance::next(const JuggleSigns& signs, double now_s) {
+  if (!signs.phase_s) return is_balancing_ = false;  // other threads than before
   const bool is_worth_it =
-      signs.is_uneven && signs.births_per_s < kManyBirthsPerS &&
-      signs.phase_s >= kPhaseTolerance * kPeriodsPerPhase * shortest_period_s_ &&
+      signs.is_uneven && signs.births_per_s < kManyBirthsPerS && signs.phase_s.has_value() &&
+      *signs.phase_s >= kPhaseTolerance * kPeriodsPerPhase * shortest_period_s_ &&
       (signs.is_bound ||
        (signs.asleep < kAwake && (is_balancing_ || signs.spread_lags > kUnfairLags)));
   if (is_balancing_ && !is_worth_it) {

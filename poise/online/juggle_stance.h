@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace poise {
 
@@ -14,16 +15,15 @@ struct JuggleSigns {
   bool is_uneven = false;  // some place has more threads than another, or must have
   bool is_bound = false;   // the program binds its threads, so the kernel cannot move them
   double asleep = 0;       // fraction of the time that the thread that slept most was asleep
-  double phase_s = 1e9;    // estimated length of the phases
+  std::optional<double> phase_s = {};  // estimated length of the phases, if it is known
   /// Difference between most and least progress, divided by the lag that balancing leaves.
   double spread_lags = 0;
   double births_per_s = 0;  // new threads
 };
 
-/// Estimated length of phases if a fraction `broken` of all windows of window_s seconds saw a
-/// thread both run and sleep: each phase breaks two windows, one at its beginning and one at its
-/// end.
-double phase_length_s(double window_s, double broken);
+/// Estimated length of phases from the rate of broken windows, those that saw a thread both run and
+/// sleep: each phase breaks two windows, one at its beginning and one at its end.
+double phase_length_s(double broken_windows_per_s);
 
 /// The balancing period for phases of phase_s seconds: a fifth of it, within the given bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);

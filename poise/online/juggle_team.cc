@@ -32,12 +32,15 @@ constexpr double kShortQuietS = 0.3;
 constexpr double kTurnS = 0.01;
 /// A thread may be quiet for this multiple of the time that it has computed.
 constexpr double kQuietOverRun = 5;
-/// Rounds are short for this many seconds, while threads are being found.
+/// Rounds are short for this many seconds, while threads are found and phases are unknown.
 constexpr double kQuickStartS = 1;
 /// A round this many times too long measured a pause of the balancer.
 constexpr double kGapRounds = 3;
 /// The shortest window for measuring sleep, in seconds.
 constexpr double kMinWindowS = 0.05;
+/// Threads that are free to move are watched this long, in seconds, before they are moved: the
+/// kernel may balance them better, which shows when one sleeps.
+constexpr double kWatchFreeS = 0.6;
 /// Weight of the newest window in exponential averages.
 constexpr double kFading = 1.0 / 8;
 /// Windows that an average needs before it is used.
@@ -132,7 +135,8 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
 double JuggleTeam::next_s() const {
   const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
-  if (!first_s_ || (!is_balancing_ && *last_s_ - *first_s_ < kQuickStartS)) return shortest_s;
+  if (!first_s_ || (!is_balancing_ && *last_s_ - watched_since_s_ < kQuickStartS))
+    return shortest_s;
   if (is_reacting(settings_.policy))
     return std::clamp(period_s_ / kReactiveRounds, shortest_s, period_s_);
   return period_s_;
@@ -252,7 +256,7 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
 
 /// Updates members from the readings: gains of known threads, initial values of new ones.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
-  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  if (!first_s_) first_s_ = window_s_ = point_s_ = watched_since_s_ = now_s;
   follow(readings, now_s);
   measure_work_rate(readings);
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -287,6 +291,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
     if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
       member.takes_part = true;
+      member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
       if (is_balancing_) member.progress_s = average_s;  // its past does not belong to this phase
@@ -299,6 +304,16 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   team_.clear();
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].takes_part) team_.push_back(i);
+  watch_anew_when_team_has_grown(now_s);
+}
+
+/// What was seen of a serial part says nothing of the phases of the threads that it has started.
+void JuggleTeam::watch_anew_when_team_has_grown(double now_s) {
+  const bool has_grown = team_.size() >= 2 * std::max<std::size_t>(watched_size_, 1);
+  watched_size_ = has_grown ? team_.size() : std::min(watched_size_, team_.size());
+  if (!has_grown || is_balancing_) return;
+  watched_since_s_ = now_s;
+  for (JuggleMember& member : members_) member.windows = 0;
 }
 
 /// Fraction of the time wanted at each place that its threads got: less if something else runs
@@ -336,15 +351,17 @@ bool JuggleTeam::has_unequal_places() const {
 /// Once per window: how much of it each thread slept, and whether it both slept and was ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
-  if (window_s < std::max(kMinWindowS, 0.9 * period_s_)) return;
+  if (window_s < std::max(kMinWindowS, 0.9 * next_s())) return;
   const double tolerance = sleep_tolerance(window_s);
   for (JuggleMember& member : members_) {
     const double ready = ready_share(member.last.run_s - member.run_at_window_s,
                                      member.last.wait_s - member.wait_at_window_s, window_s);
     const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
     const bool is_broken = asleep > 0 && ready > tolerance;
-    member.asleep += kFading * (asleep - member.asleep);
-    member.broken += kFading * ((is_broken ? 1 : 0) - member.broken);
+    const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
+    const double weight = std::max(kFading, 1.0 / ++member.windows);
+    member.asleep += weight * (asleep - member.asleep);
+    member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
     member.run_at_window_s = member.last.run_s;
     member.wait_at_window_s = member.last.wait_s;
   }
@@ -352,7 +369,25 @@ void JuggleTeam::close_window(double now_s) {
   if (windows_ == 0) births_per_s_ = 0;  // do not count the program's start
   births_ = 0;
   ++windows_;
+  last_window_s_ = window_s;
   window_s_ = now_s;
+}
+
+/// From the windows so far; nothing where too few threads have been watched, and where all windows
+/// saw a phase end, so that phases may be shorter by any amount.
+std::optional<double> JuggleTeam::phase_length_seen_s() const {
+  std::size_t num_known = 0;
+  double broken_per_s = 0;
+  for (const std::size_t i : team_) {
+    if (members_[i].windows < kEnoughWindows) continue;
+    ++num_known;
+    broken_per_s = std::max(broken_per_s, members_[i].broken_per_s);
+  }
+  if (2 * num_known <= team_.size()) return {};
+  const double phase_s = phase_length_s(broken_per_s);
+  // A balancer that is at work shortens its period, and the windows with it, until it knows.
+  if (!is_balancing_ && phase_s < 2 * last_window_s_) return {};
+  return phase_s;
 }
 
 bool JuggleTeam::is_uneven() const {
@@ -372,19 +407,17 @@ JuggleSigns JuggleTeam::signs() const {
   JuggleSigns signs;
   signs.is_uneven = is_uneven();
   signs.births_per_s = births_per_s_;
-  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s, broken = 0;
+  signs.phase_s = phase_s_;
+  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
   for (const std::size_t i : team_) {
     const JuggleMember& member = members_[i];
     signs.is_bound |= member.last.is_bound;
     signs.asleep = std::max(signs.asleep, member.asleep);
-    broken = std::max(broken, member.broken);
     least_s = std::min(least_s, member.progress_s);
     most_s = std::max(most_s, member.progress_s);
   }
-  if (windows_ < kEnoughWindows && !signs.is_bound) signs.asleep = 1;
-  const double length_s = std::max(kMinWindowS, period_s_);
-  if (windows_ >= kEnoughWindows)
-    signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
+  const bool is_new = !is_balancing_ && *last_s_ - watched_since_s_ < kWatchFreeS;
+  if (is_new && !signs.is_bound) signs.asleep = 1;
   if (team_.empty()) return signs;
   const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
   const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
@@ -396,9 +429,11 @@ bool JuggleTeam::wants_to_balance(double now_s) {
   if (settings_.policy == JugglePolicy::off || team_.empty()) return false;
   if (!is_balancing_ && team_.size() < settings_.expected_threads) return false;
   if (settings_.policy != JugglePolicy::automatic) return team_.size() > 1;
+  const std::optional<double> seen_s = phase_length_seen_s();
+  if (seen_s || !is_balancing_) phase_s_ = seen_s;
   const JuggleSigns signs = this->signs();
   const bool wants = stance_.next(signs, now_s);
-  period_s_ = wants ? period_for(signs.phase_s, settings_.shortest_period_s, settings_.period_s)
+  period_s_ = wants ? period_for(*phase_s_, settings_.shortest_period_s, settings_.period_s)
                     : settings_.period_s;
   return wants;
 }

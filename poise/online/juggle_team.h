@@ -62,7 +62,9 @@ struct JuggleMember {
   double gained_s = 0, waited_s = 0;               // in the last round
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
-  double asleep = 0, broken = 0;  // fractions of the time, exponential averages
+  std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
+  /// Exponential averages: fraction of the time asleep, broken windows per second.
+  double asleep = 0, broken_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
   double busy_s = 0;  // time when it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
@@ -126,6 +128,8 @@ class JuggleTeam {
   void watch_places(double real_s);
   bool has_unequal_places() const;
   void close_window(double now_s);
+  void watch_anew_when_team_has_grown(double now_s);
+  std::optional<double> phase_length_seen_s() const;
   JuggleSigns signs() const;
   bool is_uneven() const;
   bool wants_to_balance(double now_s);
@@ -147,6 +151,10 @@ class JuggleTeam {
   bool is_balancing_ = false, was_dealt_ = false;
   std::optional<double> first_s_, last_s_;
   double point_s_ = 0, window_s_ = 0;
+  double last_window_s_ = 0;    // length of the last window
+  double watched_since_s_ = 0;  // the team, as large as it is about now
+  std::size_t watched_size_ = 0;
+  std::optional<double> phase_s_;  // length of the phases; while balancing the last that was known
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0;
   double work_per_s_ = 0;  // exponential average over all threads; 0: unknown

@@ -8,7 +8,7 @@
 
 #include "runtimes/tasks/pool/task.h"
 
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 #include "poise/workload/annotations.h"
 
 namespace poise::tasks {

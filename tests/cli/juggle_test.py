@@ -61,9 +61,9 @@ class JuggleTest(CliTest):
         process.kill()
         process.communicate(timeout=WAIT_S)
 
-    def start_busy(self, *options):
+    def start_busy(self, *options, **popen_options):
         """A balancer and its three busy grandchildren, each kept on a cpu."""
-        process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY)
+        process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY, **popen_options)
         workers = []
 
         def are_there():
