@@ -16,6 +16,13 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The system fails although the input is right: the disk is full, say. Programs exit with
+/// status 1.
+class SystemError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// In a catch clause: what was thrown, in words.
 inline std::string thrown_text() {
   try {

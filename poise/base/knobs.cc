@@ -52,7 +52,10 @@ void Knobs::set(std::string_view owner, std::string_view name, std::string_view 
     return;
   }
   const auto number = parse_number(value);
-  if (!number || *number < knob.min || *number > knob.max)
+  if (!number)
+    fail("{}: {}: \"{}\" is not a number; it takes one from {} to {}", owner, name, value, knob.min,
+         knob.max);
+  if (*number < knob.min || *number > knob.max)
     fail("{}: {}={} is out of range; it takes {} to {}", owner, name, value, knob.min, knob.max);
   values_[index] = *number;
 }

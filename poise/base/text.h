@@ -20,7 +20,7 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// other text and for a time below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
-/// The name with the smallest edit distance to text; empty when none is near.
+/// The name with the smallest edit distance to text, whatever its case; empty when none is near.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
 
 /// `unknown KIND "TEXT"; did you mean "NEAREST"? known: a, b, c`: every unknown name is refused

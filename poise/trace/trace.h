@@ -41,6 +41,7 @@ struct Trace {
   std::optional<Machine> machine;  // where it was recorded, if known
   std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: not known
   std::vector<Phase> phases;
+  std::vector<std::string> assumed = {};  // what the file does not say and its reader chose
 };
 
 /// The forms of files, by the name used for `--from` and `--to`.
@@ -56,8 +57,8 @@ struct ReadOptions {
 };
 
 /// Reads a trace of any known form, told apart by content: native, a folder or stem of vt
-/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. Throws Error naming the
-/// file and what is wrong.
+/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. "-" is standard input.
+/// Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
 /// Writes a trace in the named form, or the one that the end of the path stands for. What a form
