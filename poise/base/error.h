@@ -16,6 +16,13 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The system fails although the input is right, for example because the disk is full. Programs
+/// exit with status 1.
+class SystemError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The text of the exception being handled; call it in a catch clause.
 inline std::string thrown_text() {
   try {

@@ -7,10 +7,14 @@
 namespace poise {
 
 /// Writes bytes to a temporary file in the same folder, then renames it to path. Throws Error
-/// naming the path if a step fails; the old file is then unchanged.
+/// naming the path if a step fails, SystemError if the disk is full or broken; the old file is then
+/// unchanged.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// The content of a file. Throws Error naming the path.
+/// The name that stands for standard input where a file is read.
+inline constexpr std::string_view kStdin = "-";
+
+/// The content of a file, or of standard input. Throws Error naming the path.
 std::string read_file(const std::string& path);
 
 }  // namespace poise

@@ -21,7 +21,7 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
-/// The name with the smallest edit distance to text; empty if none is near.
+/// The name with the smallest edit distance to text, ignoring case; empty if none is near.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
 
 /// The text of every error about an unknown name: `unknown KIND "TEXT"; did you mean "NEAREST"?

@@ -34,7 +34,8 @@ Machine read_machine_file(const std::string& path) {
   const std::string bytes = read_file(path);
   const auto first = std::find_if_not(bytes.begin(), bytes.end(),
                                       [](unsigned char c) { return std::isspace(c) != 0; });
-  if (first != bytes.end() && *first == '<') return machine_from_hwloc_xml(bytes, path);
+  if (first == bytes.end()) fail("{}: it is empty", path);
+  if (*first == '<') return machine_from_hwloc_xml(bytes, path);
   return machine_from_json(bytes, path);
 }
 
@@ -73,7 +74,7 @@ std::uint64_t topology_hash(const Machine& machine) {
 Machine find_machine(std::string_view argument) {
   const std::string text(argument);
   if (text == "live") return live_machine();
-  const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml");
+  const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml") || text == kStdin;
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
   if (text.find(':') != text.npos) return machine_from_text(text);

@@ -236,7 +236,8 @@ std::uint32_t max_places_of(std::size_t file_size) {
 
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
-    fail("{}: byte 0: this is not a .poise file, or it was copied as text", file.file());
+    fail("{}: byte 0: this is not a .poise file, or its line ends were changed: copy it as binary",
+         file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)
     fail("{}: byte 8: version {} of the format; this program reads version {}", file.file(),

@@ -74,7 +74,9 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
 }
 
 Timeline read_timeline(const std::string& path) {
-  return timeline_from_text(path, read_file(path));
+  const std::string text = read_file(path);
+  if (text.empty()) fail("{}: it is empty", path);
+  return timeline_from_text(path, text);
 }
 
 Timeline timeline_from_text(const std::string& path, std::string_view text) {

@@ -42,6 +42,7 @@ struct Trace {
   std::optional<Machine> machine;  // the machine of the recording, if known
   std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: unknown
   std::vector<Phase> phases;
+  std::vector<std::string> assumed = {};  // values that the reader chose, as the file has none
 };
 
 /// The file formats, by their names for `--from` and `--to`.
@@ -57,8 +58,8 @@ struct ReadOptions {
 };
 
 /// Reads a trace in any known format, recognised by content: native, a folder or stem of vt
-/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. Throws Error naming the
-/// file and what is wrong.
+/// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. "-" is standard input.
+/// Throws Error naming the file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
 /// Writes a trace in the named format, or in the one that the end of the path stands for. Data that

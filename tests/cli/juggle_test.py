@@ -113,6 +113,14 @@ class Statuses(JuggleTest):
         end_all([int(done.stdout)])
         self.assertEqual(done.returncode, 3)
 
+    def test_cpus_that_cannot_be_used_are_named_once(self):
+        last = max(os.sched_getaffinity(0))
+        done = self.run_poise("juggle", "--cpus", f"0-{last + 50}", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, rf"--cpus 0-{last + 50}: .*{last + 50}.* cannot be used")
+        self.assertEqual(self.run_poise("juggle", "--cpus", str(last), "--", "true").stderr, "")
+
     def test_bad_options_are_refused(self):
         for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),
                             (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "allowed"),
