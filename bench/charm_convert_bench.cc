@@ -1,8 +1,10 @@
-// What a balancer of Charm++ adds to a strategy: rows as Charm++ hands them over become a workload,
-// and the placement PEs again. A 3-D stencil whose rows come PE by PE in no order, as they arrive.
+// What a Charm++ balancer costs beyond its strategy: it converts Charm++'s statistics to a
+// workload, and the placement back to PEs. The input is a 3-D stencil whose rows are grouped by PE
+// and shuffled, as Charm++ delivers them.
 //
-// convert/STRATEGY/TASKS/PLACES: CPU time of the conversion alone, with the share of the strategy's
-// own time on the same workload (counter `share`). Strategies that ignore messages get none.
+// convert/STRATEGY/TASKS/PLACES is the CPU time of the conversion alone; the counter `share`
+// divides it by the strategy's own time on the same workload. Strategies that ignore messages get
+// none.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>
@@ -72,7 +74,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The strategy's least time of five.
+/// The strategy's minimum time of five runs.
 double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
   const Problem problem{rows.machine, converted.census.workload, converted.census.current,
                         rows.machine.costs(), 1};

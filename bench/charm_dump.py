@@ -3,8 +3,8 @@ number of PEs would have measured them."""
 
 import struct
 
-HEADER = struct.Struct("<20s")  # magic, sizes and versions
-COUNTS = struct.Struct("<iiiii")  # PEs, PEs again, objects, movable ones, records
+HEADER = struct.Struct("<20s")  # magic number, sizes and versions
+COUNTS = struct.Struct("<iiiii")  # PEs (twice), objects, migratable objects, communication records
 PE = struct.Struct("<ddddBii")  # total, idle, background, speed, available, objects, number
 OBJECT = struct.Struct("<iiQidBBH")  # array, handle, id, handle, wall time, movable, async, size
 OBJECT_MESSAGES = 2

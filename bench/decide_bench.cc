@@ -1,12 +1,13 @@
 // How long every strategy of the table takes for one decision, in CPU seconds of all its threads,
-// adjacency included: a 3-D stencil, log-normal loads, one octant tripled, placed in blocks.
+// adjacency included. The input is a 3-D stencil with log-normal loads, one octant three times as
+// heavy, placed in blocks.
 //
 //     decide_bench [--strategies=nuco,greedy_comm:comm=2] [--benchmark_...]
 //
-// Names are decide/STRATEGY/TASKS/PLACES. decide/ are the sizes of the goals; growth/ has 30 tasks
-// per place from 1k to 1M. What would take over a minute, going by its last size, is skipped and
-// says so. Counters: the placement's quality, and the peak of the process's memory, workload
-// included.
+// Names are decide/STRATEGY/TASKS/PLACES. decide/ has the sizes that have a goal; growth/ has 30
+// tasks per place from 1k to 1M tasks. A row that would take more than a minute, extrapolated from
+// the size before, is skipped and says so. Counters give the placement's quality and the process's
+// peak memory, workload included.
 #include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +56,7 @@ struct Instance {
   Placement current;
 };
 
-/// One at a time: the largest takes 200 MB.
+/// One workload at a time: the largest takes 200 MB.
 const Instance& instance(Size size) {
   static std::unique_ptr<Instance> kept;
   if (kept == nullptr || kept->size.tasks != size.tasks || kept->size.places != size.places) {
@@ -71,7 +72,7 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Linux keeps the peak of this process's memory, and takes a new start for it.
+/// Linux keeps this process's peak memory; writing here resets it.
 void restart_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 double peak_mb() {
   std::ifstream status("/proc/self/status");

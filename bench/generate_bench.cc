@@ -1,4 +1,4 @@
-// What generating a workload of a million tasks costs, kind by kind, and how it grows.
+// What it costs to generate a workload of a million tasks, kind by kind, and how the cost grows.
 #include <benchmark/benchmark.h>
 #include <string>
 

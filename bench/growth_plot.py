@@ -4,7 +4,7 @@ import math
 
 from drawing import COLOURS, line_plot
 
-# Solid for the first strategies of the table that were timed, then dashes.
+# The first strategies that were timed are solid, the rest dashed.
 DASHES = ["", "6 4", "2 3"]
 
 

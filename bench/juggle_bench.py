@@ -20,7 +20,7 @@ import tempfile
 from keep import RESULTS, ROOT, keep
 
 BIN = ROOT / "build" / "bin"
-# A run counts as quiet when all others had less than this share of the cpus.
+# A run counts as quiet if all other processes used less than this share of the cpus.
 QUIET_SHARE = 0.02
 TIMEOUT_S = 600
 
@@ -29,7 +29,7 @@ RUNNERS = {
     "proactive": ["juggle", "--policy", "proactive", "--period", "50ms"],
     "auto": ["juggle"],
 }
-# e is 2 s, so that 100 ms is e / 20.
+# e, the phase length, is 2 s; the period of 100 ms is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
 SCENARIOS = {
@@ -49,11 +49,11 @@ SCENARIOS = {
                                                    "over": 0, "stranger": True},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
-# 500 threads always have something to do: the balancer has to wait for its turn.
+# 500 threads are always runnable, so the balancer has to wait for its turn on the cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # so that the start, where threads are found and speeds learned, counts little
+COST_S = 20  # long enough that the start, where threads are found and speeds learnt, counts little
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
-# LLVM's run-time has the entry points that GCC compiles to.
+# LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
 
 
@@ -147,7 +147,7 @@ def measure(name, threads, repeats):
     if "phases" in scenario and not scenario.get("is_rough"):  # else e is about known
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Kernels are run plainly and as users run them.
+    # Kernels run once without and once with the balancer, both as users run them.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):

@@ -1,4 +1,4 @@
-// What building a machine of 32,768 places costs: the time from its text, the memory it holds.
+// What it costs to build a machine of 32,768 places: time to parse its text, memory it holds.
 #include <atomic>
 #include <benchmark/benchmark.h>
 #include <cstdlib>
@@ -14,7 +14,7 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// Not inlined, or the compiler sees malloc meet delete and objects.
+// Not inlined: otherwise the compiler pairs malloc with delete and warns.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

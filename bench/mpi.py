@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-# Open MPI as root, with more ranks than cores, asks for these; MPICH ignores them.
+# Open MPI needs these to run as root and with more ranks than cores; MPICH ignores them.
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
 BOUND = {"OMPI_MCA_hwloc_base_binding_policy": "core", "OMPI_MCA_rmaps_base_oversubscribe": "0"}
-# OpenMP's threads that have ended leave the cores to whoever is timed next.
+# OpenMP threads must go to sleep between regions, or they disturb the run that is timed next.
 SLEEPY = {"OMP_WAIT_POLICY": "passive"}
 TIMEOUT_S = 300
 

@@ -30,7 +30,7 @@ from mpi import mpiexec
 BIN = ROOT / "build" / "bin"
 STRATEGIES = ["keep", "poise", "greedy", "refine", "greedy_comm", "nuco", "numa", "treematch"]
 PHASES = 3
-MOST_FOREIGN = 0.08  # of a core, by others
+MOST_FOREIGN = 0.08  # other processes' share of a core
 MOST_TRIES = 4
 
 
@@ -110,7 +110,7 @@ CASES = [
     Case("stencil4d", "--points 8 --stiff 100", 8),
     Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
     Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # at tens of gigabytes a second
-    # Twice as long for a point as where the grid fits into the cache.
+    # A point takes twice as long as where the grid fits into the cache.
     Case("poisson3d", "--blocks 6 --points 24", 45, bound="memory"),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
     Case("nbody", "--pieces 64 --particles 16384", 16, steps=2, cycle=8),

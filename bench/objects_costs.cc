@@ -1,5 +1,5 @@
-// What objects on MPI cost, as JSON on the stdout of rank 0: the overhead of a step, a balancing
-// step of many small objects, and migration against MPI alone. For two ranks.
+// What objects on MPI cost, as JSON on rank 0's stdout: overhead per step, a balancing step of many
+// small objects, and migration compared with plain MPI. For two ranks.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRepeats = 7;
 
-/// Works a fixed number of rounds and tells two neighbours.
+/// Computes a fixed number of rounds and sends a message to two neighbours.
 struct Busy {
   ObjectId id = 0, objects = 0;
   std::uint64_t rounds = 0, state = 0;
@@ -57,7 +57,8 @@ std::uint64_t rounds_of_100us() {
   return static_cast<std::uint64_t>(static_cast<double>(rounds) * 1e-4 / least_s);
 }
 
-/// CPU time of steps in a collection over that of the work alone, on this rank: less 1.
+/// Relative overhead on this rank: CPU time of steps in a collection over that of the work alone,
+/// minus 1.
 double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
@@ -83,7 +84,7 @@ double overhead() {
   return with_s / without_s - 1;
 }
 
-/// Seconds of the quickest balancing step that moves every object to the other rank.
+/// Seconds of the fastest balancing step that moves every object to the other rank.
 BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
                                 const char* strategy) {
   const auto make = [&](ObjectId id) {
@@ -104,8 +105,8 @@ BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
   return best;
 }
 
-/// Seconds to exchange as many bytes as messages of the same size, both ways at once; into memory
-/// that is there, or that is new as a migrated object's is.
+/// Seconds to exchange the same bytes by plain MPI in both directions at once, into memory that
+/// exists already or that is freshly allocated, as a migrated object's is.
 double raw_s(std::size_t messages, std::size_t bytes_each, bool into_new_memory) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -144,13 +144,13 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # else a period alone would balance
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # otherwise balancing at a fixed period would do the work
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
-MOVING_LOADS = [  # steps of 8 to 20 ms
+MOVING_LOADS = [  # steps take 8 to 20 ms
     ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    # Every period sees each corner once: nothing that was measured says where the load will be.
+    # Each corner is hot once per period: past measurements do not predict where the load goes next.
     *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
       for kib in (128, 512)),
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
@@ -162,7 +162,7 @@ MOVING_PROGRAMS = [
 ]
 
 
-OFTENER = 3  # as ways that differ by a few per cent are to be told apart
+OFTENER = 3  # enough runs to tell variants apart that differ by a few per cent
 
 
 def moving(experiment, programs, repeats):
@@ -182,7 +182,7 @@ def moving(experiment, programs, repeats):
 
 RULES = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, steps: work of about a second each
+OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, steps: about a second of work each
 
 
 def victims(repeats):

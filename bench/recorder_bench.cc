@@ -17,8 +17,8 @@ void set_up(const benchmark::State& state) {
 
 void tear_down(const benchmark::State&) { recorder.reset(); }
 
-/// A thread's share of the tasks, visited in the same order again and again as iterations do; an
-/// item is a begin or an end.
+/// A thread's share of the tasks, visited in the same order every iteration; an item is the begin
+/// or the end of a task.
 void tasks_in_order(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto first = static_cast<TaskId>(state.range(0) * state.thread_index() / state.threads());
@@ -48,7 +48,7 @@ void messages_in_order(benchmark::State& state) {
   state.SetItemsProcessed(6 * state.iterations());
 }
 
-/// The worst case: the pairs come in no order.
+/// The worst case: pairs in random order.
 void messages_in_disorder(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));

@@ -16,9 +16,10 @@ PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The least of runs on two cores needs more of them than that on one: both have to be undisturbed at once.
+# The minimum over runs needs more runs on two cores than on one: both have to be undisturbed at
+# once.
 LONG = ["--repeats", "30"]
-CASES = [  # ranks, arguments, the gain that is wanted
+CASES = [  # ranks, arguments, required gain
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
     (2, ["--tasks", "1000", "--us", "200", *OFTEN], 1.95),
     (2, ["--tasks", "1000", "--us", "50", *OFTEN], 1.6),
@@ -29,12 +30,12 @@ CASES = [  # ranks, arguments, the gain that is wanted
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks of each rank, their µs
+BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks per rank, microseconds per task
 MOST_SLOWER = 0.01  # than by OpenMP
 # The longest tasks between which the helper naps as briefly as it ever does.
 HELPER = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
-HELPER_CORES = 0.02  # of a core per rank: the most that is wanted
-STARTS_US = {360000: 50, 64: 50}  # the latest start that is wanted, by bytes of a task
+HELPER_CORES = 0.02  # maximum cost in cores per rank
+STARTS_US = {360000: 50, 64: 50}  # maximum start latency, by bytes of a task
 
 
 def measure(np, arguments, **variables):

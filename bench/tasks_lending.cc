@@ -1,6 +1,6 @@
-// What lending gains when rank 0 has all tasks, and what it costs where nothing has to be lent:
-// without and with it, split by hand, and by tasks of OpenMP, in turns in one run. One line of JSON
-// on rank 0.
+// What lending gains when rank 0 has all tasks, and what it costs when loads are equal. Variants
+// alternate within one run: without lending, with it, split by hand, and as OpenMP tasks. Rank 0
+// prints one line of JSON.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -28,7 +28,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The same work wherever it runs and however often it is interrupted.
+// A fixed amount of work, independent of where it runs and how often it is interrupted.
 std::uint64_t compute(std::uint64_t iterations) {
   std::uint64_t x = iterations | 1;
   for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -49,7 +49,7 @@ void calibrate() {
   MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-// Not inlined: lent and as tasks of OpenMP it is to be the same code.
+// Not inlined, so that lent tasks and OpenMP tasks run the same machine code.
 [[gnu::noinline]] void compute_for(std::span<const char> data, std::span<char> result, double us) {
   compute(static_cast<std::uint64_t>(us * iterations_per_us));
   if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
@@ -61,7 +61,7 @@ void sleep_for(std::span<const char>, std::span<char>, double us) {
 const auto kCompute = tasks::function("compute", compute_for);
 const auto kSleep = tasks::function("sleep", sleep_for);
 
-// The clock is the same for all ranks of a host.
+// This clock is common to all ranks of a host.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
   began_s[0] = now_s();
   compute(static_cast<std::uint64_t>(100 * iterations_per_us));
@@ -80,7 +80,7 @@ using Item = std::pmr::vector<char>;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// What runs of one kind took; the CPU seconds of an average rank.
+// Wall times of the runs of one variant, and the mean CPU seconds per rank.
 struct Runs {
   std::vector<double> seconds, cpu_s;
   double best_s() const { return *std::min_element(seconds.begin(), seconds.end()); }
@@ -90,7 +90,7 @@ struct Runs {
   }
 };
 
-// All ranks are here; those that wait leave the cores to the others.
+// Waits for all ranks; those that arrive early sleep and leave the cores to the others.
 void meet_asleep() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -98,7 +98,7 @@ void meet_asleep() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// What it takes until the last rank has done its part.
+// Seconds until the last rank has finished.
 template <typename Part>
 void take_time(Runs& runs, Part part) {
   int num_ranks = 1;
@@ -139,7 +139,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Which part of the speed of `other` lending reaches, run by run, so that both saw the same host.
+// Speed of lending relative to `other`, pairing runs that followed each other, so that both saw the
+// same host.
 double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)
@@ -216,8 +217,7 @@ void measure(const Case& what) {
   std::cerr << summary;
 }
 
-// From the decision to lend a task, of which rank 0 has one at a time, to its start on another
-// rank.
+// Latency from the decision to lend rank 0's only task to its start on another rank.
 void measure_start(const Case& what) {
   calibrate();
   double decided_s = 0;

@@ -1,4 +1,4 @@
-// Reading and writing traces: the native format at 1M tasks and 6M messages, vt files by the MB.
+// Reading and writing traces: the native format with 1M tasks and 6M messages, vt files by the MB.
 #include <benchmark/benchmark.h>
 #include <filesystem>
 
@@ -59,7 +59,7 @@ void native_read(benchmark::State& state) {
   std::filesystem::remove(path);
 }
 
-/// The files of a trace in a folder of their own.
+/// A trace's files, in a temporary folder.
 class VtFolder {
  public:
   VtFolder(const Trace& trace, bool compress)

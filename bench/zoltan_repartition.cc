@@ -1,9 +1,9 @@
-// Zoltan's PHG, told to repartition, on one case of mapping_bench --export: mapping_peers.py builds
-// and runs this where Debian's libtrilinos-zoltan-dev is installed.
+// Zoltan's PHG in repartition mode on one case written by mapping_bench --export. mapping_peers.py
+// builds and runs it where Debian's libtrilinos-zoltan-dev is installed.
 //
 //     zoltan_repartition CASE.graph CASE.current PLACES ANSWER
 //
-// Writes one place per line to ANSWER and prints the CPU seconds that the decision took.
+// Writes one place per line to ANSWER and prints the CPU seconds of the decision.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr const char* kTolerance = "1.03";  // as the other peers without a machine
+constexpr const char* kTolerance = "1.03";  // like the other peers that know no machine
 
 struct Edge {
   ZOLTAN_ID_TYPE to;

@@ -1,5 +1,6 @@
-# Charm++, any version from 6.10 on: optional, it decides whether balancers and programs for it are
-# built. The environment's CHARM_HOME (the folder with bin/charmc), else what `./dev charm` built.
+# Charm++ 6.10 or later is optional; where it is found, balancers and programs for it are built. It
+# is searched for in the environment's CHARM_HOME (the folder with bin/charmc), then where `./dev
+# charm` builds it.
 option(POISE_CHARM "Build for Charm++ where it is found" ON)
 set(CHARMC "")
 if(POISE_CHARM)
@@ -21,11 +22,12 @@ if(POISE_CHARM)
   endif()
 endif()
 
-add_custom_target(charm_programs)  # all that is built by charmc
+add_custom_target(charm_programs)  # everything that charmc builds
 
-# A source compiled by charmc, as C++17 (6.10's headers are no C++20); its .ci file, if it has one,
-# lies beside it under its module's name: charm_object(OUT SOURCE [CI]). OUT becomes the object. charmc
-# takes any word with a dot in it for a file, so the path of its headers joins its option.
+# charm_object(OUT SOURCE [CI]) compiles SOURCE by charmc as C++17 (6.10's headers are not C++20)
+# and sets OUT to the object. A .ci file, if given, lies beside the source and has its module's
+# name. charmc takes any argument that contains a dot for a file, so the include path is joined to
+# its option.
 function(charm_object out source)
   get_filename_component(source ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)
@@ -48,8 +50,8 @@ function(charm_object out source)
   set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-# A Charm++ program of objects, with Poise's balancers, Charm++'s own, and more libraries (targets or
-# words of the link line) if given: charm_program(NAME OBJECTS… [LINK LIBRARIES…]).
+# charm_program(NAME OBJECTS… [LINK LIBRARIES…]) links a Charm++ program with Poise's balancers and
+# Charm++'s own. LIBRARIES are targets or words of the link line.
 function(charm_program name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   set(words "")

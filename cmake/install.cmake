@@ -1,5 +1,5 @@
-# `ninja install`: the command with its manual pages and completion; the libraries, found by
-# find_package(poise), with their headers under their true paths; the machines by name.
+# What `ninja install` installs: the command with its manual pages and completion, the libraries
+# with headers for find_package(poise), and the machine descriptions.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
@@ -26,14 +26,14 @@ install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-c
 install(DIRECTORY poise runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
 
-# Balancers for Charm++: the module is built by its users, for the Charm++ that they have.
+# The balancers for Charm++ are installed as source: users build the module for their Charm++.
 if(TARGET poise_charm)
   install(TARGETS poise_charm)
   install(DIRECTORY runtimes/charm/module/ DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/charm
           USE_SOURCE_PERMISSIONS PATTERN "*.h" EXCLUDE)
 endif()
 
-# Tasks from C and Fortran, and the libraries that stand in for CHAMELEON's and libomptarget.
+# Tasks from C and Fortran, and the libraries that replace CHAMELEON's and libomptarget.
 if(TARGET poise_tasks_c)
   install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/faces/c)
   install(FILES faces/fortran/poise_tasks.f90 faces/chameleon/chameleon_lib.f90
@@ -55,4 +55,6 @@ install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/poise)
 install(FILES packaging/completion/poise.bash RENAME poise
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
-install(FILES README.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
+install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)

@@ -1,5 +1,5 @@
-# The libraries Poise stands on. Required ones stop the configuration with their package's name;
-# optional ones decide which files are built.
+# The libraries that Poise uses. Configuration stops if a required one is missing and names its
+# package; an optional one decides which files are built.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -12,7 +12,7 @@ pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec libbrotlienc)
 find_package(OpenMP QUIET COMPONENTS CXX)
 find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch)
 find_library(SCOTCH_LIBRARY scotch)
-if(SCOTCH_INCLUDE)  # contexts, which make its maps repeatable, came with Scotch 7
+if(SCOTCH_INCLUDE)  # Scotch 7 introduced contexts, which make its mappings repeatable.
   file(STRINGS ${SCOTCH_INCLUDE}/scotch.h SCOTCH_CONTEXTS REGEX "SCOTCH_contextThreadSpawn")
   if(NOT SCOTCH_CONTEXTS)
     message(STATUS "Scotch in ${SCOTCH_INCLUDE} is older than 7: strategy scotch is left out")

@@ -1,22 +1,23 @@
-# MPI, any implementation: optional, it decides which runtimes are built.
+# MPI is optional, any implementation will do; without it the runtimes that need it are not built.
 find_package(MPI QUIET COMPONENTS C CXX)
 
-# A library or program that speaks MPI through its C interface; C++'s own is gone from the standard.
+# use_mpi(TARGET VISIBILITY) links MPI's C interface; the MPI standard has removed the C++ one.
 function(use_mpi target visibility)
   target_link_libraries(${target} ${visibility} MPI::MPI_CXX)
   target_compile_definitions(${target} ${visibility} OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endfunction()
 
-# A test of NP ranks, more than there are cores if need be: mpi_test(NAME NP TARGET ARGUMENT…). Open
-# MPI is told to oversubscribe, bind nothing and yield when idle; as root it wants to be asked twice.
+# mpi_test(NAME NP TARGET ARGUMENT…) adds a test that runs TARGET on NP ranks. Ranks may outnumber
+# cores: Open MPI is told to oversubscribe, not to bind, and to yield when idle; it also needs two
+# variables to run as root.
 set(MPI_TEST_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
-if(POISE_SANITIZE)  # programs look for leaks while MPI's have names: tests/support/leaks.h
+if(POISE_SANITIZE)  # leaks are checked before MPI_Finalize, see tests/support/leaks.h
   set(folder ${CMAKE_SOURCE_DIR}/tests/support/sanitizers)
   list(APPEND MPI_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${folder}/leaks.txt:leak_check_at_exit=0
        "TSAN_OPTIONS=suppressions=${folder}/races.txt history_size=5" POISE_STRESS_TASKS=1000)
 endif()
-add_custom_target(mpi_tests)  # the programs of all of them
+add_custom_target(mpi_tests)  # all programs that run under mpirun
 function(mpi_test name np target)
   add_dependencies(mpi_tests ${target})
   get_target_property(kind ${target} TYPE)
@@ -33,10 +34,11 @@ function(mpi_test name np target)
   endif()
 endfunction()
 
-# A script that starts NP ranks of a program itself, and looks at them with the command poise.
+# mpi_script(NAME NP TARGET SCRIPT ARGUMENT…) adds a test by a script that launches TARGET on NP
+# ranks itself and inspects the result with the command poise.
 function(mpi_script name np target script)
   add_dependencies(mpi_tests ${target} poise_command)
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${script} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi ENVIRONMENT
     "${MPI_TEST_ENVIRONMENT};LAUNCH=${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${np};PROGRAM=$<TARGET_FILE:${target}>;POISE=$<TARGET_FILE:poise_command>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

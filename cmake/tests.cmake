@@ -1,12 +1,13 @@
-# Tests that are programs of GoogleTest; those of mpi.cmake want a launcher.
+# GoogleTest programs that run without a launcher; mpi.cmake has those that run under mpirun.
 if(POISE_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
-add_custom_target(unit_tests)  # all programs of tests that want neither a launcher nor the command
+add_custom_target(unit_tests)  # all test programs that need neither a launcher nor the command
 
-# The tests of a program, one by one: unit_tests(PROGRAM PREFIX SOURCES… [LINK LIBRARIES…]).
+# unit_tests(PROGRAM PREFIX SOURCES… [LINK LIBRARIES…]) builds PROGRAM and adds each of its tests to
+# CTest as PREFIX.Suite.name.
 function(unit_tests program prefix)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${program} ${arg_UNPARSED_ARGUMENTS})

@@ -38,7 +38,8 @@ int poise_tasks_register(const char* name, poise_task_function function, poise_f
 
 typedef struct poise_tasks poise_tasks;
 
-/* `settings` may be null; "policy=paired,pull=0" else. Collective. */
+/* `settings` may be null; "policy=paired,pull=0" else. Wrong POISE_TASKS_* variables end the job: a
+   line on stderr and exit status 2. Collective. */
 int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context);
 /* With a communicator as Fortran knows it. */

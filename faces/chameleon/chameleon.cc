@@ -21,8 +21,8 @@
 #include "faces/chameleon/settings.h"
 #include "faces/chameleon/task.h"
 #include "faces/chameleon/tool.h"
-#include "runtimes/tasks/agreement.h"
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/end_job.h"
 
 #include "poise/base/error.h"
 
@@ -263,16 +263,17 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   return (live[*id] = std::move(task)).get();
 }
 
-/// Sorted pairs with CHAMELEON's own thresholds where somebody has set them, unless a tool decides.
-std::string settings_agreed_on(bool tool_decides) {
+/// Sorted pairs with CHAMELEON's own thresholds where somebody has set them. Ends the job where one
+/// cannot be.
+std::string settings_of_environment() {
   std::string settings, error;
   try {
     settings = face::settings_of([](const char* name) { return std::getenv(name); });
   } catch (const poise::Error& wrong) {
     error = wrong.what();
   }
-  tasks::agree_on_success(MPI_COMM_WORLD, error);
-  return tool_decides ? "" : settings;
+  tasks::end_job_on_error(MPI_COMM_WORLD, error);
+  return settings;
 }
 
 void start() {
@@ -283,6 +284,7 @@ void start() {
   if (over) poise::fail("MPI is finalized; chameleon_init comes before MPI_Finalize");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
+  std::string settings = settings_of_environment();
   if (!ids) ids.emplace(rank, num_ranks);
   face::tool_finds_tasks_by(find_task);
   face::start_tool(rank, num_ranks);
@@ -291,7 +293,8 @@ void start() {
   options.policy.cancelled = [rank](std::span<const tasks::Item> items, const tasks::Self& self) {
     cancelled(items, self, rank);
   };
-  options.settings = settings_agreed_on(options.policy.decide != nullptr);
+  const bool tool_decides = options.policy.decide != nullptr;
+  if (!tool_decides) options.settings = std::move(settings);
   context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 

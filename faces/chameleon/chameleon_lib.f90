@@ -1,4 +1,10 @@
 ! The Fortran module of the CHAMELEON library, served by Poise's tasks.
+!
+! The interface is that of CHAMELEON:
+! Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),
+! RWTH Aachen University, Technical University of Munich (TUM). All rights reserved.
+! SPDX-License-Identifier: BSD-3-Clause
+! The conditions and the disclaimer, which must stay with it: LICENSES/CHAMELEON.txt.
 module chameleon_lib
   use, intrinsic :: iso_c_binding
   implicit none

@@ -1,6 +1,7 @@
 #include "poise/base/knobs.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -10,24 +11,43 @@ namespace poise {
 
 namespace {
 
-double parse_choice(std::string_view owner, const Knob& knob, std::string_view value) {
-  const auto found = std::find(knob.choices.begin(), knob.choices.end(), value);
-  if (found == knob.choices.end())
-    throw Error(unknown_name(fmt::format("value of knob {} of {}:", knob.name, owner), value,
-                             knob.choices));
-  return static_cast<double>(found - knob.choices.begin());
+double parse_choice(const Knob& knob, std::string_view label, std::string_view text) {
+  const auto found = std::find(knob.choices.begin(), knob.choices.end(), text);
+  if (found != knob.choices.end()) return static_cast<double>(found - knob.choices.begin());
+  const std::string_view nearest = nearest_name(text, knob.choices);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+  fail("{}={} is not one of {}{}", label, text, fmt::join(knob.choices, ", "), hint);
 }
 
 }  // namespace
 
-Knobs::Knobs(std::span<const Knob> knobs) : knobs_(knobs) {
+double knob_value(const Knob& knob, std::string_view label, std::string_view text) {
+  if (!knob.choices.empty()) return parse_choice(knob, label, text);
+  const auto number = parse_number(text);
+  if (!number) fail("{}={} is not a number; it takes {} to {}", label, text, knob.min, knob.max);
+  if (*number < knob.min || *number > knob.max)
+    fail("{}={} is out of range; it takes {} to {}", label, text, knob.min, knob.max);
+  return *number;
+}
+
+Knobs::Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning)
+    : knobs_(knobs), tuning_(tuning) {
   for (const Knob& knob : knobs_) values_.push_back(knob.initial);
+  for (const Knob& knob : tuning_) values_.push_back(knob.initial);
+}
+
+const Knob& Knobs::knob(std::size_t index) const {
+  return index < knobs_.size() ? knobs_[index] : tuning_[index - knobs_.size()];
 }
 
 std::size_t Knobs::index_of(std::string_view name) const {
-  const auto found = std::find_if(knobs_.begin(), knobs_.end(),
-                                  [&](const Knob& knob) { return knob.name == name; });
-  return static_cast<std::size_t>(found - knobs_.begin());
+  std::size_t index = 0;
+  while (index < values_.size() && knob(index).name != name) ++index;
+  return index;
+}
+
+std::span<const double> Knobs::tuning_values() const {
+  return std::span(values_).subspan(knobs_.size());
 }
 
 double Knobs::operator[](std::string_view name) const {
@@ -37,7 +57,7 @@ double Knobs::operator[](std::string_view name) const {
 }
 
 std::string_view Knobs::choice(std::string_view name) const {
-  return knobs_[index_of(name)].choices[static_cast<std::size_t>((*this)[name])];
+  return knob(index_of(name)).choices[static_cast<std::size_t>((*this)[name])];
 }
 
 void Knobs::set(std::string_view owner, std::string_view name, std::string_view value) {
@@ -46,15 +66,7 @@ void Knobs::set(std::string_view owner, std::string_view name, std::string_view 
     if (knobs_.empty()) fail("{} has no knobs, so no \"{}\"", owner, name);
     throw Error(unknown_name(fmt::format("knob of {}:", owner), name, names_of(knobs_)));
   }
-  const Knob& knob = knobs_[index];
-  if (!knob.choices.empty()) {
-    values_[index] = parse_choice(owner, knob, value);
-    return;
-  }
-  const auto number = parse_number(value);
-  if (!number || *number < knob.min || *number > knob.max)
-    fail("{}: {}={} is out of range; it takes {} to {}", owner, name, value, knob.min, knob.max);
-  values_[index] = *number;
+  values_[index] = knob_value(knob(index), fmt::format("{}: {}", owner, name), value);
 }
 
 void Knobs::set_all(std::string_view owner, std::string_view settings) {
@@ -68,12 +80,12 @@ void Knobs::set_all(std::string_view owner, std::string_view settings) {
 
 std::string Knobs::text() const {
   std::string text;
-  for (std::size_t i = 0; i < knobs_.size(); ++i) {
-    if (values_[i] == knobs_[i].initial) continue;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const Knob& knob = this->knob(i);
+    if (values_[i] == knob.initial) continue;
     if (!text.empty()) text += ',';
-    text += knobs_[i].choices.empty()
-                ? fmt::format("{}={}", knobs_[i].name, values_[i])
-                : fmt::format("{}={}", knobs_[i].name, choice(knobs_[i].name));
+    text += knob.choices.empty() ? fmt::format("{}={}", knob.name, values_[i])
+                                 : fmt::format("{}={}", knob.name, choice(knob.name));
   }
   return text;
 }

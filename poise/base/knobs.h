@@ -17,15 +17,23 @@ struct Knob {
   double initial, min, max;
   std::string_view help;
   std::span<const std::string_view> choices = {};
+  std::string_view unit = {};  // where the help does not say it
 };
+
+/// The value that a text gives a knob. Throws Error that begins with the label, under which the
+/// user knows the knob ("strategy nuco: alpha"), and says what would work.
+double knob_value(const Knob& knob, std::string_view label, std::string_view text);
 
 /// The values of a row's knobs; every knob starts at its initial value.
 class Knobs {
  public:
-  explicit Knobs(std::span<const Knob> knobs);
+  /// `tuning` are further knobs, for experiments: set by name like the others, read in a row.
+  explicit Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning = {});
 
   double operator[](std::string_view name) const;
   std::string_view choice(std::string_view name) const;
+  /// The values of the tuning knobs, in their order.
+  std::span<const double> tuning_values() const;
 
   /// Throws Error naming the owner ("strategy nuco"), the knob and its range.
   void set(std::string_view owner, std::string_view name, std::string_view value);
@@ -37,8 +45,9 @@ class Knobs {
 
  private:
   std::size_t index_of(std::string_view name) const;
-  std::span<const Knob> knobs_;
-  std::vector<double> values_;
+  const Knob& knob(std::size_t index) const;
+  std::span<const Knob> knobs_, tuning_;
+  std::vector<double> values_;  // of the knobs, then of the tuning
 };
 
 /// The names of a table's rows as the choices of a knob.

@@ -39,7 +39,7 @@ struct Site {
   hwloc_obj_t core;
   hwloc_obj_t unit;  // its first processing unit
   std::uint32_t threads;
-  hwloc_obj_t numa;  // null when the machine tells of no memory
+  hwloc_obj_t numa;  // its domain's memory; null when no core has allowed memory near it
 };
 
 /// A partition of the places into ranges, each beginning at one of `starts`; the end is the last.
@@ -86,6 +86,33 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
       sites.push_back({core, unit, 1, domain_memory(core)});
   }
   return sites;
+}
+
+/// Gives every core without allowed local memory the domain of another core.
+///
+/// A job may be allowed the cores of a NUMA node but not its memory (a cgroup's cpuset.mems). The
+/// operating system then takes pages from another node, so that these cores belong to a domain
+/// whose memory they can use. It chooses the nearest node by distance; hwloc drops the distances
+/// of a node that may not be used, so nearness goes by the tree instead: the core with the deepest
+/// common ancestor, of two equally deep ones the one before. Domains stay ranges of places that
+/// way, because the cores below an ancestor are a range.
+void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
+  const std::size_t count = sites.size();
+  std::vector<const Site*> before(count), after(count);  // the nearest with own memory, or null
+  for (std::size_t p = 0; p < count; ++p)
+    before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
+  for (std::size_t p = count; p-- > 0;)
+    after[p] = sites[p].numa != nullptr ? &sites[p] : p + 1 < count ? after[p + 1] : nullptr;
+  const auto depth = [&](const Site& site, const Site* other) {
+    return other == nullptr
+               ? -1
+               : hwloc_get_common_ancestor_obj(topology, site.core, other->core)->depth;
+  };
+  for (std::size_t p = 0; p < count; ++p) {
+    Site& site = sites[p];
+    if (site.numa != nullptr || (before[p] == nullptr && after[p] == nullptr)) continue;
+    site.numa = depth(site, before[p]) >= depth(site, after[p]) ? before[p]->numa : after[p]->numa;
+  }
 }
 
 std::string_view info_of(hwloc_obj_t object, const char* name) {
@@ -314,7 +341,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) return;
+    if (domain == nullptr) continue;  // then it is the only one
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }
@@ -345,8 +372,9 @@ void set_caches(hwloc_topology_t topology, Facts& facts) {
 }
 
 Machine machine_of(hwloc_topology_t topology, std::string name) {
-  const std::vector<Site> sites = find_sites(topology);
+  std::vector<Site> sites = find_sites(topology);
   if (sites.empty()) fail("{}: no processing unit may be used", name);
+  adopt_domains(topology, sites);
 
   MachineParts parts;
   parts.name = std::move(name);

@@ -2,7 +2,8 @@
 // hwloc.
 //
 // A place is a core; its os_index is the first processing unit this process may use on it. Cores
-// and processing units that are offline or outside the allowed set (cgroups) do not appear.
+// and processing units that are offline or outside the allowed set (cgroups) do not appear. A NUMA
+// node whose memory is not allowed is no domain: its cores belong to the nearest domain.
 #pragma once
 
 #include <string>

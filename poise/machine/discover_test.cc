@@ -166,6 +166,64 @@ TEST(Discover, memory_without_cores_is_reported_and_is_no_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
+/// Packages of two cores, each with a memory, of which only `nodes` may be used; each row is a
+/// group.
+Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
+                         std::uint64_t units = ~std::uint64_t{0}) {
+  unsigned count = 0, package = 0;
+  for (const int packages : packages_per_group) count += static_cast<unsigned>(packages);
+  const std::uint64_t all_units = (std::uint64_t{1} << 2 * count) - 1;
+  const std::uint64_t all_nodes = (std::uint64_t{1} << count) - 1;
+  const auto range = [](unsigned first, unsigned end) {
+    return (std::uint64_t{1} << end) - (std::uint64_t{1} << first);
+  };
+  Xml xml;
+  xml.open("Machine", all_units, all_nodes, machine_allowing(all_units & units, nodes));
+  for (const int packages : packages_per_group) {
+    const unsigned end = package + static_cast<unsigned>(packages);
+    xml.open("Group", range(2 * package, 2 * end), range(package, end), "kind=\"1\" subkind=\"0\"");
+    for (; package < end; ++package)
+      xml.open("Package", range(2 * package, 2 * package + 2), range(package, package + 1),
+               fmt::format("os_index=\"{}\"", package))
+          .numa(package, range(2 * package, 2 * package + 2))
+          .core(range(2 * package, 2 * package + 1), range(package, package + 1))
+          .core(range(2 * package + 1, 2 * package + 2), range(package, package + 1))
+          .close();
+    xml.close();
+  }
+  return xml.close();
+}
+
+std::vector<DomainId> domains_of_places(const Machine& machine) {
+  std::vector<DomainId> domains;
+  for (const Place& place : machine.places()) domains.push_back(place.domain);
+  return domains;
+}
+
+TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the_tree) {
+  // Package 0 has only package 1 in its group, package 3 only package 2.
+  const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
+  EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(machine.parts().facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
+  EXPECT_EQ(names_of_levels(machine), "numa:2 package:4 core:8 ");
+  EXPECT_GT(machine.latency_factor(0, 1), 1);
+}
+
+TEST(Discover, places_as_near_to_two_domains_join_the_one_before) {
+  const Machine machine = packages_with_memory({1, 1, 1}, 0b101).machine();
+  EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 2}));
+}
+
+TEST(Discover, one_domain_is_left_where_no_allowed_place_has_allowed_memory) {
+  const Machine machine = packages_with_memory({1, 1, 1}, 0b100, 0b001111).machine();
+  EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0}));
+  EXPECT_TRUE(machine.parts().facts.numa_index.empty());
+  ASSERT_EQ(machine.parts().facts.other_memory.size(), 1u);
+  EXPECT_EQ(machine.parts().facts.other_memory[0].os_index, 2u);
+}
+
 TEST(Discover, dram_is_the_domain_where_a_core_has_faster_memory_too) {
   SKIP_WITHOUT_DATA();
   const Machine machine = real_machine("64intel64-heteromem.xml");
@@ -217,6 +275,15 @@ TEST(Discover, every_real_topology_becomes_a_machine) {
     const Machine machine = real_machine(file);
     EXPECT_EQ(names_of_levels(machine), levels);
     EXPECT_EQ(machine.num_domains(), domains);
+  }
+}
+
+TEST(Discover, any_topology_beside_the_checkout_becomes_a_machine) {
+  SKIP_WITHOUT_DATA();
+  for (const auto& entry : std::filesystem::directory_iterator(POISE_TEST_DATA "/topologies")) {
+    if (entry.path().extension() != ".xml") continue;
+    SCOPED_TRACE(entry.path());
+    EXPECT_NO_THROW(real_machine(entry.path().filename()));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
-#include "poise/strategies/juggle.h"
+#include "poise/online/juggle.h"
 
 namespace poise {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "poise/strategies/juggle.h"
+#include "poise/online/juggle.h"
 
 namespace poise {
 

@@ -12,6 +12,7 @@
 
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
+#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/heaviest_first.h"
 #include "poise/workload/links.h"
@@ -115,11 +116,15 @@ class Scheduler {
 
 }  // namespace
 
-Placement greedy_comm(const Problem& problem, const Knobs& knobs) {
-  Scheduler scheduler(problem, knobs["comm"]);
+Placement greedy_comm(const Problem& problem, double message_weight) {
+  Scheduler scheduler(problem, message_weight);
   for (const auto [task, load_s] : heaviest_first(problem.workload.tasks))
     scheduler.place(task, load_s);
   return std::move(scheduler).placement();
+}
+
+Placement greedy_comm(const Problem& problem, const Knobs& knobs) {
+  return greedy_comm(problem, knobs["comm"]);
 }
 
 }  // namespace poise

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "poise/base/error.h"
+#include "poise/partition/task_graph.h"
 #include "poise/placement/fair_shares.h"
 #include "poise/placement/renaming.h"
 #include "poise/strategies/strategy.h"
-#include "poise/strategies/task_graph.h"
 
 namespace poise {
 

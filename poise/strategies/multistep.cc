@@ -16,9 +16,10 @@ Placement multistep(const Problem& problem, const Knobs& knobs) {
                     static_cast<std::size_t>(knobs["window"]), knobs["smoothing"]);
   Workload predicted = problem.workload;
   for (TaskId t = 0; t < predicted.num_tasks(); ++t) predicted.tasks[t].load_s = loads_s[t];
-  return parse_strategy(knobs.choice("inner"))
-      .rebalance({problem.machine, predicted, problem.current, problem.costs, problem.seed,
-                  problem.past_loads_s});
+  const Strategy& inner = strategies()[static_cast<std::size_t>(knobs["inner"])];
+  return inner.rebalance({problem.machine, predicted, problem.current, problem.costs, problem.seed,
+                          problem.past_loads_s},
+                         Knobs(inner.knobs, inner.tuning));
 }
 
 }  // namespace poise

@@ -10,7 +10,7 @@
 /// to domain(i), 1 inside a domain. Level `node` is the slides' extension: M(k, i) is then all that
 /// k exchanges with the domain of i, and the sum runs over the other domains. Moves few tasks and
 /// ignores bytes. Cost as that of nuco.
-#include "poise/strategies/list_schedule.h"
+#include "poise/search/list_schedule.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {

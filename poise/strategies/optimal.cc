@@ -15,6 +15,7 @@
 #include "poise/base/error.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/metrics.h"
+#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -126,7 +127,7 @@ Placement optimal(const Problem& problem, const Knobs& knobs) {
         "strategy optimal: {} movable tasks have {:.0e} placements on {} places, over the {:.0e} "
         "of placements=; anneal comes close",
         num_movable, placements, problem.machine.num_places(), knobs["placements"]);
-  return Search(problem, parse_strategy("poise").rebalance(problem)).result();
+  return Search(problem, poise_strategy(problem)).result();
 }
 
 }  // namespace poise

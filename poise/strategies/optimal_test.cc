@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/brute_force.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
-#include "poise/strategies/brute_force_testing.h"
+#include "poise/strategies/strategy.h"
 
 namespace poise {
 namespace {

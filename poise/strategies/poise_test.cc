@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/initial.h"
@@ -199,6 +200,13 @@ TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.iteration_s, 2.5);
   EXPECT_LE(hops, 8u);
+}
+
+TEST(Poise, takes_numbers_it_was_tuned_with_as_knobs) {
+  const Choice choice = parse_strategy("poise:steps=3,max_partner_places=5");
+  EXPECT_EQ(choice.text(), "poise:steps=3,max_partner_places=5");
+  EXPECT_THROW(parse_strategy("poise:max_partner_places=0"), Error);
+  EXPECT_THROW(parse_strategy("greedy_comm:max_partner_places=5"), Error);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
-#include "poise/strategies/lowest_threshold.h"
+#include "poise/search/lowest_threshold.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
@@ -27,7 +27,7 @@ struct Donor {
   double busy_s;
 };
 
-struct Refinement {
+struct Loads {
   const Machine& machine;
   const TasksByPlace& tasks;
   std::vector<double> busy_s;  // per place, now

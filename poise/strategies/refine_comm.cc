@@ -19,7 +19,8 @@
 #include "poise/placement/first_to_finish.h"
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
-#include "poise/strategies/lowest_threshold.h"
+#include "poise/search/lowest_threshold.h"
+#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/links.h"
 
@@ -221,13 +222,13 @@ double average_busy_s(const Machine& machine, const std::vector<double>& busy_s)
 
 }  // namespace
 
-Placement refine_comm(const Problem& problem, const Knobs& knobs) {
+Placement refine_comm(const Problem& problem, double tolerance) {
   const Machine& machine = problem.machine;
   std::vector<double> busy = busy_s(problem);
   const double average = average_busy_s(machine, busy);
   const double now_s = *std::max_element(busy.begin(), busy.end());
-  const double hoped_s = std::max(knobs["tolerance"] * average,
-                                  makespan_bound_s(machine, problem.workload, problem.current));
+  const double hoped_s =
+      std::max(tolerance * average, makespan_bound_s(machine, problem.workload, problem.current));
   if (now_s <= hoped_s) return problem.current;
   std::vector<PlaceId> donors = busiest_first(busy);
   const Known known{problem,
@@ -239,6 +240,10 @@ Placement refine_comm(const Problem& problem, const Knobs& knobs) {
                     std::move(donors)};
   return lowest_threshold(hoped_s, now_s, kPrecision * average, problem.current,
                           [&](double threshold_s) { return Attempt(known, threshold_s).result(); });
+}
+
+Placement refine_comm(const Problem& problem, const Knobs& knobs) {
+  return refine_comm(problem, knobs["tolerance"]);
 }
 
 }  // namespace poise

@@ -23,8 +23,8 @@
 #include <scotch.h>
 
 #include "poise/base/error.h"
+#include "poise/partition/task_graph.h"
 #include "poise/strategies/strategy.h"
-#include "poise/strategies/task_graph.h"
 
 namespace poise {
 

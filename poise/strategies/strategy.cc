@@ -20,7 +20,7 @@ Choice parse_strategy(std::string_view text) {
       std::find_if(rows.begin(), rows.end(), [&](const Strategy& s) { return s.name == name; });
   if (row == rows.end()) throw Error(unknown_name("strategy", name, names_of(rows)));
 
-  Choice choice{&*row, Knobs(row->knobs)};
+  Choice choice{&*row, Knobs(row->knobs, row->tuning)};
   if (name.size() == text.size()) return choice;
   choice.knobs.set_all(fmt::format("strategy {}", name), text.substr(name.size() + 1));
   return choice;

@@ -1,35 +1,24 @@
 // A strategy: a pure function from a problem to a placement, and a row of the table of all.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "poise/base/knobs.h"
-#include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
-#include "poise/workload/workload.h"
+#include "poise/placement/problem.h"
 
 namespace poise {
-
-/// All a strategy may know. The caller has checked that the parts fit together.
-struct Problem {
-  const Machine& machine;
-  const Workload& workload;
-  const Placement& current;
-  const CostModel& costs;
-  std::uint64_t seed = 0;
-  /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
-  std::span<const std::vector<double>> past_loads_s = {};
-};
 
 /// A row of the table.
 struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
+  /// Numbers that the strategy was tuned with: set as knobs are, for experiments only.
+  std::span<const Knob> tuning = {};
   /// Starts from the current placement: moves nothing where nothing can improve.
   bool is_incremental = false;
   /// Shows what could be reached, in more time than a balancing step has: only where asked for by

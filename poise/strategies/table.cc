@@ -3,6 +3,8 @@
 #include <array>
 #include <iterator>
 
+#include "poise/search/tuning.h"
+#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/predict.h"
 
@@ -36,8 +38,8 @@ constexpr std::string_view kNoYes[] = {"0", "1"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
 
-constexpr Knob kRefineCommKnobs[] = {
-    {"tolerance", 1.05, 1, 100, "the busiest place to be reached, over the average now"}};
+constexpr Knob kRefineCommKnobs[] = {{"tolerance", kRefineCommTolerance, 1, 100,
+                                      "the busiest place to be reached, over the average now"}};
 
 constexpr std::string_view kMetisMethods[] = {"recursive", "kway"};
 constexpr Knob kMetisKnobs[] = {
@@ -55,11 +57,11 @@ constexpr Knob kScotchKnobs[] = {
     {"migration", 1, 0, 1e6, "with remap=1: weight of migrations, times their seconds"},
 };
 
-constexpr Knob kGreedyCommKnobs[] = {
-    {"comm", 1, 0, 1e6, "weight of messages: times their seconds in the cost model"}};
+constexpr Knob kGreedyCommKnobs[] = {{"comm", kGreedyCommWeight, 0, 1e6,
+                                      "weight of messages: times their seconds in the cost model"}};
 
 constexpr Knob kNucoKnobs[] = {
-    {"alpha", 1e-5, 0, 1, "seconds that a message received costs per unit of factor"},
+    {"alpha", kNucoAlpha, 0, 1, "seconds that a message received costs per unit of factor"},
     {"local", 1, 0, 1, "1: messages from the same place are local; 0: they count as nothing",
      kNoYes},
 };
@@ -81,7 +83,8 @@ constexpr Knob kTreematchKnobs[] = {
 };
 
 constexpr Knob kPoiseKnobs[] = {
-    {"steps", 10, 1, 1e9, "phases until the next decision, over which migrations must pay off"},
+    {"steps", PoiseOptions{}.steps, 1, 1e9,
+     "phases until the next decision, over which migrations must pay off"},
     {"from_scratch", 0, 0, 1, "1: place all tasks anew, for little traffic under a load cap",
      kNoYes},
     {"memory_bytes", 0, 0, 1e15,
@@ -113,6 +116,7 @@ constexpr Strategy kStrategies[] = {
      .complexity = "O((n + E) log p)",
      .rebalance = poise_strategy,
      .knobs = kPoiseKnobs,
+     .tuning = kTuningKnobs,
      .is_incremental = true},
     {.name = "random",
      .summary = "every task to a place drawn at random",
@@ -199,7 +203,7 @@ constexpr Strategy kStrategies[] = {
      .knobs = kTreematchKnobs},
 };
 
-// Multistep stands in front of any of the above.
+// Multistep stands in front of any of the above: its knob `inner` is the index of a row.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {

@@ -7,14 +7,13 @@
 /// taken. Ignores what migrations cost and, but for the last comparison with the current placement
 /// (`only_better`), what a message costs. O((n + m) log p).
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <numeric>
-#include <thread>
 
+#include "poise/base/in_parallel.h"
+#include "poise/partition/load_cap.h"
 #include "poise/placement/metrics.h"
 #include "poise/strategies/treematch/nodes.h"
-#include "poise/strategies/treematch/refinement.h"
 #include "poise/strategies/treematch/within.h"
 
 namespace poise {
@@ -22,27 +21,6 @@ namespace poise {
 namespace {
 
 using namespace tree_match;
-
-/// Work, in seconds, that no place need exceed: the average with its allowance, or what no
-/// placement can avoid.
-double load_cap_s(const Problem& problem, double max_imbalance) {
-  return std::max(max_imbalance * average_s(problem.machine, problem.workload),
-                  makespan_bound_s(problem.machine, problem.workload, problem.current));
-}
-
-/// What each place could work until the cap, next to its background load.
-std::vector<double> shares_of_places(const Problem& problem, double cap_s) {
-  const Machine& machine = problem.machine;
-  std::vector<double> shares(machine.num_places());
-  for (PlaceId p = 0; p < machine.num_places(); ++p) {
-    const double background_s =
-        problem.workload.background_s.empty() ? 0 : problem.workload.background_s[p];
-    shares[p] = std::max(0.0, cap_s - background_s) * machine.speed_of(p);
-  }
-  const bool none = std::all_of(shares.begin(), shares.end(), [](double s) { return s == 0; });
-  if (none) shares.assign(machine.num_places(), 1);
-  return shares;
-}
 
 /// A task heavier than what a place gets when all others are spread evenly fills a place by itself,
 /// and counts as just that: else its node would be emptied of others, and the rest crowd elsewhere.
@@ -63,7 +41,7 @@ void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
 Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   const std::vector<Task>& tasks = problem.workload.tasks;
   Demand demand;
-  demand.share_of_place = shares_of_places(problem, cap_s);
+  demand.share_of_place = shares_under_cap(problem, cap_s);
   demand.open_places =
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
@@ -80,18 +58,6 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
   else
     level_heavy_tasks(demand.graph.weight, demand.open_places);
   return demand;
-}
-
-/// Calls work(i) for every i below count, on several threads.
-template <typename Work>
-void in_parallel(std::uint32_t count, unsigned threads, const Work& work) {
-  std::atomic<std::uint32_t> next{0};
-  const auto run = [&] {
-    for (std::uint32_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> others;
-  for (unsigned i = 1; i < std::min(threads, count); ++i) others.emplace_back(run);
-  run();
 }
 
 Inside inside_of(const Problem& problem, const Demand& demand, const Groups& groups, NodeId node,
@@ -116,13 +82,14 @@ std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& de
   const Machine& machine = problem.machine;
   const Groups groups = arrange(node_of, machine.num_nodes());
   std::vector<PlaceId> places(node_of.size());
-  in_parallel(machine.num_nodes(), threads, [&](NodeId node) {
+  in_parallel(machine.num_nodes(), threads, [&](std::size_t i) {
+    const auto node = static_cast<NodeId>(i);
     const Subtree tree = subtree(machine, machine.first_place(machine.first_domain(node)),
                                  machine.first_place(machine.first_domain(node + 1)));
     const std::vector<Part> place_of =
         place_inside(machine, tree, inside_of(problem, demand, groups, node, tree));
-    for (std::size_t i = 0; i < place_of.size(); ++i)
-      places[groups.of(node)[i]] = tree.first + place_of[i];
+    for (std::size_t v = 0; v < place_of.size(); ++v)
+      places[groups.of(node)[v]] = tree.first + place_of[v];
   });
   return places;
 }

@@ -1,5 +1,5 @@
 // The thread balancer: one loop over a timer, signals and the program's end. It measures, asks the
-// team (poise/strategies/juggle_team.h) and sets affinities; it decides nothing itself.
+// team (poise/online/juggle_team.h) and sets affinities; it decides nothing itself.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "runtimes/juggle/program.h"
 #include "runtimes/juggle/tally.h"
 
-#include "poise/strategies/juggle_team.h"
+#include "poise/online/juggle_team.h"
 
 namespace poise::juggle {
 

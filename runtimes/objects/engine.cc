@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <fmt/format.h>
 #include <numeric>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "runtimes/objects/step_offload.h"
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
+#include "runtimes/tasks/end_job.h"
 
 #include "poise/placement/initial.h"
 
@@ -94,13 +96,24 @@ Engine::~Engine() {
 
 void Engine::create_runner() {
   for (int t = 0; t < num_threads_; ++t) workers_.push_back(std::make_unique<Worker>(directory_));
-  const bool offloads = options_.lend && world_.num_ranks > 1;
-  if (offloads) workers_.push_back(std::make_unique<Worker>(directory_));
-  const StepParts parts{objects_, workers_, meter_, guard_, options_.clock, num_threads_};
-  if (offloads)
-    runner_ = std::make_unique<OffloadedSteps>(comm_, parts, directory_, packer_);
-  else
-    runner_ = std::make_unique<ThreadedSteps>(parts, options_.place_per_thread);
+  if (options_.lend) create_offloading_runner();
+  if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
+}
+
+/// Creates a runner that offloads steps. On a single rank it is destroyed again: there is no rank
+/// to offload to, but wrong settings still have to be reported.
+void Engine::create_offloading_runner() {
+  workers_.push_back(std::make_unique<Worker>(directory_));
+  std::string problem;
+  try {
+    runner_ = std::make_unique<OffloadedSteps>(comm_, step_parts(), directory_, packer_);
+  } catch (const Error& error) {  // thrown on all ranks
+    problem = fmt::format("POISE_LEND=1: {}", error.what());
+  }
+  tasks::end_job_on_error(comm_, problem);
+  if (world_.num_ranks > 1) return;
+  runner_.reset();
+  workers_.pop_back();
 }
 
 void Engine::create_objects() {

@@ -50,8 +50,12 @@ class Engine {
   MPI_Comm comm() const { return comm_; }
 
  private:
+  StepParts step_parts() {
+    return {objects_, workers_, meter_, guard_, options_.clock, num_threads_};
+  }
   void create_objects();
   void create_runner();
+  void create_offloading_runner();
   void begin_phase();
   Measurements measure();
   void record_phase();

@@ -32,7 +32,8 @@ struct Failing {
 
 int main(int argc, char** argv) {
   using namespace poise::objects;
-  MPI_Init(&argc, &argv);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);  // so that steps can be lent
   trouble = argc > 1 ? argv[1] : "step";
   Options options;
   options.name = "luck";

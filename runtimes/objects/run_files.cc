@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtimes/objects/clock.h"
-#include "runtimes/objects/startup.h"
+#include "runtimes/tasks/end_job.h"
 
 #include "poise/base/error.h"
 
@@ -47,7 +47,7 @@ RunFiles::RunFiles(MPI_Comm comm, const Options& options, const World& world)
   } catch (const Error& error) {
     problem = error.what();
   }
-  end_job_if(comm, problem);
+  tasks::end_job_on_error(comm, problem);
 }
 
 void RunFiles::add_phase(const MeasuredPhase& phase, double wall_s) {

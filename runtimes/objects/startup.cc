@@ -1,12 +1,12 @@
 #include "runtimes/objects/startup.h"
 
-#include <cstdio>
 #include <cstdlib>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "runtimes/archive/archive.h"
 #include "runtimes/objects/collectives.h"
+#include "runtimes/tasks/end_job.h"
 
 namespace poise::objects {
 
@@ -21,19 +21,6 @@ void visit_options(Archive& archive, Options& o) {
 
 }  // namespace
 
-void end_job_if(MPI_Comm comm, std::string problem_of_rank_0) {
-  const std::string problem = broadcast_text(comm, std::move(problem_of_rank_0));
-  if (problem.empty()) return;
-  int rank = 0, similarity = MPI_UNEQUAL;
-  MPI_Comm_rank(comm, &rank);
-  if (rank == 0) std::fprintf(stderr, "poise: %s\n", problem.c_str());
-  MPI_Comm_compare(comm, MPI_COMM_WORLD, &similarity);
-  if (similarity == MPI_UNEQUAL) MPI_Abort(comm, 2);  // the other ranks would hang in MPI_Finalize
-  MPI_Barrier(comm);
-  MPI_Finalize();
-  std::exit(2);
-}
-
 Options agreed_options(MPI_Comm comm, const Options& options) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -47,7 +34,7 @@ Options agreed_options(MPI_Comm comm, const Options& options) {
   } catch (const Error& error) {
     problem = error.what();
   }
-  end_job_if(comm, problem);
+  tasks::end_job_on_error(comm, problem);
   if (rank == 0) {
     Buffer buffer;
     Writer writer(buffer);

@@ -1,8 +1,7 @@
-// What happens before the first object exists: all ranks agree on the options, or the job ends.
+// Makes all ranks agree on the options before the first object exists.
 #pragma once
 
 #include <mpi.h>
-#include <string>
 
 #include "runtimes/objects/options.h"
 

@@ -31,24 +31,37 @@ std::string said_by(MPI_Comm communicator, std::string text, int rank) {
   return text;
 }
 
-void agree_on_success(MPI_Comm communicator, const std::string& error) {
+std::string first_error(MPI_Comm communicator, const std::string& error) {
   int rank = 0, size = 1;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
   int first = error.empty() ? size : rank;
   reduce(communicator, first, MPI_MIN);
-  if (first == size) return;
+  if (first == size) return "";
   const std::string text = said_by(communicator, error, first);
-  if (!error.empty()) throw Error(error);
-  fail("rank {}: {}", first, text);
+  return first == 0 ? text : fmt::format("rank {}: {}", first, text);
 }
 
-void agree_on_value(MPI_Comm communicator, std::string_view name, std::uint64_t value) {
-  std::array<std::uint64_t, 2> extremes = {value, ~value};
-  reduce(communicator, extremes.data(), 2, MPI_MAX);
-  const std::uint64_t least = ~extremes[1], most = extremes[0];
-  if (least != most)
-    fail("{} is {} on one rank and {} on another; it has to be the same on all", name, least, most);
+void agree_on_success(MPI_Comm communicator, const std::string& error) {
+  const std::string first = first_error(communicator, error);
+  if (first.empty()) return;
+  throw Error(error.empty() ? first : error);
+}
+
+void agree_on_values(MPI_Comm communicator, std::span<const char* const> names,
+                     const Knobs& settings) {
+  std::vector<std::uint64_t> extremes;  // of each: the value and its complement
+  for (const char* name : names) {
+    const auto value = static_cast<std::uint64_t>(settings[name]);
+    extremes.insert(extremes.end(), {value, ~value});
+  }
+  reduce(communicator, extremes.data(), static_cast<int>(extremes.size()), MPI_MAX);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint64_t min = ~extremes[2 * i + 1], max = extremes[2 * i];
+    if (min != max)
+      fail("the setting {} of tasks is {} on one rank and {} on another; set it alike on all ranks",
+           names[i], min, max);
+  }
 }
 
 std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,

@@ -3,22 +3,29 @@
 
 #include <cstdint>
 #include <mpi.h>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtimes/tasks/function.h"
+
+#include "poise/base/knobs.h"
 
 namespace poise::tasks {
 
 /// A rank's text, on all ranks.
 std::string said_by(MPI_Comm communicator, std::string text, int rank);
 
+/// The error of the first rank that gives one, with that rank's number if it is another; empty if
+/// none gives any.
+std::string first_error(MPI_Comm communicator, const std::string& error);
+
 /// Throws Error on every rank if any gives a text: its own there, the first such rank's elsewhere.
 void agree_on_success(MPI_Comm communicator, const std::string& error);
 
-/// Throws Error on every rank if this differs between ranks, naming both extremes.
-void agree_on_value(MPI_Comm communicator, std::string_view name, std::uint64_t value);
+/// Throws Error on every rank if one of these settings differs between ranks, naming both extremes.
+void agree_on_values(MPI_Comm communicator, std::span<const char* const> names,
+                     const Knobs& settings);
 
 /// The position of each function, by id, in the order of names. Throws Error on every rank if
 /// some registered others, naming one and the ranks.

@@ -25,7 +25,7 @@
 #include "runtimes/tasks/workplace.h"
 
 #include "poise/base/error.h"
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 #include "poise/workload/annotations.h"
 
 namespace poise::tasks {
@@ -115,7 +115,8 @@ class Runtime;
 class Context {
  public:
   /// MPI must be up, with MPI_THREAD_FUNNELED at least. Throws Error, on all ranks together, if
-  /// the settings are wrong or the ranks did not register the same functions.
+  /// the program's settings are wrong or the ranks did not register the same functions.
+  /// POISE_TASKS_* variables that are wrong end the job, with a line and exit status 2.
   explicit Context(MPI_Comm communicator, Options options = {});
   /// Waits for what was submitted; what its tasks threw is lost then. Not where an exception ends
   /// it: other ranks may not be here.

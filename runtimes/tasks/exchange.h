@@ -1,6 +1,6 @@
 // One rank's share in the exchange with all others: lends, borrows, brings results home, passes on
 // loads and finds the end. Holds no policy of its own: how much to lend is
-// poise/strategies/lending.h.
+// poise/online/lending.h.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 #include "poise/base/knobs.h"
 #include "poise/base/random.h"
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 
 namespace poise::tasks {
 
@@ -185,6 +185,7 @@ class Exchange {
   void write_result(Writer& head, Buffer& result, std::vector<Large>& larges);
   void read_result_bytes(Buffer& result, Reader& reader, std::vector<Large>& larges);
   double read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from);
+  void learn_time(const Task& task, double seconds, std::uint32_t ran_on);
   std::vector<Large> read_outputs(Task& task, Reader& reader);
   std::unique_ptr<Task> take_slot(std::uint64_t slot);
 

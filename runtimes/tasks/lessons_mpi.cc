@@ -1,4 +1,5 @@
 // Whether ranks unlearn that lending did not pay.
+#include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
+#include "runtimes/tasks/ranks_testing.h"
 
 namespace poise::tasks {
 namespace {
@@ -15,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 void sleep_us(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
 using Nap = Function<void, std::span<const char>>;
 const Nap kNap = function("nap over data", [](std::span<const char>) { sleep_us(300); });
+const auto kSleep = function("sleep for microseconds", sleep_us);
 const Nap kLongNap = function("long nap over data", [](std::span<const char>) { sleep_us(700); });
 
 // Of rank 0's 40 tasks so many were lent, each of which took it so long to hand over.
@@ -52,6 +55,41 @@ TEST(Lessons, are_that_lending_does_not_pay_and_that_it_does_again) {
   ASSERT_TRUE(some_step(context, kLongNap, 5000, [](int lent) { return lent == 0; }));
   // What handing over took is believed to be far more than these take: no chance makes it pay.
   EXPECT_TRUE(some_step(context, kNap, 0, [](int lent) { return lent > 10; }));
+}
+
+std::atomic<int> finished{0};
+Counters until_finished;
+
+// Keeps rank 0's only thread until rank 0 has this many results, and notes the counters of then.
+const auto kStayUntilFinished = function("stay until others are finished", [](int wanted) {
+  const auto end = Clock::now() + std::chrono::seconds(20);
+  while (finished < wanted && Clock::now() < end) {
+    Context::current().poll();
+    sleep_us(20);  // others need the core
+  }
+  until_finished = Context::current().counters();
+});
+
+// A rank that runs no task of a function itself learns from results how long its tasks take. While
+// it does not know, each loan has a single task.
+TEST(Exploration, learns_from_results_how_long_a_function_takes) {
+  constexpr int kTasks = 200;
+  Context context(MPI_COMM_WORLD, {.settings = "helper=off"});
+  if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
+  finished = 0;
+  meet();
+  if (context.rank() == 0) {
+    context.submit({.priority = 1, .pinned = true}, kStayUntilFinished, kTasks / 2);
+    for (int t = 0; t < kTasks; ++t) {
+      With with;
+      with.on_finish = [] { ++finished; };
+      context.submit(std::move(with), kSleep, 500);
+    }
+  }
+  context.wait();
+  if (context.rank() > 0) return;
+  EXPECT_GE(until_finished.lent, kTasks / 2);
+  EXPECT_LT(until_finished.loans, until_finished.lent / 2);
 }
 
 }  // namespace

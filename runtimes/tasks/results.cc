@@ -163,6 +163,17 @@ std::vector<Large> Exchange::read_outputs(Task& task, Reader& reader) {
   return larges;
 }
 
+// Of a function that this rank has not run: how long it takes, as far as the other rank is known.
+// Of others: how slow the other rank is.
+void Exchange::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
+  double& slowness = peers_[ran_on].slowness;
+  const double expected_s = workplace_.times().per_unit(task.function) * task.cost;
+  if (expected_s <= 0)
+    workplace_.learn_time(task.function, seconds / slowness, task.cost);
+  else
+    slowness = std::clamp(moved_average(slowness, seconds / expected_s, 1.0 / 16), 0.05, 20.0);
+}
+
 double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::uint32_t from) {
   const auto head = reader.get<ResultHead>();
   auto task = take_away(head.slot);
@@ -175,11 +186,7 @@ double Exchange::read_result(const Post::Arrival& arrival, Reader& reader, std::
   std::vector<Large> larges;
   if (!task->failed) {
     larges = read_outputs(*task, reader);
-    const double expected_s = workplace_.times().per_unit(task->function) * task->cost;
-    double& slowness = peers_[from].slowness;
-    if (expected_s > 0)
-      slowness =
-          std::clamp(moved_average(slowness, head.seconds / expected_s, 1.0 / 16), 0.05, 20.0);
+    learn_time(*task, head.seconds, from);
   }
   task->forget_copies();
   if (larges.empty()) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "poise/base/error.h"
-
-extern char** environ;
+#include "poise/base/text.h"
 
 namespace poise::tasks {
 
@@ -14,12 +16,13 @@ namespace {
 
 constexpr std::string_view kPrefix = "POISE_TASKS_";
 constexpr std::string_view kHelper[] = {"auto", "on", "off"};  // auto: with MPI_THREAD_MULTIPLE
+constexpr std::string_view kSwitch[] = {"0", "1"};
 constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
 
 constexpr Knob kSettings[] = {
     {"policy", 0, 0, 3, "who lends how much to whom", kPolicies},
-    {"pull", 1, 0, 1, "idle ranks ask for tasks"},
-    {"push", 1, 0, 1, "loaded ranks lend unasked"},
+    {"pull", 1, 0, 1, "idle ranks ask for tasks", kSwitch},
+    {"push", 1, 0, 1, "loaded ranks lend unasked", kSwitch},
     {"min_gain", 0.1, 0, 1, "policy cost: the end must come sooner by this share"},
     {"min_local", 2, 0, 1e9, "policies paired, lightest: tasks queued at the lender"},
     {"min_absolute", 2, 0, 1e18, "the same: smallest difference in tasks"},
@@ -35,27 +38,53 @@ constexpr Knob kSettings[] = {
     {"shared_bytes", 68719476736, 0, 1e15, "address space of a rank for memory its node sees"},
     {"delay_us", 0, 0, 1e6, "for tests: messages are held back up to so long, in any order"},
     {"patience_s", 60, 0, 1e9, "after this long in a wait, say who has not come (0: never)"},
-    {"summary", 0, 0, 1, "print the counters of all ranks at the end"},
+    {"summary", 0, 0, 1, "print the counters of all ranks at the end", kSwitch},
 };
+
+constexpr std::string_view kTrace = "trace";  // no number, and read by rank 0 only
+
+std::string changed(std::string_view text, int (*change)(int)) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [=](unsigned char c) { return static_cast<char>(change(c)); });
+  return result;
+}
+
+std::string variable_of(std::string_view name) {
+  return std::string(kPrefix) + changed(name, std::toupper);
+}
+
+[[noreturn]] void refuse_variable(std::string_view variable, std::string_view name) {
+  std::vector<std::string_view> names = names_of(setting_knobs());
+  names.push_back(kTrace);
+  const std::string_view nearest = name.empty() ? "" : nearest_name(name, names);
+  if (!nearest.empty())
+    fail("there is no variable {}; did you mean {}?", variable, variable_of(nearest));
+  std::vector<std::string> variables;
+  for (const std::string_view known : names) variables.push_back(variable_of(known));
+  fail("there is no variable {}; known: {}", variable, fmt::join(variables, ", "));
+}
+
+void apply_variable(Knobs& settings, std::string_view variable, std::string_view value) {
+  const std::string name = changed(variable.substr(kPrefix.size()), std::tolower);
+  if (name == kTrace) return;
+  const auto knob = std::ranges::find(kSettings, std::string_view(name), &Knob::name);
+  if (knob == std::end(kSettings)) refuse_variable(variable, name);
+  knob_value(*knob, variable, value);  // refuses it under the variable's name
+  settings.set("tasks", name, value);
+}
 
 }  // namespace
 
 std::span<const Knob> setting_knobs() { return kSettings; }
 
-Knobs read_settings(std::string_view program) {
-  Knobs settings(kSettings);
-  if (!program.empty()) settings.set_all("tasks", program);
-  for (char** variable = environ; *variable; ++variable) {
-    const std::string_view text = *variable;
+void apply_environment(Knobs& settings, const char* const* environment) {
+  for (; *environment; ++environment) {
+    const std::string_view text = *environment;
     const std::size_t equals = text.find('=');
     if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
-    std::string name(text.substr(kPrefix.size(), equals - kPrefix.size()));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name == "trace") continue;  // no number, and read by rank 0 alone
-    settings.set("variables POISE_TASKS_*", name, text.substr(equals + 1));
+    apply_variable(settings, text.substr(0, equals), text.substr(equals + 1));
   }
-  return settings;
 }
 
 }  // namespace poise::tasks

@@ -10,8 +10,8 @@ namespace poise::tasks {
 
 std::span<const Knob> setting_knobs();
 
-/// The initial values, changed by `program` ("policy=paired,pull=0"), changed by the environment
-/// (POISE_TASKS_POLICY=paired). Throws Error on unknown names, also of variables, and bad values.
-Knobs read_settings(std::string_view program);
+/// Changes settings as the environment says, a list that ends with null: POISE_TASKS_POLICY=paired
+/// sets policy. Throws Error that names the variable and says what would work.
+void apply_environment(Knobs& settings, const char* const* environment);
 
 }  // namespace poise::tasks

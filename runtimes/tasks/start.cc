@@ -1,14 +1,17 @@
 #include "runtimes/tasks/start.h"
 
 #include <atomic>
-#include <cstdint>
 #include <cstdlib>
 #include <fmt/format.h>
 
 #include "runtimes/tasks/agreement.h"
+#include "runtimes/tasks/end_job.h"
 #include "runtimes/tasks/settings.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
+
+extern char** environ;
 
 namespace poise::tasks {
 
@@ -16,6 +19,37 @@ namespace {
 constexpr unsigned kMaxThreads = 4096;
 // By these ranks read what others sent, and what all do together at the end.
 constexpr const char* kOfAll[] = {"large_bytes", "chunk_bytes", "shared_bytes", "summary"};
+
+void check_threads(unsigned threads) {
+  if (threads < 1 || threads > kMaxThreads)
+    fail("a tasks::Context cannot have {} threads; it takes 1 to {}", threads, kMaxThreads);
+}
+
+void check_helper(const Knobs& settings, const char* setting) {
+  if (settings.choice("helper") == "on" && !may_any_thread_call())
+    fail("{} needs MPI_THREAD_SERIALIZED or more; MPI was started with less", setting);
+}
+
+/// What cannot be written at the end is said at the start.
+void try_trace(const std::string& path) {
+  try {
+    write_file(path, "");
+  } catch (const Error& error) {
+    fail("POISE_TASKS_TRACE: {}", error.what());
+  }
+}
+
+/// What the call throws as an Error, in words.
+template <typename Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 void check_mpi() {
@@ -55,32 +89,35 @@ std::string next_trace_path(MPI_Comm communicator) {
   static std::atomic<int> num_paths = 0;
   const char* const variable = std::getenv("POISE_TASKS_TRACE");
   std::string path = variable ? variable : "";
-  int leader = 0;
+  int leader = 0, rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &leader);
+  MPI_Comm_rank(communicator, &rank);
   if (leader > 0 && !path.empty()) path += fmt::format(".rank{}", leader);
-  const std::string agreed = said_by(communicator, path, 0);
-  if (agreed.empty()) return agreed;
+  path = said_by(communicator, path, 0);
+  if (path.empty()) return path;
   const int number = ++num_paths;
-  return number == 1 ? agreed : fmt::format("{}.{}", agreed, number);
+  if (number > 1) path += fmt::format(".{}", number);
+  end_job_on_error(communicator, error_of([&] {
+                     if (rank == 0) try_trace(path);
+                   }));
+  return path;
 }
 
 Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
-  std::string error;
   Knobs settings(setting_knobs());
-  try {
-    settings = read_settings(options.settings);
-    if (options.threads < 1 || options.threads > kMaxThreads)
-      fail("a tasks::Context cannot have {} threads; it takes 1 to {}", options.threads,
-           kMaxThreads);
-    if (settings.choice("helper") == "on" && !may_any_thread_call())
-      fail("POISE_TASKS_HELPER=on needs MPI_THREAD_SERIALIZED or more; MPI was started with less");
-  } catch (const Error& wrong) {
-    error = wrong.what();
-  }
-  agree_on_success(communicator, error);
-  for (const char* name : kOfAll)
-    agree_on_value(communicator, fmt::format("the setting {} of tasks", name),
-                   static_cast<std::uint64_t>(settings[name]));
+  agree_on_success(communicator, error_of([&] {
+                     if (!options.settings.empty()) settings.set_all("tasks", options.settings);
+                     check_threads(options.threads);
+                     check_helper(settings, "tasks: helper=on");
+                   }));
+  agree_on_values(communicator, kOfAll, settings);
+  end_job_on_error(communicator, error_of([&] {
+                     apply_environment(settings, environ);
+                     check_helper(settings, "POISE_TASKS_HELPER=on");
+                   }));
+  // It fails on all ranks or on none.
+  end_job_on_error(communicator,
+                   error_of([&] { agree_on_values(communicator, kOfAll, settings); }));
   return settings;
 }
 

@@ -102,15 +102,6 @@ TEST(Context, refuses_wrong_settings_everywhere) {
   EXPECT_THROW(Context(MPI_COMM_WORLD, {.threads = 0}), Error);
 }
 
-TEST(Context, refuses_environment_nonsense) {
-  setenv("POISE_TASKS_MIN_GAIN", "lots", 1);
-  EXPECT_THROW(Context context(MPI_COMM_WORLD), Error);
-  unsetenv("POISE_TASKS_MIN_GAIN");
-  setenv("POISE_TASKS_SPEED", "1", 1);
-  EXPECT_THROW(Context context(MPI_COMM_WORLD), Error);
-  unsetenv("POISE_TASKS_SPEED");
-}
-
 TEST(Context, refuses_functions_that_only_some_ranks_have) {
   const int last = count_ranks() - 1;
   if (last == 0) GTEST_SKIP() << "one rank agrees with itself";

@@ -19,7 +19,7 @@
 #include "runtimes/tasks/queue.h"
 #include "runtimes/tasks/task.h"
 
-#include "poise/strategies/lending.h"
+#include "poise/online/lending.h"
 
 namespace poise::tasks {
 
@@ -122,6 +122,10 @@ class Workplace {
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
+  /// From a task of this function that ran on another rank.
+  void learn_time(std::uint32_t function, double seconds, double cost) {
+    times_.learn(function, seconds, cost);
+  }
   const Registered& function(std::uint32_t wire) const { return *functions_[wire]; }
   std::vector<Failure> take_failures();
   Counters counters() const;

@@ -1,4 +1,4 @@
-// Machines as JSON. What is read is written, and that is read to the same text.
+// Machines as JSON: what is accepted is written and read again, and must give the same text.
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"

@@ -1,10 +1,10 @@
-// Machines as one line of text, ours and hwloc's.
+// Machines as one line of text, in Poise's syntax and in hwloc's synthetic syntax.
 #include "tests/fuzz/target.h"
 
 #include "poise/machine/discover.h"
 #include "poise/machine/text.h"
 
-// hwloc 2.9 forgets memory of its own when it refuses a synthetic text.
+// hwloc 2.9 leaks memory when it refuses a synthetic description.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }
 

@@ -1,5 +1,5 @@
-// Strategies and workloads by name with their knobs. What is read is written, and that is read to
-// the same text.
+// Names of strategies and workloads with their knobs: what is accepted is printed and parsed again,
+// and must give the same text.
 #include "tests/fuzz/target.h"
 
 #include "poise/base/check.h"

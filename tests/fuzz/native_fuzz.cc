@@ -1,5 +1,5 @@
-// The native format, as it is and with its checksums made right, so that what is behind them is
-// reached. What is read is written and read again to the same bytes.
+// The native format, as given and with its checksums corrected, so that the code behind them is
+// reached. What is accepted is written and read again, and must give the same bytes.
 #include <algorithm>
 
 #include "tests/fuzz/target.h"

@@ -1,4 +1,4 @@
-// Placement files, as lines and as JSON.
+// Placement files, one place per line or JSON.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/placement_file.h"

@@ -1,4 +1,4 @@
-// The seeds of one fuzzer as an ordinary test: each as it is, cut short, and with a bit turned.
+// The seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit flipped.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What every fuzzer shares: bad input may be refused with an Error, and nothing else may happen.
+// What all fuzzers share: bad input may be refused with an Error; anything else is a defect.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "poise/base/error.h"
 
-/// The entry of libFuzzer, defined once in each *_fuzz.cc. Without libFuzzer, replay_test.cc calls
+/// libFuzzer's entry point, defined once in each *_fuzz.cc. Without libFuzzer replay_test.cc calls
 /// it with the seeds.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -18,7 +18,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Runs `read`; false when it refused its input.
+/// Calls `read`; returns false if it refused its input.
 template <typename Read>
 bool accepts(const Read& read) {
   try {

@@ -1,4 +1,4 @@
-// Timelines of what every place did.
+// Timelines: what every place did and when.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/timeline.h"

@@ -1,4 +1,4 @@
-// One vt LBDatafile in brotli; zero bytes are as good as any here.
+// One vt LBDatafile compressed by brotli; zero bytes are data here, not separators.
 #include "tests/fuzz/target.h"
 
 #include "poise/trace/brotli.h"

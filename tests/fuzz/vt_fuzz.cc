@@ -1,4 +1,4 @@
-// vt LBDatafiles: the input is cut at zero bytes into the files of ranks 0, 1, …, plain or brotli.
+// vt LBDatafiles, plain or brotli: zero bytes separate the files of ranks 0, 1, ….
 #include "tests/fuzz/target.h"
 
 #include "poise/base/text.h"

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 LAUNCH = os.environ["LAUNCH"].split()
-MOST_S = 15  # unnoticed, a killed rank is waited for for ever, and half a message for 20 s
+MOST_S = 15  # time-out of a job: it would never end if a killed rank went unnoticed; half a message takes 20 s to be noticed
 
 
 class EndTest(unittest.TestCase):

@@ -29,10 +29,10 @@ import sys
 import time
 
 NO_PRIVILEGES = 77
-INSIDE = "POISE_CLUSTER_INSIDE"  # set where the namespaces are made already
+INSIDE = "POISE_CLUSTER_INSIDE"  # set inside the namespaces, where they need not be made again
 CLONE_NEWNET, PR_SET_PDEATHSIG, PR_SET_TIMERSLACK = 0x40000000, 1, 29
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
-MTU = 32000  # few packets carry much: the wire costs time per packet
+MTU = 32000  # large packets: the emulated wire costs CPU time per packet
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 

@@ -1,4 +1,4 @@
-// What ranks other than the first print of their tests: what fails on them.
+// A test listener for ranks other than 0: it prints failures only.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +20,7 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-/// Rank 0 reports all.
+/// Rank 0 prints everything.
 inline void report_as(int rank) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank == 0) return;

@@ -1,4 +1,4 @@
-// Leaks of a program with MPI, looked for while the parts of MPI are still loaded and have names.
+// Leak check of MPI programs, made while MPI's shared libraries are still loaded and have symbols.
 #pragma once
 
 #if defined(__has_feature)
@@ -17,16 +17,16 @@
 
 namespace poise {
 
-/// Ends the process with an error if memory was lost; does nothing without the address sanitizer.
-/// To be called before MPI_Finalize; instead of the check at the end.
+/// Call before MPI_Finalize, instead of the check at exit: ends the process with an error if memory
+/// leaked. Does nothing without the address sanitizer.
 inline void check_leaks() {
 #ifdef POISE_LOOKS_FOR_LEAKS
   __lsan_do_leak_check();
 #endif
 }
 
-/// What MPI_Init_thread takes and never gives back is no leak of ours, and the parts of MPI that
-/// took it are partly unloaded and nameless when it ends.
+/// MPI_Init_thread allocates memory that MPI never frees; at exit the libraries that did so are
+/// partly unloaded and cannot be named in a suppression.
 inline int init_mpi(int& argc, char**& argv, int wanted) {
   int level = 0;
 #ifdef POISE_LOOKS_FOR_LEAKS

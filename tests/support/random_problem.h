@@ -1,4 +1,4 @@
-// Small random problems on every kind of machine, for tests that compare two ways to one answer.
+// Small random problems on every kind of machine, for tests that compare two algorithms.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 #include "poise/machine/find.h"
 #include "poise/machine/text.h"
 #include "poise/placement/placement.h"
-#include "poise/strategies/strategy.h"
+#include "poise/placement/problem.h"
 
 namespace poise {
 
-/// What a Problem refers to.
+/// Owns what a Problem refers to.
 struct OwnedProblem {
   Machine machine;
   Workload workload;
@@ -26,7 +26,7 @@ struct OwnedProblem {
   Problem view() const { return {machine, workload, current, machine.costs()}; }
 };
 
-/// One of machines/, by its name.
+/// A machine of machines/ by its name.
 inline Machine paper_machine(const std::string& name) {
   return find_machine(std::string(POISE_MACHINES "/") + name + ".json");
 }
@@ -35,7 +35,7 @@ inline double random_factor(Random& random) {
   return 1 + 0.3 * static_cast<double>(random.below(6));
 }
 
-/// Trees of all depths, networks that are no trees, and some whose factors follow no rule at all.
+/// Trees of all depths, networks that are not trees, and some machines with arbitrary factors.
 inline Machine random_machine(Random& random) {
   static constexpr std::string_view kTexts[] = {
       "core:1",
@@ -76,7 +76,8 @@ inline Machine random_machine(Random& random) {
   return Machine(std::move(parts));
 }
 
-/// Loads, messages and background; with few distinct values half of the time, so that ties abound.
+/// Loads, messages and background load; half of the time with few distinct values, so that ties are
+/// common.
 inline OwnedProblem random_problem(Machine machine, Random& random) {
   OwnedProblem problem{std::move(machine), {}, {}};
   const std::uint32_t num_places = problem.machine.num_places();

@@ -1,5 +1,11 @@
 // The interface of the CHAMELEON library (Klinkenberg et al. 2020), served by Poise's tasks:
 // programs written for it compile and link unchanged. C99 and C++11.
+//
+// The interface is that of CHAMELEON:
+// Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),
+// RWTH Aachen University, Technical University of Munich (TUM). All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+// The conditions and the disclaimer, which must stay with it: LICENSES/CHAMELEON.txt.
 #pragma once
 
 #ifndef _GNU_SOURCE

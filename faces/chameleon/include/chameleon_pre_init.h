@@ -1,5 +1,11 @@
 // Was needed to record the affinity before OpenMP pins threads; Poise pins none, so nothing is left
 // to do, from C as from C++.
+//
+// The interface is that of CHAMELEON:
+// Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),
+// RWTH Aachen University, Technical University of Munich (TUM). All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+// The conditions and the disclaimer, which must stay with it: LICENSES/CHAMELEON.txt.
 #pragma once
 
 #include <chameleon.h>

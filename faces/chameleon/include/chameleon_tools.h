@@ -1,5 +1,11 @@
 // The tools interface of the CHAMELEON library: include after chameleon.h. Poise calls all
 // callbacks. A replicated task runs once: whoever has a thread free first starts it.
+//
+// The interface is that of CHAMELEON:
+// Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),
+// RWTH Aachen University, Technical University of Munich (TUM). All rights reserved.
+// SPDX-License-Identifier: BSD-3-Clause
+// The conditions and the disclaimer, which must stay with it: LICENSES/CHAMELEON.txt.
 #pragma once
 
 #include <dlfcn.h>

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "poise/base/check.h"
+#include "poise/partition/partition.h"
 #include "poise/strategies/treematch/listing.h"
-#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
 

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "poise/strategies/treematch/affinity.h"
+#include "poise/partition/graph.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 /// Up to here every possibility is listed: of grouping all elements, or of forming one group.
 constexpr double kMaxListed = 30000;

@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "poise/strategies/treematch/affinity.h"
+#include "poise/partition/graph.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 /// The affinities of a graph small enough to list its groups, as a square.
 class Matrix {

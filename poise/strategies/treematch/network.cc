@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "poise/strategies/treematch/bisection.h"
+#include "poise/partition/bisection.h"
 
 namespace poise::tree_match {
 

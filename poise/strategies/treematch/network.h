@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
-#include "poise/strategies/treematch/affinity.h"
+#include "poise/partition/graph.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 using Distance = std::function<double(std::uint32_t, std::uint32_t)>;
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "poise/strategies/treematch/evening.h"
+#include "poise/partition/evening.h"
 #include "poise/strategies/treematch/network.h"
 #include "poise/strategies/treematch/tree.h"
 

@@ -3,10 +3,12 @@
 
 #include <vector>
 
+#include "poise/partition/partition.h"
 #include "poise/strategies/strategy.h"
-#include "poise/strategies/treematch/partition.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 /// What is to be placed, and what places can take of it.
 struct Demand {

@@ -5,9 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "poise/strategies/treematch/affinity.h"
+#include "poise/partition/graph.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 /// The prime factors of each arity, root first, smaller ones lower in the tree; arities of 1 are
 /// dropped. Grouping by 2, 3 or 5 at a time keeps the lists of possible groups short.

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
-#include "poise/strategies/treematch/partition.h"
+#include "poise/partition/partition.h"
 
 namespace poise::tree_match {
+
+using namespace graphs;  // graph.h and what stands on it
 
 /// Consecutive places that form a tree of their own.
 struct Subtree {

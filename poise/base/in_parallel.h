@@ -1,0 +1,38 @@
+// Independent pieces of work on several threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace poise {
+
+/// Calls work(i) once for each i < count, on this thread and up to threads - 1 more, and returns
+/// when all calls have. Calls with different i must not depend on each other; then the result is
+/// the same for any number of threads. With one thread, calls come in increasing order of i.
+template <typename Work>
+void in_parallel(std::size_t count, unsigned threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(run);
+  run();
+}
+
+/// Calls left(n) and right(m) at once where there are at least two threads, n + m of them in all;
+/// else left(1), then right(1).
+template <typename Left, typename Right>
+void run_both(unsigned threads, const Left& left, const Right& right) {
+  in_parallel(2, threads, [&](std::size_t i) {
+    if (i == 0)
+      left(std::max(1u, threads / 2));
+    else
+      right(std::max(1u, threads - threads / 2));
+  });
+}
+
+}  // namespace poise

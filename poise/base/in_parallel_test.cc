@@ -1,0 +1,33 @@
+#include "poise/base/in_parallel.h"
+
+#include <gtest/gtest.h>
+
+namespace poise {
+namespace {
+
+TEST(InParallel, calls_every_index_once_with_any_number_of_threads) {
+  for (const unsigned threads : {1u, 2u, 7u, 200u}) {
+    std::vector<std::atomic<int>> calls(100);
+    in_parallel(calls.size(), threads, [&](std::size_t i) { ++calls[i]; });
+    for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i], 1) << i;
+  }
+}
+
+TEST(InParallel, calls_in_order_on_one_thread) {
+  std::vector<std::size_t> order;
+  in_parallel(4, 1, [&](std::size_t i) { order.push_back(i); });
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3}));
+}
+
+TEST(InParallel, run_both_splits_the_threads) {
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    unsigned left = 0, right = 0;
+    run_both(
+        threads, [&](unsigned some) { left = some; }, [&](unsigned some) { right = some; });
+    EXPECT_EQ(left, std::max(1u, threads / 2));
+    EXPECT_EQ(right, threads - threads / 2);
+  }
+}
+
+}  // namespace
+}  // namespace poise

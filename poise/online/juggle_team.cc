@@ -1,0 +1,517 @@
+#include "poise/online/juggle_team.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
+
+constexpr double kBusyShare = 0.05;          // of a round: a thread that computes takes part
+constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
+constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pauses in between
+constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
+constexpr double kQuietS = 10;               // without computing, after which it does not,
+constexpr double kShortQuietS = 0.3;         // or this where it never computed much: it only
+constexpr double kTurnS = 0.01;              // more than a turn of a thread on a crowded place
+constexpr double kQuietOverRun = 5;          // started the others, and would hold a place idle
+constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
+constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
+constexpr double kShortestWindowS = 0.05;    // of watching for sleep
+constexpr double kFading = 1.0 / 8;          // weight of the newest window in fading averages
+constexpr std::uint32_t kEnoughWindows = 6;  // before they say something
+constexpr double kUncountedWaitS = 0.008;    // waits count when they end: about two time slices
+constexpr double kMarginShare = 0.05;        // xi, of a period
+constexpr double kSpeedTolerance = 0.1;      // speeds this near are equal
+constexpr double kLongestLeadPeriods = 20;   // an older lead or lag says nothing of this phase
+constexpr double kReactiveRounds = 5;        // in a period
+constexpr double kWantedPlace = 0.2;         // of the time: less says nothing of a place's speed
+constexpr double kUnequalPlaces = 0.75;      // a place this slow against another is slower
+
+double average_progress(std::span<const JuggleMember> members) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const JuggleMember& member : members) {
+    if (!member.takes_part) continue;
+    sum += member.progress_s;
+    ++count;
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// How long a thread may sleep and still take part: the longer, the longer it has computed. Where
+/// many share a place, a long wait for the next turn looks like sleep until it ends.
+double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
+  const double least_s = std::min(kQuietS, kShortQuietS + kTurnS * threads_per_place);
+  return std::clamp(kQuietOverRun * member.last.run_s, least_s, kQuietS);
+}
+
+double ready_share(double gained_s, double waited_s, double real_s) {
+  return std::min(1.0, (gained_s + waited_s) / real_s);
+}
+
+/// The share of a window that may be sleep or a wait not yet counted; twice this share of all
+/// broken windows is not seen to be broken.
+double sleep_tolerance(double window_s) { return kBusyShare + kUncountedWaitS / window_s; }
+
+bool is_reacting(JugglePolicy policy) {
+  return policy == JugglePolicy::reactive || policy == JugglePolicy::hybrid;
+}
+
+}  // namespace
+
+JugglePolicy juggle_policy_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kPolicies); ++i)
+    if (name == kPolicies[i]) return static_cast<JugglePolicy>(i);
+  fail("{}", unknown_name("policy", name, kPolicies));
+}
+
+std::string_view name_of(JugglePolicy policy) {
+  return kPolicies[static_cast<std::size_t>(policy)];
+}
+
+JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
+    : settings_(settings),
+      places_(std::move(places)),
+      stance_(std::min(settings.shortest_period_s, settings.period_s)),
+      period_s_(settings.period_s),
+      wanted_(places_.size(), 0),
+      done_(places_.size(), 0) {
+  POISE_CHECK(!places_.empty());
+  POISE_CHECK(settings_.period_s > 0);
+}
+
+void JuggleTeam::set_places(std::vector<JugglePlace> places) {
+  POISE_CHECK(!places.empty());
+  places_ = std::move(places);
+  wanted_.assign(places_.size(), 0);
+  done_.assign(places_.size(), 0);
+  was_dealt_ = false;
+  for (JuggleMember& member : members_) member.place.reset();
+}
+
+void JuggleTeam::set_speeds(std::span<const double> speeds) {
+  POISE_CHECK(speeds.size() == places_.size());
+  for (PlaceId p = 0; p < places_.size(); ++p) places_[p].speed = speeds[p];
+}
+
+void JuggleTeam::leave_alone(std::uint64_t key) {
+  const auto at = std::lower_bound(left_alone_.begin(), left_alone_.end(), key);
+  if (at == left_alone_.end() || *at != key) left_alone_.insert(at, key);
+}
+
+double JuggleTeam::next_s() const {
+  const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
+  if (settings_.policy == JugglePolicy::off) return settings_.period_s;
+  if (!first_s_ || (!is_balancing_ && *last_s_ - *first_s_ < kQuickStartS)) return shortest_s;
+  if (is_reacting(settings_.policy))
+    return std::clamp(period_s_ / kReactiveRounds, shortest_s, period_s_);
+  return period_s_;
+}
+
+std::uint32_t JuggleTeam::num_taking_part() const {
+  return static_cast<std::uint32_t>(std::count_if(
+      members_.begin(), members_.end(), [](const JuggleMember& m) { return m.takes_part; }));
+}
+
+double JuggleTeam::average_progress_s() const { return average_progress(members_); }
+
+std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> readings,
+                                             double now_s) {
+  const bool places_changed = !was_dealt_;
+  const double real_s = last_s_ ? now_s - *last_s_ : 0;
+  const bool is_gap = !last_s_ || real_s <= 0 || real_s > kGapRounds * std::max(next_s(), 0.02);
+  for (JuggleMember& member : members_) member.place_before = member.place;
+  take(readings, now_s);
+  if (is_gap) {
+    start_point(now_s);
+  } else {
+    choose_who_takes_part(real_s, now_s);
+    watch_places(real_s);
+    close_window(now_s);
+    decide(real_s, now_s);
+  }
+  return orders(places_changed);
+}
+
+void JuggleTeam::decide(double real_s, double now_s) {
+  const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
+  if (is_balancing_ != was_balancing) limit_leads();
+  if (!is_balancing_) {
+    was_dealt_ = false;
+    for (JuggleMember& member : members_) member.place.reset();
+    start_point(now_s);
+    return;
+  }
+  if (!was_dealt_) {
+    deal();
+    return;
+  }
+  if (is_reacting(settings_.policy)) react(real_s);
+  const double since_point_s = now_s - point_s_;
+  if (since_point_s >= 0.75 * period_s_) {
+    if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
+    start_point(now_s);
+  }
+  settle();
+}
+
+/// For those whose place is another than before; for all who have one where places changed.
+std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
+  std::vector<JuggleOrder> orders;
+  for (JuggleMember& member : members_) {
+    if (member.place_before == member.place && !(places_changed && member.place)) continue;
+    orders.push_back({member.last.key, member.place});
+    if (member.place) ++member.migrations;
+  }
+  return orders;
+}
+
+/// Work per second of cpu time, so that work can be told in seconds of a cpu of average speed.
+void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
+  double run_s = 0, work = 0;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const ThreadReading& last = members_[i].last;
+    if (!readings[i].work || !last.work) continue;
+    run_s += std::max(0.0, readings[i].run_s - last.run_s);
+    work += std::max(0.0, *readings[i].work - *last.work);
+  }
+  if (run_s <= 0 || work <= 0) return;
+  const double weight = work_per_s_ == 0 ? 1 : kFading;
+  work_per_s_ += weight * (work / run_s - work_per_s_);
+}
+
+/// What a thread has done since its last reading, in seconds: counted where it can be, else its
+/// cpu time weighted by the speed of its place.
+double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& reading) const {
+  if (reading.work && member.last.work && work_per_s_ > 0)
+    return std::max(0.0, *reading.work - *member.last.work) / work_per_s_;
+  const double gained_s = std::max(0.0, reading.run_s - member.last.run_s);
+  return gained_s * (member.place ? places_[*member.place].speed : 1);
+}
+
+bool JuggleTeam::is_left_alone(std::uint64_t key) const {
+  return std::binary_search(left_alone_.begin(), left_alone_.end(), key);
+}
+
+/// Those who have come join and the dead leave, so that there is one member for each reading.
+void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
+  const auto is_of = [](const JuggleMember& member, const ThreadReading& reading) {
+    return member.last.key == reading.key;
+  };
+  if (std::equal(members_.begin(), members_.end(), readings.begin(), readings.end(), is_of)) return;
+  std::vector<JuggleMember> members;
+  members.reserve(readings.size());
+  auto old = members_.begin();
+  for (const ThreadReading& reading : readings) {
+    POISE_CHECK(members.empty() || members.back().last.key < reading.key);
+    while (old != members_.end() && old->last.key < reading.key) ++old;
+    if (old != members_.end() && is_of(*old, reading)) {
+      members.push_back(*old);
+      continue;
+    }
+    JuggleMember& member = members.emplace_back();
+    member.last = reading;
+    member.busy_s = now_s;
+    member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
+    member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
+    ++births_;
+  }
+  members_ = std::move(members);
+}
+
+/// Takes the readings over: gains of those known, a first look at others.
+void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
+  if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
+  follow(readings, now_s);
+  measure_work_rate(readings);
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    JuggleMember& member = members_[i];
+    member.gained_s = std::max(0.0, readings[i].run_s - member.last.run_s);
+    member.waited_s = std::max(0.0, readings[i].wait_s - member.last.wait_s);
+    const double worked_s = this->worked_s(member, readings[i]);
+    member.progress_s += worked_s;
+    member.worked_s += worked_s;
+    member.last = readings[i];
+    if (!is_left_alone(member.last.key)) continue;
+    member.takes_part = false;
+    member.place.reset();
+  }
+  last_s_ = now_s;
+}
+
+void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
+  const double average_s = average_progress(members_);
+  const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
+  for (JuggleMember& member : members_) {
+    if (is_left_alone(member.last.key)) continue;
+    const bool is_busy = member.gained_s > kBusyShare * real_s ||
+                         member.gained_s + member.waited_s > kReadyShare * real_s;
+    if (is_busy) {
+      const bool was_ready =
+          member.gained_s + member.waited_s > kReadyShare * (now_s - member.busy_s);
+      if (member.quiet_rounds >= kPauseRounds && !was_ready) member.busy_rounds = 0;
+      ++member.busy_rounds;
+      member.busy_s = now_s;
+    }
+    member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
+    if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
+      member.takes_part = true;
+      member.part_since_s = now_s;
+      member.run_before_s = member.last.run_s;
+      if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
+    } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
+      member.takes_part = false;
+      member.busy_rounds = 0;
+      member.place.reset();
+    }
+  }
+  team_.clear();
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (members_[i].takes_part) team_.push_back(i);
+}
+
+/// How much of what threads wanted of each place they got: less where something else runs there, or
+/// where the place is slow.
+void JuggleTeam::watch_places(double real_s) {
+  use_.assign(places_.size(), {});
+  for (const std::size_t i : team_) {
+    const JuggleMember& member = members_[i];
+    const auto place = member.place ? member.place : member.last.own_place;
+    if (!place) continue;
+    // Waits are told when they end, so a longer one than this round has been told too late.
+    Use& use = use_[*place];
+    use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
+    use.run_s += member.gained_s;
+  }
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    wanted_[p] += kFading * (use_[p].ready_s / real_s - wanted_[p]);
+    // Threads that sleep in turn run longer than the longest of them is ready.
+    const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
+    done_[p] += kFading * (done_s / real_s - done_[p]);
+  }
+}
+
+bool JuggleTeam::has_unequal_places() const {
+  if (windows_ < kEnoughWindows) return false;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    if (wanted_[p] < kWantedPlace) continue;
+    least = std::min(least, done_[p] / wanted_[p]);
+    most = std::max(most, done_[p] / wanted_[p]);
+  }
+  return least < kUnequalPlaces * most;
+}
+
+/// Once in a window: how much of it each thread slept, and whether it both slept and was ready.
+void JuggleTeam::close_window(double now_s) {
+  const double window_s = now_s - window_s_;
+  if (window_s < std::max(kShortestWindowS, 0.9 * period_s_)) return;
+  const double tolerance = sleep_tolerance(window_s);
+  for (JuggleMember& member : members_) {
+    const double ready = ready_share(member.last.run_s - member.run_at_window_s,
+                                     member.last.wait_s - member.wait_at_window_s, window_s);
+    const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
+    const bool is_broken = asleep > 0 && ready > tolerance;
+    member.asleep += kFading * (asleep - member.asleep);
+    member.broken += kFading * ((is_broken ? 1 : 0) - member.broken);
+    member.run_at_window_s = member.last.run_s;
+    member.wait_at_window_s = member.last.wait_s;
+  }
+  births_per_s_ += kFading * (births_ / window_s - births_per_s_);
+  if (windows_ == 0) births_per_s_ = 0;  // the program's start
+  births_ = 0;
+  ++windows_;
+  window_s_ = now_s;
+}
+
+bool JuggleTeam::is_uneven() const {
+  if (team_.size() < 2) return false;
+  if (team_.size() % places_.size() != 0 && team_.size() > places_.size()) return true;
+  if (team_.size() >= places_.size() && has_unequal_places()) return true;
+  std::vector<std::uint32_t> own(places_.size(), 0);
+  for (const std::size_t i : team_) {
+    const auto place = members_[i].last.own_place;
+    if (!place) return false;  // as many as places, or fewer, and free to spread
+    ++own[*place];
+  }
+  return *std::max_element(own.begin(), own.end()) > (team_.size() - 1) / places_.size() + 1;
+}
+
+JuggleSigns JuggleTeam::signs() const {
+  JuggleSigns signs;
+  signs.is_uneven = is_uneven();
+  signs.births_per_s = births_per_s_;
+  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s, broken = 0;
+  for (const std::size_t i : team_) {
+    const JuggleMember& member = members_[i];
+    signs.is_bound |= member.last.is_bound;
+    signs.asleep = std::max(signs.asleep, member.asleep);
+    broken = std::max(broken, member.broken);
+    least_s = std::min(least_s, member.progress_s);
+    most_s = std::max(most_s, member.progress_s);
+  }
+  if (windows_ < kEnoughWindows && !signs.is_bound) signs.asleep = 1;
+  const double length_s = std::max(kShortestWindowS, period_s_);
+  if (windows_ >= kEnoughWindows)
+    signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
+  if (team_.empty()) return signs;
+  const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
+  const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
+  signs.spread_lags = (most_s - least_s) / lag_s;
+  return signs;
+}
+
+bool JuggleTeam::wants_to_balance(double now_s) {
+  if (settings_.policy == JugglePolicy::off || team_.empty()) return false;
+  if (!is_balancing_ && team_.size() < settings_.expected_threads) return false;
+  if (settings_.policy != JugglePolicy::automatic) return team_.size() > 1;
+  const JuggleSigns signs = this->signs();
+  const bool wants = stance_.next(signs, now_s);
+  period_s_ = wants ? period_for(signs.phase_s, settings_.shortest_period_s, settings_.period_s)
+                    : settings_.period_s;
+  return wants;
+}
+
+/// Every thread gets a place anew.
+void JuggleTeam::deal() {
+  std::vector<DomainId> domain_of;
+  for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
+  const auto places = deal_threads(static_cast<std::uint32_t>(team_.size()), domain_of);
+  for (std::size_t t = 0; t < team_.size(); ++t) members_[team_[t]].place = places[t];
+  was_dealt_ = true;
+}
+
+/// Gives a place to those without, and keeps every place within one thread of every other.
+void JuggleTeam::settle() {
+  threads_on_.assign(places_.size(), 0);
+  for (const std::size_t i : team_)
+    if (members_[i].place) ++threads_on_[*members_[i].place];
+  const auto emptiest = [&] {
+    return static_cast<PlaceId>(std::min_element(threads_on_.begin(), threads_on_.end()) -
+                                threads_on_.begin());
+  };
+  for (const std::size_t i : team_) {
+    if (members_[i].place) continue;
+    members_[i].place = emptiest();
+    ++threads_on_[*members_[i].place];
+  }
+  if (is_reacting(settings_.policy)) return;  // there, places are even in threads that are ready
+  PlaceId to = emptiest();
+  for (const std::size_t i : team_) {
+    PlaceId& place = *members_[i].place;
+    if (threads_on_[place] < threads_on_[to] + 2) continue;
+    --threads_on_[std::exchange(place, to)];
+    ++threads_on_[to];
+    to = emptiest();
+  }
+  even_out_domains();
+}
+
+/// Where threads have ended in one domain it may have two fewer than another, although no place
+/// has: the least advanced thread there moves over, as far as places stay within one thread.
+void JuggleTeam::even_out_domains() {
+  const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
+  DomainId num_domains = 0;
+  for (const JugglePlace& place : places_) num_domains = std::max(num_domains, place.domain + 1);
+  while (num_domains > 1) {
+    std::vector<std::uint32_t> threads_in(num_domains, 0);
+    for (PlaceId p = 0; p < places_.size(); ++p) threads_in[domain_of(p)] += threads_on_[p];
+    const auto load = [&](PlaceId p) {
+      return std::pair(threads_in[domain_of(p)], threads_on_[p]);
+    };
+    PlaceId to = 0;
+    for (PlaceId p = 1; p < places_.size(); ++p)
+      if (load(p) < load(to)) to = p;
+    JuggleMember* first = nullptr;
+    for (JuggleMember& member : members_) {
+      if (!member.takes_part || !member.place || threads_on_[*member.place] <= threads_on_[to] ||
+          threads_in[domain_of(*member.place)] < threads_in[domain_of(to)] + 2)
+        continue;
+      if (first == nullptr || member.progress_s < first->progress_s) first = &member;
+    }
+    if (first == nullptr) return;
+    --threads_on_[std::exchange(*first->place, to)];
+    ++threads_on_[to];
+  }
+}
+
+void JuggleTeam::take_seats() {
+  seats_.who.clear();
+  seats_.progress_s.clear();
+  seats_.place_of.clear();
+  for (const std::size_t i : team_) {
+    if (!members_[i].place) continue;
+    seats_.who.push_back(i);
+    seats_.progress_s.push_back(members_[i].progress_s);
+    seats_.place_of.push_back(*members_[i].place);
+  }
+  seats_.domain_of.clear();
+  seats_.speed.clear();
+  for (const JugglePlace& place : places_) {
+    seats_.domain_of.push_back(place.domain);
+    seats_.speed.push_back(place.speed);
+  }
+}
+
+void JuggleTeam::react(double real_s) {
+  take_seats();
+  std::vector<bool> is_ready;
+  for (const std::size_t i : seats_.who)
+    is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
+                       kReadyShare);
+  for (const Move& move : even_out(seats_.view(), is_ready))
+    members_[seats_.who[move.thread]].place = move.to;
+}
+
+void JuggleTeam::juggle(double real_s) {
+  limit_leads();
+  take_seats();
+  use_.assign(places_.size(), {});
+  for (const std::size_t i : seats_.who) {
+    const JuggleMember& member = members_[i];
+    const double run_s = member.last.run_s - member.run_at_point_s;
+    Use& use = use_[*member.place];
+    ++use.num_threads;
+    use.run_s += run_s;
+    use.worked_s += member.worked_s - member.worked_at_point_s;
+    // The place was busy as long as its longest ready thread was on it or waited for it.
+    use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
+  }
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    const Use& use = use_[p];
+    const double idle_s = std::max(0.0, real_s - use.ready_s);
+    seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
+                      measured_speed(use.run_s, use.num_threads, real_s, idle_s);
+  }
+  remove_noise(seats_.speed, kSpeedTolerance);
+  for (const Swap& swap : juggle_swaps(seats_.view(), kMarginShare * period_s_))
+    std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
+}
+
+/// From here on the next period is measured.
+void JuggleTeam::start_point(double now_s) {
+  point_s_ = now_s;
+  for (JuggleMember& member : members_) {
+    member.run_at_point_s = member.last.run_s;
+    member.worked_at_point_s = member.worked_s;
+    member.wait_at_point_s = member.last.wait_s;
+  }
+}
+
+void JuggleTeam::limit_leads() {
+  const double average_s = average_progress(members_);
+  const double limit_s = kLongestLeadPeriods * period_s_;
+  for (JuggleMember& member : members_)
+    member.progress_s = std::clamp(member.progress_s, average_s - limit_s, average_s + limit_s);
+}
+
+}  // namespace poise

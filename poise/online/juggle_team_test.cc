@@ -1,0 +1,516 @@
+#include "poise/online/juggle_team.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <gmock/gmock.h>
+#include <map>
+#include <numeric>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using testing::Each;
+using testing::Le;
+
+constexpr double kWorkPerS = 3e9;
+
+/// A kernel that shares every place fairly among the threads that are ready there. Threads that the
+/// balancer does not keep stay at their home.
+class Kernel {
+ public:
+  Kernel(JuggleTeam& team, std::uint32_t num_places) : team_(team), num_places_(num_places) {}
+
+  struct Thread {
+    std::uint64_t key = 0;
+    PlaceId home = 0;
+    bool is_bound = false;
+    double run_s = 0, wait_s = 0, work = 0;
+    std::function<bool(double)> is_ready = [](double) { return true; };
+    std::optional<PlaceId> place = {};
+  };
+
+  void add(PlaceId home, bool is_bound, std::function<bool(double)> is_ready = {}) {
+    Thread thread;
+    thread.key = next_key_++;
+    thread.home = home;
+    thread.is_bound = is_bound;
+    if (is_ready) thread.is_ready = std::move(is_ready);
+    threads.push_back(thread);
+  }
+
+  void run_until(double end_s) {
+    while (now_s < end_s) {
+      std::vector<ThreadReading> readings;
+      for (const Thread& thread : threads) {
+        ThreadReading reading{thread.key, thread.run_s, thread.wait_s, thread.is_bound, {}, {}};
+        if (thread.is_bound) reading.own_place = thread.home;
+        if (counts_work) reading.work = thread.work;
+        readings.push_back(reading);
+      }
+      for (const JuggleOrder& order : team_.balance(readings, now_s)) {
+        ++orders;
+        for (Thread& thread : threads)
+          if (thread.key == order.key) thread.place = order.place;
+      }
+      advance(now_s + team_.next_s() * random_.uniform(0.9, 1.1));
+    }
+  }
+
+  std::vector<std::uint32_t> threads_on() const {
+    std::vector<std::uint32_t> count(num_places_, 0);
+    for (const Thread& thread : threads) ++count[thread.place.value_or(thread.home)];
+    return count;
+  }
+
+  double spread_s() const {
+    const auto less = [](const Thread& a, const Thread& b) { return a.run_s < b.run_s; };
+    const auto [least, most] = std::minmax_element(threads.begin(), threads.end(), less);
+    return most->run_s - least->run_s;
+  }
+
+  bool is_touched() const {
+    return std::any_of(threads.begin(), threads.end(),
+                       [](const Thread& thread) { return thread.place.has_value(); });
+  }
+
+  std::vector<Thread> threads;
+  double now_s = 0;
+  double turn_s = 0;  // each thread in its turn is alone on place 1 for so long; 0: they stay
+  int orders = 0;
+  std::vector<std::uint32_t> strangers = {};  // per place: others that compute there
+  std::vector<double> speed = {};             // per place
+  bool counts_work = false;
+
+ private:
+  void advance(double end_s) {
+    constexpr double kStepS = 0.001;
+    for (; now_s < end_s; now_s += kStepS) {
+      for (std::size_t t = 0; turn_s > 0 && t < threads.size(); ++t)
+        threads[t].home = static_cast<std::size_t>(now_s / turn_s) % threads.size() == t ? 1 : 0;
+      std::vector<std::uint32_t> ready = strangers;
+      ready.resize(num_places_, 0);
+      for (const Thread& thread : threads)
+        ready[thread.place.value_or(thread.home)] += thread.is_ready(now_s) ? 1 : 0;
+      for (Thread& thread : threads) {
+        if (!thread.is_ready(now_s)) continue;
+        const PlaceId place = thread.place.value_or(thread.home);
+        const double share = 1.0 / ready[place];
+        thread.run_s += kStepS * share;
+        thread.work += kWorkPerS * kStepS * share * (speed.empty() ? 1 : speed[place]);
+        thread.wait_s += kStepS * (1 - share);
+      }
+    }
+  }
+
+  JuggleTeam& team_;
+  std::uint32_t num_places_;
+  std::uint64_t next_key_ = 1;
+  Random random_{1};
+};
+
+std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePlace>(num); }
+
+JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
+
+TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_holds_no_place) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(2);
+  EXPECT_EQ(team.num_taking_part(), 3u);
+  EXPECT_FALSE(kernel.threads[0].place);
+}
+
+TEST(JuggleTeam, threads_whose_turns_are_rare_take_part_all_the_time) {
+  JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
+  std::vector<ThreadReading> readings(200);
+  for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
+  // Turns of 4 ms each; the kernel tells of a wait when it ends.
+  std::vector<double> since_s(readings.size(), 0);
+  double next_s = 0;
+  for (int turn = 0; turn < 4 * 200; ++turn) {
+    const double now_s = 0.004 * turn;
+    ThreadReading& reading = readings[static_cast<std::size_t>(turn) % readings.size()];
+    double& waits_since_s = since_s[static_cast<std::size_t>(turn) % readings.size()];
+    reading.wait_s += now_s - waits_since_s;
+    reading.run_s += 0.004;
+    waits_since_s = now_s + 0.004;
+    if (now_s < next_s) continue;
+    team.balance(readings, now_s);
+    next_s = now_s + 0.02;
+    if (turn > 3 * 200) {
+      EXPECT_GE(team.num_taking_part(), 195u) << "after " << now_s << " s";
+    }
+  }
+}
+
+TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, false, [](double now_s) { return now_s < 2 || now_s > 4; });
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(3.9);
+  EXPECT_EQ(team.num_taking_part(), 4u);
+}
+
+TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
+  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points; measurements in
+  // steps and a margin allow somewhat more, far less than static threads: half of the time.
+  for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
+    SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
+    JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
+    Kernel kernel(team, static_cast<std::uint32_t>(m));
+    for (int t = 0; t < n; ++t) kernel.add(static_cast<PlaceId>(t % m), true);
+    kernel.run_until(30);
+    EXPECT_LT(kernel.spread_s(), 3 * 0.1);
+    const double fair_s = kernel.now_s * m / n;
+    for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, fair_s, 0.02 * fair_s);
+  }
+}
+
+TEST(JuggleTeam, never_puts_two_threads_more_on_one_place_than_on_another) {
+  JuggleTeam team(proactive(), places(5));
+  Kernel kernel(team, 5);
+  Random random(7);
+  for (int t = 0; t < 13; ++t) kernel.add(0, false);
+  for (int second = 1; second <= 20; ++second) {
+    kernel.run_until(second);
+    if (second % 4 == 0) kernel.threads.erase(kernel.threads.begin() + 1 + random.below(5));
+    if (second % 4 == 2) kernel.add(0, false);
+    kernel.run_until(kernel.now_s + 0.35);  // long enough to find a thread and to deal it a place
+    const auto on = kernel.threads_on();
+    EXPECT_LE(*std::max_element(on.begin(), on.end()), *std::min_element(on.begin(), on.end()) + 1);
+  }
+}
+
+TEST(JuggleTeam, waits_for_the_expected_threads) {
+  JuggleSettings settings = proactive();
+  settings.expected_threads = 3;
+  JuggleTeam team(settings, places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, true);
+  kernel.add(0, true);
+  kernel.run_until(2);
+  EXPECT_FALSE(kernel.is_touched());
+  kernel.add(1, true);
+  kernel.run_until(3);
+  EXPECT_TRUE(kernel.is_touched());
+}
+
+TEST(JuggleTeam, leaves_threads_that_do_not_compute_where_they_are) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.add(1, false, [](double now_s) { return std::fmod(now_s, 1) < 0.01; });
+  kernel.run_until(5);
+  EXPECT_EQ(team.num_taking_part(), 3u);
+  EXPECT_FALSE(kernel.threads[3].place.has_value());
+}
+
+TEST(JuggleTeam, finds_threads_that_rarely_get_a_turn) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
+  for (int t = 0; t < 3; ++t) kernel.add(0, false, turn);
+  kernel.run_until(5);
+  EXPECT_EQ(team.num_taking_part(), 3u);
+}
+
+TEST(JuggleTeam, deals_anew_when_the_places_change) {
+  JuggleTeam team(proactive(), places(4));
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 6; ++t) kernel.add(static_cast<PlaceId>(t % 4), false);
+  kernel.run_until(1);
+  team.set_places(places(2));
+  kernel.run_until(1.5);
+  EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(3, 3, 0, 0));
+  team.set_places(places(3));
+  kernel.run_until(2);
+  EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 0));
+}
+
+TEST(JuggleTeam, leaves_alone_whom_it_is_told_to) {
+  JuggleTeam team(proactive(), places(2));
+  Kernel kernel(team, 2);
+  for (int t = 0; t < 3; ++t) kernel.add(0, false);
+  kernel.run_until(1);
+  team.leave_alone(kernel.threads[0].key);
+  kernel.run_until(2);
+  EXPECT_FALSE(kernel.threads[0].place.has_value());
+  EXPECT_EQ(team.num_taking_part(), 2u);
+}
+
+TEST(JuggleTeam, gives_the_places_of_sleepers_to_others_when_reactive) {
+  JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
+  Kernel kernel(team, 2);
+  kernel.add(0, true, [](double now_s) { return now_s < 2; });
+  kernel.add(0, true);
+  kernel.add(1, true, [](double now_s) { return now_s < 2; });
+  kernel.add(1, true);
+  kernel.add(1, true);
+  kernel.run_until(3);  // three are ready
+  const double before_s =
+      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
+  kernel.run_until(4);
+  const double after_s =
+      kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
+  EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
+}
+
+TEST(JuggleTeam, domains_are_evened_out_when_a_thread_has_ended) {
+  JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 7; ++t) kernel.add(0, false);
+  kernel.run_until(1);
+  // Of 2 + 2 and 2 + 1, one of the three ends: no place has two more than another, but a domain.
+  const auto before = kernel.threads_on();
+  const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
+  const auto ends =
+      std::find_if(kernel.threads.begin(), kernel.threads.end(), [&](const Kernel::Thread& thread) {
+        return *thread.place >= first && *thread.place < first + 2 && before[*thread.place] == 2;
+      });
+  ASSERT_NE(ends, kernel.threads.end());
+  kernel.threads.erase(ends);
+  kernel.run_until(2);
+  const auto on = kernel.threads_on();
+  EXPECT_EQ(on[0] + on[1], 3u);
+  EXPECT_EQ(on[2] + on[3], 3u);
+}
+
+TEST(JuggleTeam, stays_within_domains_when_places_have_them) {
+  JuggleTeam team(proactive(), {{0, 1}, {0, 1}, {1, 1}, {1, 1}});
+  Kernel kernel(team, 4);
+  for (int t = 0; t < 6; ++t) kernel.add(0, true);
+  kernel.run_until(0.5);
+  std::vector<bool> is_left;
+  for (const auto& thread : kernel.threads) is_left.push_back(thread.place.value() < 2);
+  EXPECT_EQ(std::count(is_left.begin(), is_left.end(), true), 3);
+  kernel.run_until(5);
+  for (std::size_t t = 0; t < 6; ++t) EXPECT_EQ(kernel.threads[t].place.value() < 2, is_left[t]);
+  EXPECT_LT(kernel.spread_s(), 0.3);
+}
+
+TEST(JuggleTeam, brings_the_same_progress_on_unequal_places) {
+  // Of two threads on a fast and a slow place both should do the same work, so they swap.
+  JuggleTeam team(proactive(), {{0, 1}, {0, 0.5}});
+  Kernel kernel(team, 2);
+  kernel.add(0, true);
+  kernel.add(1, true);
+  kernel.run_until(20);
+  const auto members = team.members();
+  EXPECT_NEAR(members[0].progress_s, members[1].progress_s, 0.2);
+  EXPECT_GT(kernel.orders, 20);
+}
+
+TEST(JuggleTeam, brings_the_same_work_where_it_is_counted_and_speeds_are_not_known) {
+  for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
+    SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
+    JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
+    Kernel kernel(team, static_cast<std::uint32_t>(m));
+    kernel.speed.assign(static_cast<std::size_t>(m), 1);
+    kernel.speed.back() = 0.5;
+    kernel.counts_work = true;
+    for (int t = 0; t < n; ++t) kernel.add(static_cast<PlaceId>(t % m), true);
+    kernel.run_until(30);
+    const double fair = kWorkPerS * kernel.now_s * (m - 0.5) / n;
+    for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.work, fair, 0.02 * fair);
+  }
+}
+
+TEST(JuggleTeam, brings_the_same_work_once_speeds_have_been_learned) {
+  constexpr double kLearnedS = 5;
+  for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
+    SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
+    JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
+    Kernel kernel(team, static_cast<std::uint32_t>(m));
+    kernel.speed.assign(static_cast<std::size_t>(m), 1);
+    kernel.speed.back() = 0.5;
+    for (int t = 0; t < n; ++t) kernel.add(static_cast<PlaceId>(t % m), true);
+    kernel.run_until(kLearnedS);
+    const auto before = kernel.threads;
+    team.set_speeds(kernel.speed);
+    kernel.run_until(kLearnedS + 30);
+    const double fair = kWorkPerS * (kernel.now_s - kLearnedS) * (m - 0.5) / n;
+    for (std::size_t t = 0; t < before.size(); ++t)
+      EXPECT_NEAR(kernel.threads[t].work - before[t].work, fair, 0.02 * fair);
+  }
+}
+
+/// Whether auto has touched the threads at all, and what it does in the end.
+struct Watched {
+  bool was_touched = false, is_balancing = false;
+};
+
+Watched watch(std::uint32_t num_places, const std::function<void(Kernel&)>& fill,
+              double seconds = 10) {
+  JuggleTeam team({}, places(num_places));
+  Kernel kernel(team, num_places);
+  fill(kernel);
+  kernel.run_until(seconds);
+  return {kernel.orders > 0, team.is_balancing()};
+}
+
+TEST(JuggleTeamAuto, balances_threads_that_are_bound_unevenly) {
+  const Watched bound = watch(2, [](Kernel& kernel) {
+    for (PlaceId home : {0, 0, 1}) kernel.add(home, true);
+  });
+  EXPECT_TRUE(bound.is_balancing);
+  const Watched both_on_one = watch(2, [](Kernel& kernel) {
+    for (PlaceId home : {0, 0}) kernel.add(home, true);
+  });
+  EXPECT_TRUE(both_on_one.is_balancing);
+}
+
+TEST(JuggleTeamAuto, leaves_threads_alone_that_are_even) {
+  for (const bool is_bound : {false, true}) {
+    const Watched even = watch(2, [&](Kernel& kernel) {
+      for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, is_bound);
+    });
+    EXPECT_FALSE(even.was_touched) << is_bound;
+  }
+}
+
+TEST(JuggleTeamAuto, balances_bound_threads_where_a_stranger_shares_a_place) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  kernel.strangers = {0, 1};
+  for (PlaceId home : {0, 1}) kernel.add(home, true);
+  kernel.run_until(20);
+  EXPECT_TRUE(team.is_balancing());
+  // 1.5 places for two threads, less the time in which the stranger is found out.
+  EXPECT_LT(kernel.spread_s(), 1);
+  for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
+  kernel.strangers = {0, 0};
+  kernel.run_until(40);
+  EXPECT_FALSE(team.is_balancing());
+}
+
+TEST(JuggleTeamAuto, balances_bound_threads_once_a_place_is_known_to_be_slow) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  for (PlaceId home : {0, 1}) kernel.add(home, true);
+  kernel.run_until(10);
+  EXPECT_FALSE(kernel.is_touched());
+  EXPECT_GT(std::min(team.wanted(0), team.wanted(1)), 0.9);
+  team.set_speeds(std::vector{1.0, 0.5});
+  kernel.run_until(20);
+  EXPECT_TRUE(team.is_balancing());
+}
+
+TEST(JuggleTeamAuto, leaves_even_threads_alone_where_strangers_are_everywhere) {
+  const Watched shared = watch(2, [](Kernel& kernel) {
+    kernel.strangers = {1, 1};
+    for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, true);
+  });
+  EXPECT_FALSE(shared.was_touched);
+}
+
+TEST(JuggleTeamAuto, takes_no_place_for_slow_because_threads_sleep_in_turn) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };
+  kernel.add(0, true, first);
+  kernel.add(0, true, [&](double now_s) { return !first(now_s); });
+  for (int t = 0; t < 2; ++t) kernel.add(1, true);
+  kernel.run_until(5);  // the second is found late: three threads on two places
+  kernel.orders = 0;
+  kernel.run_until(30);
+  EXPECT_EQ(kernel.orders, 0);
+}
+
+TEST(JuggleTeamAuto, balances_free_threads_when_the_kernel_lets_some_fall_behind) {
+  EXPECT_TRUE(watch(2, [](Kernel& kernel) {
+                for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
+              }).is_balancing);
+}
+
+TEST(JuggleTeamAuto, leaves_free_threads_to_a_kernel_that_turns_them) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
+  kernel.turn_s = 0.05;
+  kernel.run_until(20);
+  EXPECT_EQ(kernel.orders, 0);
+}
+
+TEST(JuggleTeamAuto, leaves_free_threads_alone_that_sleep_at_barriers) {
+  const Watched free = watch(2, [](Kernel& kernel) {
+    for (PlaceId home : {0, 0}) kernel.add(home, false);
+    kernel.add(1, false, [](double now_s) { return std::fmod(now_s, 1) < 0.5; });
+  });
+  EXPECT_FALSE(free.was_touched);
+}
+
+TEST(JuggleTeamAuto, stands_down_for_bound_threads_with_short_phases) {
+  const Watched brief = watch(2, [](Kernel& kernel) {
+    for (PlaceId home : {0, 0}) kernel.add(home, true);
+    kernel.add(1, true, [](double now_s) { return std::fmod(now_s, 0.01) < 0.005; });
+  });
+  EXPECT_FALSE(brief.is_balancing);
+}
+
+TEST(JuggleTeamAuto, shortens_the_period_to_a_fifth_of_a_phase) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  const auto phase = [](double now_s) { return std::fmod(now_s, 0.25) < 0.13; };
+  for (PlaceId home : {0, 0}) kernel.add(home, true, phase);
+  kernel.add(1, true, phase);
+  kernel.run_until(10);
+  EXPECT_TRUE(team.is_balancing());
+  EXPECT_LT(team.period_s(), 0.09);
+  EXPECT_GE(team.period_s(), 0.02);
+}
+
+TEST(JuggleTeamAuto, stands_down_when_threads_come_and_go_quickly) {
+  JuggleTeam team({}, places(2));
+  Kernel kernel(team, 2);
+  for (PlaceId home : {0, 0, 1}) kernel.add(home, true);
+  kernel.run_until(2);
+  EXPECT_TRUE(team.is_balancing());
+  for (int round = 1; round <= 60; ++round) {
+    for (int i = 0; i < 5; ++i) kernel.add(0, true, [](double) { return false; });
+    kernel.run_until(2 + 0.1 * round);
+    kernel.threads.resize(3);
+  }
+  EXPECT_FALSE(team.is_balancing());
+}
+
+TEST(JuggleTeam, names_its_policies) {
+  for (const auto* name : {"auto", "proactive", "reactive", "hybrid", "off"})
+    EXPECT_EQ(name_of(juggle_policy_named(name)), name);
+  EXPECT_THROW(juggle_policy_named("proactiv"), Error);
+}
+
+TEST(JuggleStance, rests_longer_after_each_change) {
+  JuggleStance stance(0.02);
+  const JuggleSigns good{.is_uneven = true, .is_bound = true}, bad{};
+  double now_s = 0;
+  std::vector<double> rests_s;
+  for (int change = 0; change < 9; ++change) {
+    while (!stance.next(good, now_s)) now_s += 0.125;
+    stance.next(bad, now_s);
+    const double down_s = now_s;
+    while (!stance.next(good, now_s)) now_s += 0.125;
+    rests_s.push_back(now_s - down_s);
+    stance.next(bad, now_s);
+  }
+  EXPECT_EQ(rests_s.front(), 1);
+  EXPECT_TRUE(std::is_sorted(rests_s.begin(), rests_s.end()));
+  EXPECT_EQ(rests_s.back(), 64);
+}
+
+TEST(JuggleStance, follows_the_length_of_phases) {
+  EXPECT_DOUBLE_EQ(period_for(1, 0.02, 0.1), 0.1);
+  EXPECT_DOUBLE_EQ(period_for(0.25, 0.02, 0.1), 0.05);
+  EXPECT_DOUBLE_EQ(period_for(0.01, 0.02, 0.1), 0.02);
+  EXPECT_DOUBLE_EQ(phase_length_s(0.1, 0.5), 0.4);
+  EXPECT_GT(phase_length_s(0.1, 0), 1e6);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,158 @@
+#include "poise/online/juggle.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Juggle, moves_the_thread_behind_to_the_fast_place) {
+  // Figure 1 of the paper: threads 0 and 1 share place 0, thread 2 has place 1 to itself.
+  const double progress_s[] = {0.5, 0.5, 1};
+  const PlaceId place_of[] = {0, 0, 1};
+  const double speed[] = {0.5, 1};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), ElementsAre(Swap{0, 2}));
+}
+
+TEST(Juggle, leaves_equal_threads_alone) {
+  const double progress_s[] = {1, 1, 1};
+  const PlaceId place_of[] = {0, 0, 1};
+  const double speed[] = {0.5, 1};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), IsEmpty());
+}
+
+TEST(Juggle, counts_threads_within_the_margin_as_behind) {
+  const double progress_s[] = {0.5, 0.5, 0.8};
+  const PlaceId place_of[] = {0, 0, 1};
+  const double speed[] = {0.5, 1};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.1), ElementsAre(Swap{0, 2}));
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
+}
+
+TEST(Juggle, takes_from_the_slow_place_that_is_behind_most) {
+  // Section 2.3's example: one fast slot, place 0 has one thread behind, place 1 has two.
+  const double progress_s[] = {3, 1, 1, 1, 3};
+  const PlaceId place_of[] = {0, 0, 1, 1, 2};
+  const double speed[] = {0.5, 0.5, 1};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{2, 4}));
+}
+
+TEST(Juggle, lets_places_take_turns) {
+  const double progress_s[] = {1, 1, 2, 2, 9, 9, 8, 8};
+  const PlaceId place_of[] = {0, 0, 1, 1, 2, 2, 3, 3};
+  const double speed[] = {1, 1, 2, 2};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0),
+              ElementsAre(Swap{0, 5}, Swap{2, 7}, Swap{1, 4}, Swap{3, 6}));
+}
+
+TEST(Juggle, keeps_threads_in_their_domain) {
+  const double progress_s[] = {0, 0, 9, 9};
+  const PlaceId place_of[] = {0, 0, 1, 2};
+  const double speed[] = {1, 1, 2};
+  const DomainId apart[] = {0, 1, 1}, together[] = {0, 0, 0};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed, apart}, 0), IsEmpty());
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed, together}, 0), ElementsAre(Swap{0, 3}));
+}
+
+TEST(Juggle, ignores_places_without_threads) {
+  const double progress_s[] = {0.5, 0.5, 1};
+  const PlaceId place_of[] = {0, 0, 2};
+  const double speed[] = {0.5, 0, 1};
+  EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
+}
+
+TEST(Juggle, swaps_slow_and_behind_with_fast_and_ahead_and_nobody_twice) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const auto num_places = static_cast<PlaceId>(1 + random.below(9));
+    const auto num_threads = static_cast<ThreadId>(random.below(40));
+    const auto num_domains = 1 + random.below(num_places);
+    std::vector<double> progress_s, speed;
+    std::vector<PlaceId> place_of;
+    std::vector<DomainId> domain_of;
+    for (ThreadId t = 0; t < num_threads; ++t) {
+      progress_s.push_back(static_cast<double>(random.below(5)));
+      place_of.push_back(static_cast<PlaceId>(random.below(num_places)));
+    }
+    for (PlaceId p = 0; p < num_places; ++p) {
+      speed.push_back(static_cast<double>(random.below(4)));
+      domain_of.push_back(static_cast<DomainId>(p < num_domains ? p : random.below(num_domains)));
+    }
+
+    // The rule of section 2.2 and 2.3, read off the text.
+    const auto mean = [](const std::vector<double>& values) {
+      double sum = 0;
+      for (const double value : values) sum += value;
+      return sum / static_cast<double>(values.size());
+    };
+    std::vector<std::size_t> waiting(num_domains, 0), slots(num_domains, 0);
+    std::vector<bool> may_rise(num_threads), may_fall(num_threads);
+    for (ThreadId t = 0; t < num_threads; ++t) {
+      const DomainId d = domain_of[place_of[t]];
+      std::vector<double> peers, speeds;
+      for (ThreadId u = 0; u < num_threads; ++u)
+        if (domain_of[place_of[u]] == d) peers.push_back(progress_s[u]);
+      for (PlaceId p = 0; p < num_places; ++p)
+        if (domain_of[p] == d && std::count(place_of.begin(), place_of.end(), p) > 0)
+          speeds.push_back(speed[p]);
+      const bool behind = progress_s[t]<mean(peers), fast = speed[place_of[t]]> mean(speeds);
+      may_rise[t] = behind && !fast;
+      may_fall[t] = !behind && fast;
+      waiting[d] += may_rise[t];
+      slots[d] += may_fall[t];
+    }
+
+    std::vector<bool> moved(num_threads, false);
+    std::vector<std::size_t> swapped(num_domains, 0);
+    for (const Swap& swap : juggle_swaps({progress_s, place_of, speed, domain_of}, 0)) {
+      EXPECT_TRUE(may_rise[swap.behind] && may_fall[swap.ahead]);
+      EXPECT_EQ(domain_of[place_of[swap.behind]], domain_of[place_of[swap.ahead]]);
+      EXPECT_FALSE(moved[swap.behind] || moved[swap.ahead]);
+      moved[swap.behind] = moved[swap.ahead] = true;
+      ++swapped[domain_of[place_of[swap.behind]]];
+    }
+    for (std::size_t d = 0; d < num_domains; ++d)
+      EXPECT_EQ(swapped[d], std::min(waiting[d], slots[d]));
+  }
+}
+
+TEST(Juggle, measures_speed_as_mean_gain_over_busy_time) {
+  EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
+  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both are blocked
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 0), 0);        // taken by a stranger
+  EXPECT_DOUBLE_EQ(measured_speed(0, 0, 1, 1), 0);
+  EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 2), 1);
+}
+
+TEST(Juggle, deals_threads_evenly_over_places_and_domains) {
+  const DomainId four_and_three[] = {0, 0, 0, 0, 1, 1, 1};
+  const auto places = deal_threads(8, four_and_three);
+  EXPECT_THAT(places, ElementsAre(0, 1, 2, 3, 4, 5, 6, 4));
+  for (std::uint32_t n = 0; n < 40; ++n)
+    for (std::uint32_t domains = 1; domains <= 7; ++domains) {
+      SCOPED_TRACE(testing::Message() << n << " threads over " << domains << " domains");
+      std::vector<DomainId> domain_of;
+      for (PlaceId p = 0; p < 7; ++p) domain_of.push_back(p * domains / 7);
+      std::vector<std::uint32_t> of_place(7, 0), of_domain(domains, 0);
+      for (const PlaceId p : deal_threads(n, domain_of)) {
+        ++of_place[p];
+        ++of_domain[domain_of[p]];
+      }
+      const auto [least, most] = std::minmax_element(of_place.begin(), of_place.end());
+      EXPECT_LE(*most - *least, 1u);
+      for (PlaceId p = 0; p < 7; ++p)  // a thread more went to the domain with fewest threads
+        for (PlaceId q = 0; q < 7; ++q) {
+          if (of_place[p] <= of_place[q]) continue;
+          EXPECT_LE(of_domain[domain_of[p]], of_domain[domain_of[q]] + 1);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,252 @@
+#include "poise/online/lending.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace poise {
+
+namespace {
+
+constexpr std::uint32_t kToLearn = 4;  // tasks that tell what lending costs
+
+std::pair<double, double> nearness(const Borrower& other) {
+  return {other.distance, other.delay_s};
+}
+
+std::vector<const Borrower*> nearest_first(std::span<const Borrower> others) {
+  std::vector<const Borrower*> order;
+  for (const Borrower& other : others) order.push_back(&other);
+  std::stable_sort(order.begin(), order.end(), [](const Borrower* a, const Borrower* b) {
+    return nearness(*a) < nearness(*b);
+  });
+  return order;
+}
+
+double seconds_each(const LendingView& view, const Borrower& other) {
+  return view.task_s * other.slowness / other.threads + other.extra_s;
+}
+
+// Tasks the other can have done, with results at home, by end_s.
+double lent_by(const LendingView& view, const Borrower& other, double end_s) {
+  const double room_s = end_s - other.busy_s - other.delay_s;
+  if (room_s <= 0) return 0;
+  // A thread runs whole tasks only; the data of all of them comes one after the other.
+  const double each = view.task_s * other.slowness;
+  double tasks = std::floor(room_s / seconds_each(view, other));
+  while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
+    tasks -= 1;
+  return std::min(tasks, static_cast<double>(view.queued));
+}
+
+// Tasks this rank can have done by end_s although it also sends `lent` away.
+double kept_by(const LendingView& view, double lent, double end_s) {
+  const double room_s = end_s - view.busy_s - view.lend_s * lent / view.threads;
+  if (room_s <= 0) return 0;
+  return std::floor(room_s / view.task_s) * view.threads;
+}
+
+bool all_done_by(const LendingView& view, double end_s) {
+  double lent = 0;
+  for (const Borrower& other : view.others) lent += lent_by(view, other, end_s);
+  lent = std::min(lent, static_cast<double>(view.queued));
+  return lent + kept_by(view, lent, end_s) >= view.queued;
+}
+
+// Heaviest last; ties by rank.
+std::vector<std::uint32_t> by_load(std::span<const double> tasks) {
+  std::vector<std::uint32_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return tasks[a] < tasks[b]; });
+  return order;
+}
+
+bool worth_it(double mine, double theirs, const CountThresholds& thresholds) {
+  return mine - theirs >= thresholds.min_absolute && mine > 0 &&
+         (mine - theirs) / mine >= thresholds.min_relative;
+}
+
+std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std::uint32_t other,
+                          const CountThresholds& thresholds) {
+  const double mine = tasks[self], theirs = tasks[other];
+  if (other == self || mine < thresholds.min_local || !worth_it(mine, theirs, thresholds))
+    return {};
+  const double wanted = std::max(1.0, std::floor(thresholds.share * (mine - theirs)));
+  return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
+}
+
+// A borrower while loans of tasks that differ are chosen.
+struct Taker {
+  const Borrower* other;
+  double end_s;  // when it is through with what it has
+  std::vector<std::uint64_t> names;
+
+  double end_after(const QueuedTask& task) const {
+    return end_s + task.task_s * other->slowness / other->threads + task.bytes * other->byte_s;
+  }
+};
+
+// What is borrowed goes on to whoever asks, not to where somebody only thinks they are better off.
+bool may_have(const Taker& taker, const QueuedTask& task) {
+  return taker.other->asks || !task.borrowed;
+}
+
+// When this rank is through if it lends the task.
+double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
+  return own_s + (task.lend_s - task.task_s) / view.threads;
+}
+
+Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, double end_s) {
+  Taker* best = nullptr;
+  for (Taker& taker : takers) {
+    const double its_end_s = taker.end_after(task);
+    if (its_end_s > end_s || !may_have(taker, task)) continue;
+    if (!best || std::pair(nearness(*taker.other), its_end_s) <
+                     std::pair(nearness(*best->other), best->end_after(task)))
+      best = &taker;
+  }
+  return best;
+}
+
+// The one task, and to whom, after which the later of both is through soonest; null if with none.
+// Of several the first, to the first.
+std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
+                                                  const std::vector<const QueuedTask*>& tasks,
+                                                  std::vector<Taker>& takers, double own_s) {
+  std::pair<const QueuedTask*, Taker*> best{};
+  double soonest_s = own_s;
+  for (const QueuedTask* task : tasks)
+    for (Taker& taker : takers) {
+      const double end_s = std::max(own_after(view, *task, own_s), taker.end_after(*task));
+      if (end_s >= soonest_s || !may_have(taker, *task)) continue;
+      soonest_s = end_s;
+      best = {task, &taker};
+    }
+  return best;
+}
+
+}  // namespace
+
+std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
+  if (view.queued == 0 || view.others.empty() || view.task_s <= 0) return {};
+  if (view.lend_s >= view.task_s) return {};  // handing a task over takes longer than doing it
+  const double alone_s = view.busy_s + std::ceil(view.queued / view.threads) * view.task_s;
+  double too_soon_s = 0, end_s = alone_s * (1 - min_gain);
+  if (!all_done_by(view, end_s)) return {};
+  while (end_s - too_soon_s > 1e-12 * alone_s) {
+    const double middle_s = too_soon_s + (end_s - too_soon_s) / 2;
+    (all_done_by(view, middle_s) ? end_s : too_soon_s) = middle_s;
+  }
+  // What does not fit at home; the more is lent, the less time is left for one's own tasks.
+  double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
+  while (more > to_lend && to_lend < view.queued) {
+    to_lend = more;
+    more = view.queued - kept_by(view, to_lend, end_s);
+  }
+  std::vector<Loan> loans;
+  for (const Borrower* other : nearest_first(view.others)) {
+    const double tasks = std::min(to_lend, lent_by(view, *other, end_s));
+    if (tasks > 0) loans.push_back({other->rank, static_cast<std::uint32_t>(tasks)});
+    to_lend -= tasks;
+  }
+  return loans;
+}
+
+bool could_gain(const LendingView& view, double min_gain) {
+  const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
+  std::vector<std::pair<double, double>>
+      others;  // when it begins, and what it does by then per second
+  for (const Borrower& other : view.others)
+    others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);
+  std::sort(others.begin(), others.end());
+  double work_s = alone_s * view.threads, threads = view.threads;
+  for (const auto& [begin_s, speed] : others) {
+    if (begin_s * threads >= work_s) break;
+    work_s += begin_s * speed;
+    threads += speed;
+  }
+  return work_s / threads < alone_s * (1 - min_gain);
+}
+
+std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
+  std::vector<const QueuedTask*> tasks;
+  double own_s = view.busy_s;
+  for (const QueuedTask& task : view.queue) {
+    own_s += task.task_s / view.threads;
+    if (task.lend_s < task.task_s) tasks.push_back(&task);
+  }
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [](const QueuedTask* a, const QueuedTask* b) { return a->task_s > b->task_s; });
+  std::vector<Taker> takers;
+  for (const Borrower* other : nearest_first(view.others))
+    takers.push_back({other, other->busy_s + other->delay_s, {}});
+  const double alone_s = own_s;
+  const auto lend = [&](const QueuedTask& task, Taker& to) {
+    own_s = own_after(view, task, own_s);
+    to.end_s = to.end_after(task);
+    to.names.push_back(task.name);
+  };
+  for (const QueuedTask*& task : tasks) {
+    Taker* const to = nearest_in_time(takers, *task, own_after(view, *task, own_s));
+    if (to) lend(*std::exchange(task, nullptr), *to);
+  }
+  std::erase(tasks, nullptr);
+  if (const auto [task, to] = last_to_lend(view, tasks, takers, own_s); task) lend(*task, *to);
+  std::erase_if(takers, [](const Taker& taker) { return taker.names.empty(); });
+  double end_s = own_s;
+  for (const Taker& taker : takers) end_s = std::max(end_s, taker.end_s);
+  if (end_s > alone_s * (1 - min_gain)) return {};
+  std::vector<Loan> loans;
+  for (Taker& taker : takers)
+    loans.push_back({taker.other->rank, static_cast<std::uint32_t>(taker.names.size()),
+                     std::move(taker.names)});
+  return loans;
+}
+
+std::vector<Loan> loan_to_learn(const LendingView& view, double least_s, double min_gain) {
+  std::vector<Borrower> others(view.others.begin(), view.others.end());
+  for (Borrower& other : others) {
+    other.extra_s = std::min(other.extra_s, least_s);
+    other.slowness = std::min(other.slowness, 1.0);
+  }
+  std::vector<QueuedTask> queue(view.queue.begin(), view.queue.end());
+  for (QueuedTask& task : queue) task.lend_s = std::min(task.lend_s, least_s);
+  LendingView hoped = view;
+  hoped.others = others;
+  hoped.queue = queue;
+  hoped.lend_s = std::min(view.lend_s, least_s);
+  auto loans = queue.empty() ? cost_aware_loans(hoped, min_gain) : sized_loans(hoped, min_gain);
+  if (loans.empty()) return {};
+  Loan& loan = loans.front();
+  loan.tasks = std::min(loan.tasks, kToLearn);
+  if (!loan.names.empty()) loan.names.resize(loan.tasks);
+  return {std::move(loan)};
+}
+
+std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
+                               const CountThresholds& thresholds) {
+  if (tasks.size() < 2) return {};
+  const auto order = by_load(tasks);
+  const double heaviest = tasks[order.back()], lightest = tasks[order.front()];
+  if (tasks[self] - lightest < thresholds.min_absolute || heaviest <= 0 ||
+      (heaviest - lightest) / heaviest < thresholds.min_relative)
+    return {};
+  const auto position =
+      static_cast<std::size_t>(std::find(order.begin(), order.end(), self) - order.begin());
+  if (2 * position < order.size()) return {};
+  return loan_to(tasks, self, order[order.size() - 1 - position], thresholds);
+}
+
+std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
+                                 const CountThresholds& thresholds) {
+  if (tasks.size() < 2) return {};
+  const double average =
+      std::accumulate(tasks.begin(), tasks.end(), 0.0) / static_cast<double>(tasks.size());
+  if (tasks[self] <= average) return {};
+  return loan_to(tasks, self, by_load(tasks).front(), thresholds);
+}
+
+}  // namespace poise

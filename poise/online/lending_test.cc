@@ -1,0 +1,310 @@
+#include "poise/online/lending.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+#include <string>
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// When all is done, with so many tasks lent to each: the model of the header, spelled out.
+double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
+  double all = 0, end_s = 0;
+  for (std::size_t i = 0; i < lent.size(); ++i) {
+    const Borrower& other = view.others[i];
+    all += lent[i];
+    if (lent[i] > 0)
+      end_s =
+          std::max(end_s, other.busy_s + other.delay_s + other.extra_s * lent[i] +
+                              std::ceil(lent[i] / other.threads) * view.task_s * other.slowness);
+  }
+  const double kept = view.queued - all;
+  if (kept > 0)
+    end_s = std::max(end_s, view.busy_s + view.lend_s * all / view.threads +
+                                std::ceil(kept / view.threads) * view.task_s);
+  return end_s;
+}
+
+double best_end(const LendingView& view, std::vector<std::uint32_t>& lent, std::size_t next,
+                std::uint32_t left) {
+  if (next == lent.size()) return end_of(view, lent);
+  double best_s = 1e300;
+  for (std::uint32_t k = 0; k <= left; ++k) {
+    lent[next] = k;
+    best_s = std::min(best_s, best_end(view, lent, next + 1, left - k));
+  }
+  lent[next] = 0;
+  return best_s;
+}
+
+TEST(CostAwareLoans, halves_the_queue_of_two_equal_ranks) {
+  const Borrower other{.rank = 1};
+  EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&other, 1}}, 0),
+              ElementsAre(Loan{1, 5}));
+}
+
+TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
+  // In 4 s a near rank does 3 tasks and this one 4: the far rank is needed for 1 of 8 only.
+  const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
+  EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),
+              ElementsAre(Loan{3, 3}, Loan{7, 1}));
+}
+
+// Four ranks, the farthest first, seen by one that has all tasks.
+std::vector<Borrower> neighbours(double farthest_s, double middle_s, double nearest_s) {
+  const double elsewhere = std::numeric_limits<double>::infinity();
+  return {{.rank = 4, .delay_s = farthest_s, .distance = elsewhere},
+          {.rank = 3, .delay_s = middle_s, .distance = 2},
+          {.rank = 2, .delay_s = middle_s, .distance = 1.5},
+          {.rank = 1, .delay_s = nearest_s}};
+}
+
+TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
+  const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
+    return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
+  };
+  // In 1.5 s each can do one.
+  EXPECT_THAT(loans(2, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(loans(3, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}));
+  EXPECT_THAT(loans(4, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
+  // In 3.2 s this one and those with a short way do three, the nearest two; the farthest, which
+  // has the shortest way, has what is left.
+  EXPECT_THAT(loans(13, neighbours(0.1, 0.2, 0.3)),
+              ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
+}
+
+TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
+  const auto others = neighbours(0.5, 0.5, 0.5);
+  std::vector<QueuedTask> queue;
+  for (std::uint64_t name = 1; name <= 7; ++name) queue.push_back({.name = name, .task_s = 1});
+  const auto ranks = [&](std::size_t tasks) {
+    std::vector<std::uint32_t> found;
+    for (const Loan& loan :
+         sized_loans({.others = others, .queue = std::span(queue).first(tasks)}, 0))
+      found.push_back(loan.rank);
+    return found;
+  };
+  EXPECT_THAT(ranks(2), ElementsAre(1));
+  EXPECT_THAT(ranks(3), ElementsAre(1, 2));
+  EXPECT_THAT(ranks(4), ElementsAre(1, 2, 3));
+  EXPECT_THAT(ranks(7), ElementsAre(1, 2, 3, 4));
+}
+
+TEST(CostAwareLoans, keeps_everything_when_the_way_is_longer_than_the_work) {
+  const Borrower far{.rank = 1, .delay_s = 11};
+  EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&far, 1}}, 0), IsEmpty());
+  const Borrower near{.rank = 1};
+  EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .lend_s = 1, .others = {&near, 1}}, 0),
+              IsEmpty());
+}
+
+TEST(CostAwareLoans, asks_for_the_smallest_gain_that_is_wanted) {
+  const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
+  const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
+  EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());
+}
+
+TEST(CostAwareLoans, ends_as_soon_as_the_best_of_all_loans) {
+  Random random(7);
+  int with_loans = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    SCOPED_TRACE("trial " + std::to_string(trial) + " of seed 7");
+    std::vector<Borrower> others(1 + random.below(3));
+    for (std::uint32_t i = 0; i < others.size(); ++i)
+      others[i] = {i + 1,
+                   static_cast<double>(random.below(4)),
+                   1.0 + static_cast<double>(random.below(3)),
+                   random.uniform(0.5, 2),
+                   random.uniform(0, 3),
+                   random.uniform(0, 0.5)};
+    const LendingView view{random.uniform(0.5, 2), static_cast<std::uint32_t>(1 + random.below(12)),
+                           random.uniform(0, 2),   1.0,
+                           random.uniform(0, 0.3), others};
+    const auto loans = cost_aware_loans(view, 0);
+    std::vector<std::uint32_t> lent(others.size());
+    for (const Loan& loan : loans) lent[loan.rank - 1] = loan.tasks;
+    std::vector<std::uint32_t> none(others.size());
+    EXPECT_NEAR(end_of(view, lent), best_end(view, none, 0, view.queued), 1e-9);
+    with_loans += !loans.empty();
+  }
+  EXPECT_GT(with_loans, 100);
+}
+
+TEST(CostAwareLoans, never_lends_more_than_is_queued) {
+  Random random(8);
+  for (int trial = 0; trial < 1000; ++trial) {
+    std::vector<Borrower> others(1 + random.below(20));
+    for (std::uint32_t i = 0; i < others.size(); ++i)
+      others[i] = {i, random.uniform(0, 1e-3), 1.0 + static_cast<double>(random.below(8)),
+                   1, random.uniform(0, 1e-4), random.uniform(0, 1e-5)};
+    const LendingView view{random.uniform(1e-6, 1e-3),
+                           static_cast<std::uint32_t>(random.below(100000)),
+                           0,
+                           1.0 + static_cast<double>(random.below(8)),
+                           random.uniform(0, 1e-5),
+                           others};
+    std::uint64_t lent = 0;
+    for (const Loan& loan : cost_aware_loans(view, 0.02)) lent += loan.tasks;
+    EXPECT_LE(lent, view.queued);
+  }
+}
+
+// When the later of both is through, for each choice of tasks: 2^n of them.
+double best_end_of_two(const LendingView& view) {
+  double best_s = 1e300;
+  for (std::uint32_t lent = 0; lent < (1U << view.queue.size()); ++lent) {
+    double own_s = view.busy_s, other_s = view.others[0].busy_s + view.others[0].delay_s;
+    for (std::size_t i = 0; i < view.queue.size(); ++i)
+      if ((lent >> i & 1U) == 0)
+        own_s += view.queue[i].task_s;
+      else
+        own_s += view.queue[i].lend_s, other_s += view.queue[i].task_s;
+    best_s = std::min(best_s, std::max(own_s, lent == 0 ? 0 : other_s));
+  }
+  return best_s;
+}
+
+double end_of_two(const LendingView& view, const std::vector<Loan>& loans) {
+  double own_s = view.busy_s, other_s = view.others[0].busy_s + view.others[0].delay_s;
+  for (const QueuedTask& task : view.queue) {
+    const bool is_lent =
+        !loans.empty() && std::count(loans[0].names.begin(), loans[0].names.end(), task.name) > 0;
+    own_s += is_lent ? task.lend_s : task.task_s;
+    other_s += is_lent ? task.task_s : 0;
+  }
+  return std::max(own_s, loans.empty() ? 0 : other_s);
+}
+
+TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 1},
+                              {.name = 2, .task_s = 8},
+                              {.name = 3, .task_s = 1},
+                              {.name = 4, .task_s = 4},
+                              {.name = 5, .task_s = 2}};
+  const Borrower other{.rank = 7};
+  EXPECT_THAT(sized_loans({.others = {&other, 1}, .queue = queue}, 0),
+              ElementsAre(Loan{7, 1, {2}}));
+}
+
+TEST(SizedLoans, keep_what_takes_as_long_to_hand_over_and_what_others_lent) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
+                              {.name = 2, .task_s = 2, .borrowed = true},
+                              {.name = 3, .task_s = 1, .lend_s = 0.1}};
+  const Borrower other{.rank = 7};
+  EXPECT_THAT(sized_loans({.others = {&other, 1}, .queue = queue}, 0),
+              ElementsAre(Loan{7, 1, {3}}));
+}
+
+TEST(SizedLoans, pass_on_what_others_lent_to_a_rank_that_asks) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 1, .borrowed = true},
+                              {.name = 2, .task_s = 1.5}};
+  const Borrower others[] = {{.rank = 6, .asks = true}, {.rank = 7}};
+  EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0), ElementsAre(Loan{6, 1, {1}}));
+}
+
+TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 2},
+                              {.name = 2, .task_s = 2},
+                              {.name = 3, .task_s = 2},
+                              {.name = 4, .task_s = 2}};
+  const Borrower others[] = {{.rank = 1, .delay_s = 1}, {.rank = 2, .delay_s = 0.1}};
+  EXPECT_THAT(sized_loans({.others = others, .queue = queue}, 0.1),
+              ElementsAre(Loan{2, 1, {1}}, Loan{1, 1, {2}}));
+  const Borrower busy{.rank = 1, .busy_s = 5.5};
+  EXPECT_THAT(sized_loans({.others = {&busy, 1}, .queue = queue}, 0.1), IsEmpty());
+}
+
+TEST(SizedLoans, come_near_the_best_choice) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Random random(seed);
+    std::vector<QueuedTask> queue(1 + random.below(9));
+    double longest_s = 0;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const double task_s = random.uniform(0, random.below(4) ? 1 : 10);
+      queue[i] = {.name = i + 1, .task_s = task_s, .lend_s = random.uniform(0, 0.1)};
+      longest_s = std::max(longest_s, task_s);
+    }
+    const Borrower other{.rank = 1, .busy_s = random.uniform(0, 10), .delay_s = 0.1};
+    const LendingView view{.busy_s = random.uniform(), .others = {&other, 1}, .queue = queue};
+    const auto loans = sized_loans(view, 0);
+    // Longest first is at most a third of the longest task, and what lending costs, from the best.
+    EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 3 + 0.9)
+        << "seed " << seed;
+    EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;
+  }
+}
+
+TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
+  const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
+  const auto could = [](const Borrower& other, double min_gain) {
+    return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
+  };
+  EXPECT_TRUE(could(idle, 0.49));
+  EXPECT_FALSE(could(idle, 0.51));
+  EXPECT_FALSE(could(late, 0.1));
+  EXPECT_TRUE(could(late, 0.02));
+  EXPECT_TRUE(could(fast, 0.9));
+}
+
+TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_or_the_other_slow_once) {
+  const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
+  for (const Borrower& other : {dear, slow}) {
+    const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
+    EXPECT_THAT(cost_aware_loans(view, 0.1), IsEmpty());
+    EXPECT_THAT(loan_to_learn(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 4}));
+    EXPECT_THAT(loan_to_learn(view, 2, 0.1), IsEmpty());
+  }
+}
+
+TEST(LoanToLearn, heeds_how_far_and_how_busy_the_other_is) {
+  const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
+  for (const Borrower& other : {far, busy})
+    EXPECT_THAT(loan_to_learn({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
+                IsEmpty());
+}
+
+TEST(LoanToLearn, names_tasks_that_differ) {
+  const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
+                              {.name = 2, .task_s = 1, .lend_s = 3}};
+  const Borrower other{.rank = 7, .extra_s = 3};
+  const LendingView view{.others = {&other, 1}, .queue = queue};
+  EXPECT_THAT(sized_loans(view, 0), IsEmpty());
+  EXPECT_THAT(loan_to_learn(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
+}
+
+TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {
+  const std::vector<double> tasks = {10, 0, 40, 20};  // sorted: 1, 0, 3, 2
+  const CountThresholds thresholds{.max_tasks = 100};
+  EXPECT_THAT(paired_loans(tasks, 2, thresholds), ElementsAre(Loan{1, 20}));
+  EXPECT_THAT(paired_loans(tasks, 3, thresholds), ElementsAre(Loan{0, 5}));
+  EXPECT_THAT(paired_loans(tasks, 0, thresholds), IsEmpty());
+  EXPECT_THAT(paired_loans(tasks, 1, thresholds), IsEmpty());
+  EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
+}
+
+TEST(PairedLoans, heed_the_thresholds) {
+  EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
+  EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
+  EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
+  EXPECT_THAT(paired_loans(std::vector<double>{2, 0}, 0, {.min_local = 3}), IsEmpty());
+  EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
+}
+
+TEST(LightestLoans, go_from_whoever_is_above_average_to_the_lightest) {
+  const std::vector<double> tasks = {10, 0, 40, 20};
+  EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
+  EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));
+  EXPECT_THAT(lightest_loans(tasks, 0, {.max_tasks = 100}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,238 @@
+#include "poise/partition/bisection.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+namespace poise::graphs {
+
+namespace {
+
+/// A vertex that would lower the cut by `gain` if it changed sides; stale once the gain changed.
+struct Move {
+  double gain;
+  Vertex vertex;
+  friend bool operator<(const Move& a, const Move& b) {
+    return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
+  }
+};
+
+Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
+
+class Bisection {
+ public:
+  /// Starts with these sides, all right if there are none; what is fixed to the left is there.
+  Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
+            std::span<const Side> sides = {})
+      : graph_(graph),
+        split_(split),
+        tuning_(tuning),
+        side_(graph.num_vertices(), Side::right),
+        gain_(graph.num_vertices(), 0),
+        is_skipped_(graph.num_vertices(), 0) {
+    for (Vertex v = 0; v < graph.num_vertices(); ++v)
+      for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+        gain_[v] -= graph.affinity[e];
+    for (Vertex v = 0; v < graph.num_vertices(); ++v)
+      if (split.fixed[v] == Side::left || (!sides.empty() && sides[v] == Side::left)) flip(v);
+  }
+
+  /// Adds to the left whatever is most drawn to it, until it has its weight.
+  void grow(Vertex seed) {
+    std::priority_queue<Move> front;
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v)
+      if (side_[v] == Side::left) push_neighbours(v, front);
+    if (front.empty() && is_addable(seed)) front.push({gain_[seed], seed});
+    Vertex next_lone = 0, next_any = 0;
+    while (left_weight_ < split_.left_weight) {
+      Vertex v = take(front);
+      if (v == graph_.num_vertices()) v = next_addable(next_lone, true);
+      if (v == graph_.num_vertices()) v = next_addable(next_any, false);
+      if (v == graph_.num_vertices()) break;
+      const double after = left_weight_ + graph_.weight[v];
+      const bool overshoots = after - split_.left_weight > split_.left_weight - left_weight_;
+      if (overshoots && after > split_.left_weight + split_.slack) {
+        is_skipped_[v] = 1;
+        continue;
+      }
+      flip(v);
+      push_neighbours(v, front);
+    }
+  }
+
+  void improve() {
+    for (int pass = 0; pass < tuning_.bisection_passes; ++pass)
+      if (!improve_once()) return;
+  }
+
+  /// How far off the weight is beyond the slack, and the cut: less is better.
+  std::pair<double, double> score() const { return {violation(), cut_}; }
+
+  std::vector<Side> sides() && { return std::move(side_); }
+
+ private:
+  double violation() const {
+    return std::max(0.0, std::fabs(left_weight_ - split_.left_weight) - split_.slack);
+  }
+
+  bool is_addable(Vertex v) const {
+    return split_.fixed[v] == Side::either && side_[v] == Side::right && !is_skipped_[v];
+  }
+
+  Vertex take(std::priority_queue<Move>& front) const {
+    while (!front.empty()) {
+      const Move top = front.top();
+      front.pop();
+      if (is_addable(top.vertex) && gain_[top.vertex] == top.gain) return top.vertex;
+    }
+    return graph_.num_vertices();
+  }
+
+  /// Vertices without edges fill a side at no cost, so they go before a new region is opened.
+  Vertex next_addable(Vertex& next, bool without_edges) const {
+    for (; next < graph_.num_vertices(); ++next)
+      if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;
+    return next;
+  }
+
+  void push_neighbours(Vertex v, std::priority_queue<Move>& front) const {
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
+      if (is_addable(graph_.to[e])) front.push({gain_[graph_.to[e]], graph_.to[e]});
+  }
+
+  void flip(Vertex v) {
+    cut_ -= gain_[v];
+    gain_[v] = -gain_[v];
+    side_[v] = other(side_[v]);
+    left_weight_ += side_[v] == Side::left ? graph_.weight[v] : -graph_.weight[v];
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
+      const Vertex u = graph_.to[e];
+      gain_[u] += (side_[u] == side_[v] ? -2 : 2) * graph_.affinity[e];
+    }
+  }
+
+  /// Moves by best gain, good or bad, each vertex once; then goes back to the best state seen.
+  bool improve_once() {
+    fill_heaps();
+    const auto before = score();
+    auto best = before;
+    std::size_t best_length = 0;
+    std::vector<Vertex> moved;
+    const Vertex size = graph_.num_vertices();
+    const std::size_t patience =
+        std::min(tuning_.bisection_patience, size / 4) + size / tuning_.bisection_patience_share;
+    while (moved.size() - best_length < patience) {
+      const Vertex v = next_move();
+      if (v == graph_.num_vertices()) break;
+      flip(v);
+      locked_[v] = 1;
+      moved.push_back(v);
+      for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) enqueue(graph_.to[e]);
+      if (score() < best) {
+        best = score();
+        best_length = moved.size();
+      }
+    }
+    for (; moved.size() > best_length; moved.pop_back()) flip(moved.back());
+    return best < before;
+  }
+
+  void fill_heaps() {
+    locked_.assign(graph_.num_vertices(), 0);
+    heap_[0] = heap_[1] = {};
+    const bool is_off = violation() > 0;
+    for (Vertex v = 0; v < graph_.num_vertices(); ++v)
+      if (is_off || touches_other_side(v)) enqueue(v);
+  }
+
+  bool touches_other_side(Vertex v) const {
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
+      if (side_[graph_.to[e]] != side_[v]) return true;
+    return false;
+  }
+
+  void enqueue(Vertex v) {
+    if (locked_[v] || split_.fixed[v] != Side::either) return;
+    heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
+  }
+
+  /// The best move whose imbalance is allowed: within the slack and the vertex's own weight, or
+  /// less than now.
+  Vertex next_move() {
+    const Move* best = nullptr;
+    const double off = left_weight_ - split_.left_weight;
+    for (const Side from : {Side::left, Side::right}) {
+      auto& heap = heap_[from == Side::left ? 0 : 1];
+      while (!heap.empty() && !is_current(heap.top(), from)) heap.pop();
+      if (heap.empty()) continue;
+      const Move& top = heap.top();
+      const double weight = graph_.weight[top.vertex];
+      const double off_after = std::fabs(off + (from == Side::left ? -weight : weight));
+      if (off_after > split_.slack + weight && off_after >= std::fabs(off)) continue;
+      if (best == nullptr || *best < top) best = &top;
+    }
+    return best == nullptr ? graph_.num_vertices() : best->vertex;
+  }
+
+  bool is_current(const Move& move, Side from) const {
+    return !locked_[move.vertex] && side_[move.vertex] == from && gain_[move.vertex] == move.gain;
+  }
+
+  const Graph& graph_;
+  const Split& split_;
+  const Tuning& tuning_;
+  std::vector<Side> side_;
+  std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
+  double left_weight_ = 0;
+  double cut_ = 0;
+  std::vector<std::uint8_t> is_skipped_;  // would overshoot when it was its turn
+  std::vector<std::uint8_t> locked_;
+  std::priority_queue<Move> heap_[2];
+};
+
+/// The vertex reached last by a breadth-first walk: one end of the graph.
+Vertex far_from(const Graph& graph, Vertex start) {
+  std::vector<std::uint8_t> seen(graph.num_vertices(), 0);
+  std::vector<Vertex> queue{start};
+  seen[start] = 1;
+  for (std::size_t i = 0; i < queue.size(); ++i)
+    for (std::size_t e = graph.first[queue[i]]; e < graph.first[queue[i] + 1]; ++e)
+      if (const Vertex v = graph.to[e]; !seen[v]) {
+        seen[v] = 1;
+        queue.push_back(v);
+      }
+  return queue.back();
+}
+
+}  // namespace
+
+std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
+  if (graph.num_vertices() == 0) return {};
+  const Vertex near_end = far_from(graph, 0);
+  std::vector<Vertex> seeds{near_end, far_from(graph, near_end)};
+  for (Vertex i = 2; i < split.attempts; ++i)
+    seeds.push_back(graph.num_vertices() / (split.attempts - 1) * (i - 1));
+  std::optional<Bisection> best;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (std::find(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(i), seeds[i]) !=
+        seeds.begin() + static_cast<std::ptrdiff_t>(i))
+      continue;
+    Bisection next(graph, split, tuning);
+    next.grow(seeds[i]);
+    next.improve();
+    if (!best || next.score() < best->score()) best.emplace(std::move(next));
+  }
+  return std::move(*best).sides();
+}
+
+void improve(const Graph& graph, const Split& split, std::vector<Side>& sides,
+             const Tuning& tuning) {
+  Bisection bisection(graph, split, tuning, sides);
+  bisection.improve();
+  sides = std::move(bisection).sides();
+}
+
+}  // namespace poise::graphs

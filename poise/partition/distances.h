@@ -1,0 +1,35 @@
+// What a unit of traffic costs between two places.
+#pragma once
+
+#include "poise/machine/factor_table.h"
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+/// The machine's factors: of messages and of bytes, in the proportion in which all messages of a
+/// problem, at factor 1, cost by number and by bytes. Refers to the problem's machine.
+class Distances {
+ public:
+  explicit Distances(const Problem& problem)
+      : factors_(problem.machine), by_number_(share_by_number(problem)) {}
+
+  double operator()(PlaceId a, PlaceId b) const {
+    if (by_number_ == 1) return factors_.message(a, b);
+    return by_number_ * factors_.message(a, b) + (1 - by_number_) * factors_.byte(a, b);
+  }
+
+ private:
+  static double share_by_number(const Problem& problem) {
+    double number_s = 0, bytes_s = 0;
+    for (const Message& message : problem.workload.messages) {
+      number_s += static_cast<double>(message.count) * problem.costs.seconds_per_message;
+      bytes_s += static_cast<double>(message.bytes) * problem.costs.seconds_per_byte;
+    }
+    return number_s + bytes_s == 0 ? 1 : number_s / (number_s + bytes_s);
+  }
+
+  FactorTable factors_;
+  double by_number_;
+};
+
+}  // namespace poise

@@ -1,0 +1,54 @@
+// Who belongs near whom: a sparse graph of affinities, and its smaller versions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/workload/workload.h"
+
+namespace poise::graphs {
+
+using Vertex = std::uint32_t;
+
+/// An undirected graph in compressed rows: each edge appears in the rows of both its ends.
+struct Graph {
+  std::vector<std::size_t> first{0};  // row v is [first[v], first[v + 1])
+  std::vector<Vertex> to;
+  std::vector<double> affinity;  // per entry of `to`: bytes or messages, both directions
+  std::vector<double> weight;    // per vertex
+
+  Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
+  std::size_t degree(Vertex v) const { return first[v + 1] - first[v]; }
+};
+
+enum class Affinity : std::uint8_t { bytes, messages };
+
+/// The tasks with their loads as weights, and what each pair exchanges. Where every message has 0
+/// bytes, messages are counted instead. O(tasks + messages).
+Graph affinity_graph(const Workload& workload, Affinity affinity);
+
+/// One vertex per group: weights and affinities added up, what stays inside a group left out.
+Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_groups);
+
+/// Vertices arranged by group: those of group g are members[first[g]] up to members[first[g + 1]],
+/// in increasing order; position[v] is the place of v among its group.
+struct Groups {
+  std::vector<std::size_t> first;
+  std::vector<Vertex> members;
+  std::vector<Vertex> position;
+
+  std::span<const Vertex> of(Vertex group) const {
+    return {members.data() + first[group], first[group + 1] - first[group]};
+  }
+};
+Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
+
+/// The graph of one group's members, renumbered by position; edges that leave the group are lost.
+Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
+
+/// Appends vertices without edges: the empty objects that fill a tree.
+void pad(Graph& graph, Vertex num_vertices, double weight);
+
+}  // namespace poise::graphs

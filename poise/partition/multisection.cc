@@ -1,0 +1,233 @@
+#include "poise/partition/multisection.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "poise/base/in_parallel.h"
+#include "poise/base/random.h"
+#include "poise/partition/bisection.h"
+#include "poise/partition/coarsening.h"
+#include "poise/partition/traffic_descent.h"
+#include "poise/placement/placement.h"
+
+namespace poise {
+
+namespace {
+
+using namespace graphs;
+
+double weight_of(const Graph& graph) {
+  return std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+}
+
+Part part_of(Side side) { return side == Side::either ? kFree : side == Side::right; }
+
+std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> coarse_of) {
+  std::vector<Side> fine(coarse_of.size());
+  for (std::size_t v = 0; v < fine.size(); ++v) fine[v] = coarse[coarse_of[v]];
+  return fine;
+}
+
+/// Cuts a graph in two by way of a graph of half the vertices.
+std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
+  if (graph.num_vertices() > tuning.coarsest) {
+    std::vector<Part> fixed;
+    for (const Side side : split.fixed) fixed.push_back(part_of(side));
+    const Matching matching = match_heavy_edges(
+        graph, fixed, tuning.heaviest_in_cut * weight_of(graph) / tuning.coarsest);
+    if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
+      Split coarse = split;
+      coarse.fixed.assign(matching.num_groups, Side::either);
+      for (Vertex v = 0; v < graph.num_vertices(); ++v)
+        if (split.fixed[v] != Side::either) coarse.fixed[matching.group_of[v]] = split.fixed[v];
+      std::vector<Side> sides =
+          mapped(multilevel_bisect(contract(graph, matching.group_of, matching.num_groups), coarse,
+                                   tuning),
+                 matching.group_of);
+      improve(graph, split, sides, tuning);
+      return sides;
+    }
+  }
+  return bisect(graph, split, tuning);
+}
+
+double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
+
+/// The part of the tolerance, as an exponent, that is kept for the cuts inside each of so many
+/// groups of places. The first of c cuts takes 2 / (c + 1), more than its even share, since the
+/// messages that it cuts cost most.
+double kept(std::uint32_t num_places, std::uint32_t num_groups) {
+  const int cuts = std::bit_width(num_places - 1);
+  const int inside = std::bit_width((num_places - 1) / num_groups);
+  return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
+}
+
+/// Some groups of one level, and which vertices of a graph may only be in one of them.
+struct Siblings {
+  std::vector<PlaceId> starts;  // of each its first place, then one past the last
+  std::vector<Part> fixed;      // per vertex the number of its group, or kFree; empty: all are free
+
+  Part count() const { return static_cast<Part>(starts.size()) - 1; }
+  std::span<const PlaceId> places() const { return std::span(starts).first(count()); }
+};
+
+class Multisection {
+ public:
+  Multisection(const Distances& distances, const Machine& machine, const Sections& sections,
+               Vertex num_vertices)
+      : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
+
+  /// Spreads over the places [first, last) the vertices of a part of the whole graph, in which they
+  /// have these names.
+  void spread(Graph graph, std::span<const Vertex> names, PlaceId first, PlaceId last,
+              unsigned threads) {
+    if (last - first == 1) {
+      for (const Vertex name : names) place_of_[name] = first;
+      return;
+    }
+    const Siblings siblings = siblings_in(first, last, names);
+    std::vector<Vertex> all(names.size());
+    std::iota(all.begin(), all.end(), 0);
+    Placement group_of(static_cast<TaskId>(names.size()));
+    halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
+    const bool are_places = last - first == siblings.count();  // left to the caller: all at once
+    if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
+      cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
+                        siblings.fixed, sections_.climbs, sections_.tuning},
+                       group_of);
+    const Groups groups = arrange(group_of.places(), siblings.count());
+    std::vector<Graph> graphs;
+    std::vector<std::vector<Vertex>> names_of(siblings.count());
+    for (Part group = 0; group < siblings.count(); ++group) {
+      graphs.push_back(subgraph(graph, groups, group));
+      for (const Vertex v : groups.of(group)) names_of[group].push_back(names[v]);
+    }
+    if (graph.num_vertices() < sections_.tuning.min_vertices_for_thread) threads = 1;
+    graph = {};
+    spread_each(graphs, names_of, siblings, 0, siblings.count(), threads);
+  }
+
+  std::vector<PlaceId> result() && { return std::move(place_of_); }
+
+ private:
+  void spread_each(std::span<Graph> graphs, std::span<const std::vector<Vertex>> names,
+                   const Siblings& siblings, Part first, Part last, unsigned threads) {
+    if (last - first == 1) {
+      spread(std::move(graphs[first]), names[first], siblings.starts[first], siblings.starts[last],
+             threads);
+      return;
+    }
+    const Part middle = first + (last - first + 1) / 2;
+    run_both(
+        threads, [&](unsigned some) { spread_each(graphs, names, siblings, first, middle, some); },
+        [&](unsigned some) { spread_each(graphs, names, siblings, middle, last, some); });
+  }
+
+  /// Cuts a part of the siblings' graph again and again, until each of the groups has its vertices.
+  void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
+             Part first, Part last, unsigned threads, Placement& group_of) const {
+    const Part middle = first + (last - first + 1) / 2;
+    const std::vector<Side> sides = multilevel_bisect(
+        graph, split_at(graph, names, siblings, first, middle, last), sections_.tuning);
+    std::vector<Vertex> is_right(graph.num_vertices());
+    for (Vertex v = 0; v < graph.num_vertices(); ++v) is_right[v] = sides[v] == Side::right;
+    const Groups groups = arrange(is_right, 2);
+    const auto go_on = [&](Vertex side, Part from, Part to, unsigned some) {
+      std::vector<Vertex> inside;
+      for (const Vertex v : groups.of(side)) inside.push_back(names[v]);
+      if (to - from > 1)
+        halve(subgraph(graph, groups, side), inside, siblings, from, to, some, group_of);
+      else
+        for (const Vertex v : inside) group_of.move(v, from);
+    };
+    run_both(
+        graph.num_vertices() < sections_.tuning.min_vertices_for_thread ? 1 : threads,
+        [&](unsigned some) { go_on(0, first, middle, some); },
+        [&](unsigned some) { go_on(1, middle, last, some); });
+  }
+
+  /// The groups of the coarsest level that has several among the places.
+  Siblings siblings_in(PlaceId first, PlaceId last, std::span<const Vertex> names) const {
+    Siblings siblings;
+    for (const Level& level : machine_.levels()) {
+      const auto begin = std::ranges::lower_bound(level.first_place, first);
+      const auto end = std::ranges::lower_bound(level.first_place, last);
+      if (end - begin < 2) continue;
+      siblings.starts.assign(begin, end + 1);
+      break;
+    }
+    if (siblings.starts.empty())
+      for (PlaceId p = first; p <= last; ++p) siblings.starts.push_back(p);
+    if (sections_.fixed.empty()) return siblings;
+    for (const Vertex name : names) {
+      const Part place = sections_.fixed[name];
+      const auto after = std::ranges::upper_bound(siblings.starts, place);
+      siblings.fixed.push_back(
+          place == kFree ? kFree : static_cast<Part>(after - siblings.starts.begin() - 1));
+    }
+    return siblings;
+  }
+
+  double sum_of_shares(PlaceId first, PlaceId last) const {
+    const auto begin = sections_.shares.begin();
+    return std::accumulate(begin + first, begin + last, 0.0);
+  }
+
+  /// By how much these places may exceed their shares of a graph's weight at once. Shares are in
+  /// the graph's weights: this is what cuts before have left of the tolerance.
+  double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
+    const double weight = weight_of(graph);
+    const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);
+    return weight > 0 ? std::max(1.0, most / weight) : 1;
+  }
+
+  Split split_at(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
+                 Part first, Part middle, Part last) const {
+    const PlaceId begin = siblings.starts[first], end = siblings.starts[last];
+    const double left = sum_of_shares(begin, siblings.starts[middle]);
+    const double both = sum_of_shares(begin, end);
+    const double weight = weight_of(graph);
+    const double fraction = both > 0 ? left / both : 0.5;
+    const double tolerance = power(room_of(graph, begin, end), 1 - kept(end - begin, 2)) - 1;
+    Split split{std::vector<Side>(names.size(), Side::either), weight * fraction,
+                tolerance * weight * std::min(fraction, 1 - fraction), sections_.attempts};
+    if (siblings.fixed.empty()) return split;
+    for (std::size_t v = 0; v < names.size(); ++v)
+      if (const Part group = siblings.fixed[names[v]]; group != kFree)
+        split.fixed[v] = group < middle ? Side::left : Side::right;
+    return split;
+  }
+
+  /// What each of the groups may hold: as much above its share as the cuts between them may leave.
+  std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
+    const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
+    const double sum = sum_of_shares(first, last);
+    const double room =
+        power(room_of(graph, first, last), 1 - kept(last - first, siblings.count()));
+    const double scale = sum > 0 ? room * weight_of(graph) / sum : 0;
+    std::vector<double> caps;
+    for (Part group = 0; group < siblings.count(); ++group)
+      caps.push_back(scale * sum_of_shares(siblings.starts[group], siblings.starts[group + 1]));
+    return caps;
+  }
+
+  const Distances& distances_;
+  const Machine& machine_;
+  const Sections& sections_;
+  std::vector<PlaceId> place_of_;
+};
+
+}  // namespace
+
+std::vector<PlaceId> multisection(const Distances& distances, const Machine& machine,
+                                  const Graph& graph, const Sections& sections) {
+  Multisection cutting(distances, machine, sections, graph.num_vertices());
+  std::vector<Vertex> names(graph.num_vertices());
+  std::iota(names.begin(), names.end(), 0);
+  cutting.spread(graph, names, 0, machine.num_places(), sections.threads);
+  return std::move(cutting).result();
+}
+
+}  // namespace poise

@@ -1,0 +1,122 @@
+#include "poise/partition/partition.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <limits>
+#include <numeric>
+
+#include "poise/base/random.h"
+#include "poise/partition/bisection.h"
+#include "poise/partition/coarsening.h"
+#include "poise/partition/evening.h"
+#include "poise/partition/graph_testing.h"
+
+namespace poise::graphs {
+namespace {
+
+std::vector<double> weights_of(const Graph& graph, const std::vector<Part>& part_of,
+                               std::size_t parts) {
+  std::vector<double> weights(parts, 0);
+  for (Vertex v = 0; v < graph.num_vertices(); ++v) weights[part_of[v]] += graph.weight[v];
+  return weights;
+}
+
+TEST(Partition, cuts_little_more_than_the_best_of_all_bisections) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Graph graph = drawn_graph(10, random);
+    double least = std::numeric_limits<double>::infinity();
+    for (unsigned set = 0; set < 1u << 10; ++set) {
+      std::vector<Part> part_of(10);
+      for (Vertex v = 0; v < 10; ++v) part_of[v] = set >> v & 1;
+      if (std::count(part_of.begin(), part_of.end(), 1u) == 5)
+        least = std::min(least, cut(graph, part_of));
+    }
+    const std::vector<Part> part_of = partition(graph, {{1, 1}, 0, {}});
+    EXPECT_EQ(weights_of(graph, part_of, 2), (std::vector<double>{5, 5}));
+    EXPECT_LE(cut(graph, part_of), 1.15 * least);
+  }
+}
+
+TEST(Partition, finds_cliques_in_one_stage_and_in_several) {
+  for (const Vertex count : {2u, 5u, 32u, 64u, 100u, 512u}) {
+    SCOPED_TRACE(count);
+    Random random(count);
+    std::vector<Vertex> clique_of;
+    const Graph graph = cliques(count, 12, random, clique_of);
+    const std::vector<Part> part_of = partition(graph, {std::vector<double>(count, 1), 0.01, {}});
+    EXPECT_EQ(cut(graph, part_of), cut(graph, clique_of));
+  }
+}
+
+TEST(Partition, parts_have_their_shares) {
+  Random random(1);
+  std::vector<Vertex> clique_of;
+  Graph graph = cliques(1, 400, random, clique_of);
+  for (double& weight : graph.weight) weight = random.uniform(0.5, 1.5);
+  const std::vector<double> shares = {1, 0.5, 2, 0, 1.5, 1};
+  const std::vector<double> weights =
+      weights_of(graph, partition(graph, {shares, 0.05, {}}), shares.size());
+  const double total = std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
+  for (std::size_t p = 0; p < shares.size(); ++p)
+    EXPECT_LE(weights[p], total * shares[p] / 6 * 1.05 * (1 + 1e-12)) << p;
+}
+
+TEST(Partition, fixed_vertices_stay) {
+  for (const Part parts : {4u, 100u}) {
+    Random random(2);
+    std::vector<Vertex> clique_of;
+    const Graph graph = cliques(parts, 8, random, clique_of);
+    Shares shares{std::vector<double>(parts, 1), 0.05, {}};
+    for (Vertex v = 0; v < graph.num_vertices(); ++v)
+      shares.fixed.push_back(random.below(5) == 0 ? static_cast<Part>(random.below(parts)) : kFree);
+    const std::vector<Part> part_of = partition(graph, shares);
+    for (Vertex v = 0; v < graph.num_vertices(); ++v)
+      EXPECT_TRUE(shares.fixed[v] == kFree || shares.fixed[v] == part_of[v]) << v;
+  }
+}
+
+TEST(Coarsening, pairs_respect_weights_and_parts) {
+  Random random(3);
+  Graph graph = drawn_graph(60, random);
+  std::vector<Part> fixed;
+  for (double& weight : graph.weight) {
+    weight = random.uniform(0.1, 1);
+    fixed.push_back(random.below(2) == 0 ? static_cast<Part>(random.below(3)) : kFree);
+  }
+  const Matching matching = match_heavy_edges(graph, fixed, 1.2);
+  const Groups groups = arrange(matching.group_of, matching.num_groups);
+  EXPECT_LT(matching.num_groups, 60u);
+  for (Vertex g = 0; g < matching.num_groups; ++g) {
+    ASSERT_LE(groups.of(g).size(), 2u);
+    if (groups.of(g).size() < 2) continue;
+    const Vertex a = groups.of(g)[0], b = groups.of(g)[1];
+    EXPECT_LE(graph.weight[a] + graph.weight[b], 1.2);
+    EXPECT_TRUE(fixed[a] == kFree || fixed[b] == kFree || fixed[a] == fixed[b]);
+  }
+}
+
+TEST(Coarsening, stars_and_lone_vertices_shrink_too) {
+  Workload workload;
+  workload.tasks.assign(1000, {.load_s = 1});
+  for (TaskId t = 1; t < 500; ++t) workload.messages.push_back({0, t, 1, 10});
+  const Graph graph = affinity_graph(workload, Affinity::bytes);
+  EXPECT_LE(match_heavy_edges(graph, {}, 10).num_groups, 502u);
+}
+
+TEST(Evening, swaps_bring_every_part_near_its_share) {
+  Random random(4);
+  Graph graph = drawn_graph(200, random);
+  for (double& weight : graph.weight) weight = portable_exp(random.normal());
+  std::vector<Part> part_of(200, 0);
+  for (Vertex v = 100; v < 200; ++v) part_of[v] = 1 + v % 3;
+  const Shares shares{{1, 1, 1, 1}, 0.02, {}};
+  even_out_by_swaps(graph, shares, part_of);
+  const std::vector<double> weights = weights_of(graph, part_of, 4);
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (const double weight : weights) EXPECT_LE(weight, total / 4 * 1.02 * (1 + 1e-12));
+}
+
+}  // namespace
+}  // namespace poise::graphs

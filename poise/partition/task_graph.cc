@@ -1,0 +1,71 @@
+#include "poise/partition/task_graph.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/base/error.h"
+#include "poise/workload/links.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::int32_t kOutside = -1;
+constexpr std::size_t kMaxEntries = std::size_t{1} << 30;
+
+std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskId> tasks) {
+  std::vector<std::int32_t> vertices(num_tasks, kOutside);
+  for (std::size_t v = 0; v < tasks.size(); ++v) vertices[tasks[v]] = static_cast<std::int32_t>(v);
+  return vertices;
+}
+
+double weight_of(const Link& link, const CostModel& costs) {
+  const auto count = static_cast<double>(link.count), bytes = static_cast<double>(link.bytes);
+  const bool is_free = costs.seconds_per_message == 0 && costs.seconds_per_byte == 0;
+  return is_free ? count + bytes
+                 : count * costs.seconds_per_message + bytes * costs.seconds_per_byte;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> whole_weights(std::span<const double> values, double total) {
+  const double largest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  // Divided before they are summed, so that no sum overflows.
+  double sum = 0;
+  if (largest > 0)
+    for (const double value : values) sum += value / largest;
+  std::vector<std::int32_t> weights;
+  weights.reserve(values.size());
+  for (const double value : values) {
+    const double part =
+        largest > 0 ? value / largest / sum : 1.0 / static_cast<double>(values.size());
+    weights.push_back(static_cast<std::int32_t>(std::floor(part * total + 0.5)));
+  }
+  return weights;
+}
+
+TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total) {
+  const Links links = neighbours(problem.workload);
+  if (links.size() > kMaxEntries)
+    fail("the messages join {} pairs of tasks; partitioners take {}", links.size() / 2,
+         kMaxEntries / 2);
+  const std::vector<std::int32_t> vertices = vertex_of_task(problem.workload.num_tasks(), tasks);
+  TaskGraph graph;
+  std::vector<double> weights;
+  graph.neighbour.reserve(links.size());
+  weights.reserve(links.size());
+  graph.first.push_back(0);
+  for (const TaskId t : tasks) {
+    for (const Link& link : links.of(t)) {
+      if (vertices[link.task] == kOutside) continue;
+      graph.neighbour.push_back(vertices[link.task]);
+      weights.push_back(weight_of(link, problem.costs));
+    }
+    graph.first.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
+  }
+  graph.edge_weight = whole_weights(weights, total);
+  for (std::int32_t& weight : graph.edge_weight) weight = std::max(weight, 1);
+  return graph;
+}
+
+}  // namespace poise

@@ -1,0 +1,57 @@
+#include "poise/partition/traffic_descent.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "poise/machine/text.h"
+
+namespace poise {
+namespace {
+
+/// Tasks 0 and 1 exchange 10 messages with each other, and 6 each with a task that stays elsewhere.
+struct PairDrawnAway {
+  PairDrawnAway() {
+    workload.tasks.assign(60, {.load_s = 1});
+    workload.messages = {{.from = 0, .to = 1, .count = 10},
+                         {.from = 0, .to = 20, .count = 6},
+                         {.from = 1, .to = 21, .count = 6}};
+    graph = graphs::affinity_graph(workload, graphs::Affinity::messages);
+    fixed[20] = fixed[21] = 1;
+  }
+
+  Machine machine = machine_from_text("core:3");
+  Workload workload;
+  Placement placement = blocked(60, 3);
+  graphs::Graph graph;
+  std::vector<graphs::Part> fixed = std::vector<graphs::Part>(60, graphs::kFree);
+  std::vector<double> caps = {30, 30, 30};
+  const std::vector<PlaceId> places = {0, 1, 2};
+
+  double traffic_after(decltype(descend_on_traffic)& descend) {
+    const Placement current = placement;
+    const Distances distances({machine, workload, current, machine.costs(), 1});
+    descend({distances, places, graph, caps, fixed, 0}, placement);
+    return traffic(distances, graph, placement);
+  }
+};
+
+TEST(TrafficDescent, leaves_a_pair_that_only_gains_together) {
+  EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
+}
+
+TEST(TrafficDescent, cycles_move_together_what_belongs_together) {
+  PairDrawnAway pair;
+  EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
+  EXPECT_EQ(pair.placement.of(20), 1);
+  EXPECT_EQ(pair.placement.of(21), 1);
+}
+
+TEST(TrafficDescent, cycles_exchange_where_a_cap_leaves_no_room) {
+  PairDrawnAway pair;
+  pair.caps = {30, 21, 30};
+  EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
+  EXPECT_LE(std::ranges::count(pair.placement.places(), 1u), 21);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,25 @@
+// The input of every decision: the machine, the tasks, where they are now, and what moving costs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// All a strategy may know. The caller has checked that the parts fit together.
+struct Problem {
+  const Machine& machine;
+  const Workload& workload;
+  const Placement& current;
+  const CostModel& costs;
+  std::uint64_t seed = 0;
+  /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
+  std::span<const std::vector<double>> past_loads_s = {};
+};
+
+}  // namespace poise

@@ -1,0 +1,68 @@
+#include "poise/search/distance_tree.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/random_problem.h"
+
+namespace poise {
+namespace {
+
+/// What the tree says of a message between two places: their children in their nearest common
+/// group.
+double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
+  const std::uint32_t leaf_from = tree.leaf_of(from), leaf_to = tree.leaf_of(to);
+  if (leaf_from == leaf_to) return tree.leaf_weight();
+  std::size_t level = 0;
+  while (tree.group_of_leaf(level + 1, leaf_from) == tree.group_of_leaf(level + 1, leaf_to))
+    ++level;
+  const auto& group = tree.level(level)[tree.group_of_leaf(level, leaf_from)];
+  if (group.is_uniform) return group.weight;
+  const double weight = tree.weight(level + 1, tree.group_of_leaf(level + 1, leaf_from),
+                                    tree.group_of_leaf(level + 1, leaf_to));
+  EXPECT_LE(group.weight, weight);
+  return weight;
+}
+
+TEST(DistanceTree, weighs_every_message_as_the_machine_does) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed);
+    const Machine machine = random_machine(random);
+    const bool knows_places = random.below(2) == 0;
+    const MessageWeights weights{.same_place = knows_places ? -0.5 : -1, .same_domain = -1};
+    const DistanceTree tree(machine, weights);
+    for (PlaceId from = 0; from < machine.num_places(); ++from)
+      for (PlaceId to = 0; to < machine.num_places(); ++to) {
+        const DomainId domain_from = machine.domain_of(from), domain_to = machine.domain_of(to);
+        const double expected = domain_from != domain_to
+                                    ? machine.latency_factor(domain_from, domain_to)
+                                : from == to ? weights.same_place
+                                             : weights.same_domain;
+        ASSERT_EQ(weight_by_tree(tree, from, to), expected) << machine.name();
+      }
+  }
+}
+
+TEST(DistanceTree, splits_every_group_into_its_children) {
+  const DistanceTree tree(
+      machine_from_text("rack:2 node:3 package:2 numa:2 core:4 factors:20,10,2,1.5,1"), {-1, 1});
+  ASSERT_EQ(tree.num_levels(), 6u);
+  for (std::size_t l = 0; l + 1 < tree.num_levels(); ++l)
+    for (const DistanceTree::Group& group : tree.level(l)) {
+      EXPECT_TRUE(group.is_uniform);
+      EXPECT_EQ(tree.level(l + 1)[group.first_child].first, group.first);
+      EXPECT_EQ(tree.level(l + 1)[group.last_child - 1].last, group.last);
+    }
+}
+
+TEST(DistanceTree, drops_levels_that_the_distances_inside_a_node_ignore) {
+  MachineParts parts = machine_from_text("package:2 numa:2 core:2 factors:2,1.5,1").parts();
+  EXPECT_EQ(DistanceTree(Machine(parts), {-1, -1}).num_levels(), 3u);
+  parts.node_kinds[0].latency_factor[1 * 4 + 2] = 3;
+  const DistanceTree tree(Machine(parts), {-1, -1});
+  EXPECT_EQ(tree.num_levels(), 2u);
+  EXPECT_FALSE(tree.level(0)[0].is_uniform);
+}
+
+}  // namespace
+}  // namespace poise

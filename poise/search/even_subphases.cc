@@ -1,0 +1,198 @@
+#include "poise/search/even_subphases.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poise/placement/metrics.h"
+#include "poise/placement/subphases.h"
+#include "poise/workload/links.h"
+
+namespace poise {
+
+namespace {
+
+/// A task leaves one place of a pair for the other, and maybe another comes back.
+struct Step {
+  TaskId task;
+  PlaceId from, to;
+  std::optional<TaskId> partner = std::nullopt;
+};
+
+class EvenSubphases {
+ public:
+  EvenSubphases(const Problem& problem, const Subphases& subphases, const Tuning& tuning,
+                Placement placement)
+      : problem_(problem),
+        machine_(problem.machine),
+        count_(subphases.count()),
+        placement_(std::move(placement)),
+        work_s_(subphase_work_s(machine_, problem.workload, subphases, placement_)),
+        sent_(sent(problem.workload)),
+        received_(received(problem.workload)),
+        tasks_at_(machine_.num_places()),
+        rest_s_(count_, 0),
+        max_looks_(tuning.min_looks +
+                   tuning.subphase_looks_per_task * problem.workload.num_tasks()) {
+    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
+      for (std::uint32_t s = 0; s < count_; ++s) load_s_.push_back(subphases.load_s(t, s));
+      if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
+    }
+    for (std::uint32_t s = 0; s < count_; ++s)
+      average_s_.push_back(average_s(machine_, problem.workload) * subphases.part(s));
+    find_busiest();
+    double sum_s = 0;
+    for (const Busiest& busiest : busiest_) sum_s += busiest[0].first;
+    least_gain_s_ = tuning.subphase_min_gain * sum_s;
+  }
+
+  Placement run() && {
+    while (looks_ < max_looks_ && even_all()) {
+    }
+    return std::move(placement_);
+  }
+
+ private:
+  using Busiest = std::array<std::pair<double, PlaceId>, 3>;  // most first
+
+  double& work_s(PlaceId p, std::uint32_t s) { return work_s_[std::size_t{p} * count_ + s]; }
+  double load_s(TaskId t, std::uint32_t s) const { return load_s_[std::size_t{t} * count_ + s]; }
+
+  void find_busiest() {
+    busiest_.assign(count_, Busiest{});
+    for (PlaceId p = 0; p < machine_.num_places(); ++p)
+      for (std::uint32_t s = 0; s < count_; ++s) {
+        std::pair<double, PlaceId> next{work_s(p, s), p};
+        for (auto& other : busiest_[s])
+          if (next.first > other.first) std::swap(next, other);
+      }
+  }
+
+  /// The busiest place of any subphase against all others. Whether there was a step.
+  bool even_all() {
+    std::vector<PlaceId> busy;
+    for (const Busiest& busiest : busiest_)
+      if (std::find(busy.begin(), busy.end(), busiest[0].second) == busy.end())
+        busy.push_back(busiest[0].second);
+    bool has_changed = false;
+    for (const PlaceId p : busy)
+      for (PlaceId q = 0; q < machine_.num_places(); ++q)
+        while (p != q && looks_ < max_looks_ && even_pair(p, q)) has_changed = true;
+    return has_changed;
+  }
+
+  /// Takes the best step between two places: a move, or an exchange where no move gains.
+  bool even_pair(PlaceId p, PlaceId q) {
+    ++looks_;
+    for (std::uint32_t s = 0; s < count_; ++s) {
+      rest_s_[s] = 0;
+      for (const auto& [busy_s, place] : busiest_[s])
+        if (place != p && place != q) rest_s_[s] = std::max(rest_s_[s], busy_s);
+    }
+    best_.reset();
+    best_gain_s_ = least_gain_s_;
+    for (const TaskId t : tasks_at_[p]) look_at({t, p, q});
+    for (const TaskId t : tasks_at_[q]) look_at({t, q, p});
+    for (const TaskId t : tasks_at_[p]) {
+      if (best_ || looks_ > max_looks_) break;
+      for (const TaskId u : tasks_at_[q]) look_at({t, p, q, u});
+    }
+    if (best_) carry_out(*best_);
+    return best_.has_value();
+  }
+
+  /// What counts is the excess of the two places over the average in each subphase, so that a step
+  /// is worth something where others are as busy; but the busiest times must not add up to more.
+  void look_at(const Step& step) {
+    ++looks_;
+    const auto& [task, from, to, partner] = step;
+    const double from_speed = machine_.speed_of(from), to_speed = machine_.speed_of(to);
+    double gain_s = 0, growth_s = 0;
+    for (std::uint32_t s = 0; s < count_; ++s) {
+      const double moved_s = load_s(task, s) - (partner ? load_s(*partner, s) : 0);
+      const double before_s = std::max(work_s(from, s), work_s(to, s));
+      const double after_s =
+          std::max(work_s(from, s) - moved_s / from_speed, work_s(to, s) + moved_s / to_speed);
+      gain_s += std::max(before_s, average_s_[s]) - std::max(after_s, average_s_[s]);
+      growth_s += std::max(after_s, rest_s_[s]) - std::max(before_s, rest_s_[s]);
+    }
+    if (gain_s <= best_gain_s_ || growth_s > 0) return;
+    gain_s -= added_messages_s(task, from, to);
+    if (partner) gain_s -= added_messages_s(*partner, to, from);
+    if (gain_s <= best_gain_s_) return;
+    best_ = step;
+    best_gain_s_ = gain_s;
+  }
+
+  /// All that receivers spend more on messages when a task moves: as if it were one place.
+  double added_messages_s(TaskId t, PlaceId from, PlaceId to) const {
+    double added_s = 0;
+    const auto add = [&](const Link& link, PlaceId other, bool is_sent) {
+      const Message message{0, 0, link.count, link.bytes};
+      const auto cost_s = [&](PlaceId own) {
+        return is_sent ? message_s(machine_, problem_.costs, message, own, other)
+                       : message_s(machine_, problem_.costs, message, other, own);
+      };
+      added_s += cost_s(to) - cost_s(from);
+    };
+    for (const Link& link : sent_.of(t)) add(link, placement_.of(link.task), true);
+    for (const Link& link : received_.of(t)) add(link, placement_.of(link.task), false);
+    return added_s;
+  }
+
+  void carry_out(const Step& step) {
+    relocate(step.task, step.from, step.to);
+    if (step.partner) relocate(*step.partner, step.to, step.from);
+    find_busiest();
+    looks_ += machine_.num_places();  // it took as long
+  }
+
+  void relocate(TaskId t, PlaceId from, PlaceId to) {
+    std::erase(tasks_at_[from], t);
+    tasks_at_[to].push_back(t);
+    placement_.move(t, to);
+    for (std::uint32_t s = 0; s < count_; ++s) {
+      work_s(from, s) -= load_s(t, s) / machine_.speed_of(from);
+      work_s(to, s) += load_s(t, s) / machine_.speed_of(to);
+    }
+  }
+
+  const Problem& problem_;
+  const Machine& machine_;
+  const std::uint32_t count_;
+  Placement placement_;
+  std::vector<double> work_s_;     // per place and subphase
+  std::vector<double> load_s_;     // per task and subphase
+  std::vector<double> average_s_;  // per subphase
+  Links sent_, received_;
+  std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
+  std::vector<Busiest> busiest_;               // per subphase
+  std::vector<double> rest_s_;                 // the same without the pair looked at
+
+  double least_gain_s_ = 0, best_gain_s_ = 0;
+  std::optional<Step> best_;
+  const std::uint64_t max_looks_;
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace
+
+Placement even_in_subphases(Placement placement, const Problem& problem, const Tuning& tuning) {
+  const auto& [machine, workload, current, costs, seed, past] = problem;
+  if (!workload.memory.empty()) return placement;
+  const Subphases subphases(workload);
+  const std::size_t num_loads = std::size_t{workload.num_tasks()} * subphases.count();
+  if (subphases.count() == 1 || num_loads > tuning.subphase_max_loads) return placement;
+  Placement evened = EvenSubphases(problem, subphases, tuning, placement).run();
+  const auto iteration_s = [&](const Placement& after) {
+    return evaluate(machine, workload, costs, current, after).iteration_s;
+  };
+  const bool is_worth_it =
+      iteration_s(evened) < (1 - tuning.subphase_min_total) * iteration_s(placement);
+  return is_worth_it ? evened : placement;
+}
+
+}  // namespace poise

@@ -1,0 +1,134 @@
+#include "poise/search/even_subphases.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/brute_force.h"
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+constexpr std::uint32_t kSubphases = 3;
+
+/// Each task is active in some subphases only.
+Workload drawn(TaskId num_tasks, Random& random) {
+  Workload workload;
+  workload.waits_in_subphases = true;
+  for (TaskId t = 0; t < num_tasks; ++t) {
+    std::vector<double> row(kSubphases, 0);
+    for (double& load_s : row)
+      if (random.below(2) == 0) load_s = 0.1 + random.uniform();
+    double sum_s = 0;
+    for (const double load_s : row) sum_s += load_s;
+    workload.tasks.push_back({.load_s = sum_s, .bytes = 100});
+    workload.subphase_load_s.push_back(row);
+  }
+  return workload;
+}
+
+TEST(EvenSubphases, exchanges_what_is_active_at_the_same_time) {
+  Workload workload;
+  workload.tasks.resize(4, {.load_s = 1});
+  workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
+  workload.waits_in_subphases = true;
+  const Machine machine = flat_machine(2);
+  const Placement even_in_sum(std::vector<PlaceId>{0, 0, 1, 1});
+  const Problem problem{machine, workload, even_in_sum, machine.costs()};
+  EXPECT_EQ(iteration_s(problem, even_in_sum), 4);
+  EXPECT_EQ(iteration_s(problem, even_in_subphases(even_in_sum, problem)), 2);
+  EXPECT_EQ(iteration_s(problem, parse_strategy("poise").rebalance(problem)), 2);
+  EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
+}
+
+TEST(EvenSubphases, comes_near_the_best_of_all_placements) {
+  for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
+    const Machine machine = machine_from_text(text);
+    double sum_before = 0, sum_after = 0;
+    constexpr int kDraws = 40;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      SCOPED_TRACE(fmt::format("{}: draw {}", text, draw));
+      Random random(static_cast<std::uint64_t>(draw));
+      const Workload workload = drawn(8, random);
+      const Placement current = round_robin(8, machine.num_places());
+      const Problem problem{machine, workload, current, machine.costs()};
+      Placement scratch = current;
+      const double least_s = least_iteration_s(problem, 0, scratch);
+      const Placement greedy = parse_strategy("greedy").rebalance(problem);
+      const double after_s = iteration_s(problem, even_in_subphases(greedy, problem));
+      EXPECT_GE(after_s, least_s * (1 - 1e-12));
+      sum_before += iteration_s(problem, greedy) / least_s;
+      sum_after += after_s / least_s;
+    }
+    EXPECT_LT(sum_after / kDraws, 1.04) << text;
+    EXPECT_GT(sum_before / kDraws, 1.1) << text;  // or there was nothing to do
+  }
+}
+
+TEST(EvenSubphases, makes_no_answer_worse_and_leaves_pinned_tasks) {
+  for (const char* text : {"core:1", "core:5", "node:3 core:2 factors:10,1 message:1e-3 byte:1e-4",
+                           "core:4 speeds:1,0.5,1,0.25 message:0.02"})
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const Machine machine = machine_from_text(text);
+      Random random(seed);
+      Workload workload = drawn(30, random);
+      Placement current(30);
+      for (TaskId t = 0; t < 30; ++t) {
+        current.move(t, static_cast<PlaceId>(random.below(machine.num_places())));
+        workload.tasks[t].movable = random.below(4) != 0;
+        workload.messages.push_back({t, static_cast<TaskId>(random.below(30)), 3, 50});
+      }
+      for (PlaceId p = 0; p < machine.num_places(); ++p)
+        workload.background_s.push_back(random.uniform());
+      const Problem problem{machine, workload, current, machine.costs(), seed};
+      for (const Strategy& row : strategies()) {
+        if (row.is_oracle || row.name == "metis" || row.name == "scotch") continue;
+        SCOPED_TRACE(fmt::format("{}, seed {}: {}", text, seed, row.name));
+        if (row.name == "orb") continue;  // needs positions
+        const Placement before = parse_strategy(row.name).rebalance(problem);
+        const Placement after = even_in_subphases(before, problem);
+        EXPECT_LE(iteration_s(problem, after), iteration_s(problem, before));
+        EXPECT_EQ(after, even_in_subphases(before, problem));
+        for (const Migration& moved : migrations(before, after))
+          EXPECT_TRUE(workload.tasks[moved.task].movable) << moved.task;
+      }
+    }
+}
+
+TEST(EvenSubphases, moves_nothing_for_what_messages_would_cost) {
+  Workload workload;
+  workload.tasks.resize(4, {.load_s = 1});
+  workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
+  workload.waits_in_subphases = true;
+  workload.messages = {{0, 1, 1, 0}, {2, 3, 1, 0}};
+  const Placement apart(std::vector<PlaceId>{0, 0, 1, 1});
+  for (const auto& [text, is_cheap] :
+       {std::pair{"core:2 message:0.1", true}, {"core:2 message:2", false}}) {
+    const Machine machine = machine_from_text(text);
+    const Problem problem{machine, workload, apart, machine.costs()};
+    EXPECT_EQ(even_in_subphases(apart, problem) != apart, is_cheap) << text;
+  }
+}
+
+TEST(EvenSubphases, leaves_alone_what_it_knows_too_little_of) {
+  Random random(1);
+  const Machine machine = flat_machine(2);
+  const Placement uneven = blocked(20, 2);
+  Workload workload = drawn(20, random);
+  const auto evened = [&] {
+    return even_in_subphases(uneven, {machine, workload, uneven, machine.costs()});
+  };
+  EXPECT_NE(evened(), uneven);
+  workload.memory.resize(20);
+  EXPECT_EQ(evened(), uneven);
+  workload.memory.clear();
+  workload.subphase_load_s.clear();
+  EXPECT_EQ(evened(), uneven);
+}
+
+}  // namespace
+}  // namespace poise

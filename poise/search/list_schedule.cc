@@ -1,0 +1,402 @@
+#include "poise/search/list_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "poise/placement/metrics.h"
+#include "poise/placement/speed_groups.h"
+#include "poise/search/block_distances.h"
+#include "poise/search/weighed_messages.h"
+#include "poise/workload/heaviest_first.h"
+
+namespace poise {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Less than any busy time: the current place's among candidates of the same cost.
+constexpr double kWinsTies = -1;
+
+/// More than sums of the same terms in two orders can differ by, as a part of them.
+constexpr double kRoundingSlack = 1e-9;
+
+/// Messages of one task with its partners in one leaf of the distance tree.
+struct Traffic {
+  std::uint32_t leaf;
+  std::uint64_t count;
+};
+
+/// The same for a group of any level: its leaves are [first, last) of the traffic.
+struct Branch {
+  std::uint32_t group;
+  std::size_t first, last;
+  std::uint64_t count;
+};
+
+/// A place for the task at hand; the lesser is the better.
+struct Candidate {
+  double cost, busy_s;
+  PlaceId place;
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return std::tie(a.cost, a.busy_s, a.place) < std::tie(b.cost, b.busy_s, b.place);
+  }
+};
+
+bool holds(const DistanceTree::Group& group, PlaceId p) {
+  return group.first <= p && p < group.last;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Problem& problem, const MessageCounts& partners, double alpha,
+            MessageWeights weights);
+  Schedule run(const Workload& workload);
+
+ private:
+  void take(const LoadedTask& task);
+  void find_traffic(TaskId t);
+  void find_best();
+  void move(TaskId t, PlaceId to);
+
+  // Each looks for a better place in a group, while outside_ holds the messages from outside it.
+  void visit(std::size_t level, const Branch& branch);
+  void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_rest_of_mixed(std::size_t level, const Branch& branch, std::size_t first_branch);
+  void visit_idle_children(std::size_t level, std::uint32_t first_child, std::uint32_t last_child,
+                           double lightest, std::size_t first_branch);
+  void visit_quiet_child(std::size_t level, std::uint32_t child, std::size_t first_branch);
+
+  void push_branches(std::size_t level, const Branch& parent);
+  void add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch);
+  bool is_branch(std::uint32_t group, std::size_t first_branch) const;
+
+  void consider_current(double messages) {
+    best_ = std::min(best_, {cost(machine_.speed_of(current_), busy_without_task_s_, messages),
+                             kWinsTies, current_});
+  }
+  void consider(PlaceId first, PlaceId last, double messages);
+  void consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages);
+  void offer(PlaceId p, double busy_s, double messages) {
+    best_ = std::min(best_, {cost(machine_.speed_of(p), busy_s, messages), busy_s, p});
+  }
+  bool could_win(const SpeedGroup& places, double busy_s, double messages, PlaceId lowest) const {
+    return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
+  }
+  bool could_hold_best(const DistanceTree::Group& group, double lightest);
+  /// Below what the same messages weigh, however that sum is rounded.
+  double less_rounding(double messages) const {
+    return messages -
+           kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
+  }
+  double cost(double speed, double busy_s, double messages) const {
+    const double done_s = has_equal_speeds_ ? busy_s : busy_s + load_s_ / speed;
+    return done_s + alpha_ * messages;
+  }
+
+  const Machine& machine_;
+  const MessageCounts& partners_;
+  const double alpha_;
+  const bool has_equal_speeds_;
+  const DistanceTree tree_;
+  Schedule schedule_;
+  std::vector<std::uint32_t> leaf_of_task_;  // of the distance tree
+  SpeedGroups places_;
+  BlockDistances blocks_;
+
+  // The task at hand.
+  double load_s_ = 0;
+  PlaceId current_ = 0;
+  double busy_without_task_s_ = 0;  // the current place
+  Candidate best_{};
+  std::uint64_t num_messages_ = 0;
+  std::vector<Traffic> traffic_;  // by leaf, ascending
+  std::vector<Branch> branches_;  // of the groups being visited: a stack
+  WeighedMessages outside_;
+  std::vector<double> block_bounds_;
+};
+
+Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, double alpha,
+                     MessageWeights weights)
+    : machine_(problem.machine),
+      partners_(partners),
+      alpha_(alpha),
+      has_equal_speeds_(problem.machine.has_equal_speeds()),
+      tree_(problem.machine, weights),
+      schedule_{problem.current},
+      places_(problem.machine, work_s(problem.machine, problem.workload, problem.current)),
+      blocks_(tree_) {
+  for (const PlaceId p : problem.current.places()) leaf_of_task_.push_back(tree_.leaf_of(p));
+}
+
+Schedule Scheduler::run(const Workload& workload) {
+  const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
+  // No cache foresees this order, so memory is asked for ahead of its use, in the order of need.
+  // Here, not in a function of its own: GCC takes calls without effect away.
+  constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + kRow < order.size()) {
+      partners_.prefetch_row(order[i + kRow].task);
+      partners_.prefetch_entries(order[i + kEntries].task);
+      __builtin_prefetch(&schedule_.placement.places()[order[i + kLeaves].task]);
+      for (const MessageCounts::Entry& entry : partners_.of(order[i + kLeaves].task))
+        __builtin_prefetch(&leaf_of_task_[entry.task]);
+    }
+    take(order[i]);
+    find_best();
+    if (best_.place != current_) move(order[i].task, best_.place);
+  }
+  return std::move(schedule_);
+}
+
+void Scheduler::take(const LoadedTask& task) {
+  load_s_ = task.load_s;
+  current_ = schedule_.placement.of(task.task);
+  // What rounding leaves of an emptied place is not below 0.
+  busy_without_task_s_ =
+      std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
+  find_traffic(task.task);
+}
+
+void Scheduler::find_traffic(TaskId t) {
+  traffic_.clear();
+  for (const MessageCounts::Entry& entry : partners_.of(t))
+    if (entry.count > 0) traffic_.push_back({leaf_of_task_[entry.task], partners_.count_of(entry)});
+  std::sort(traffic_.begin(), traffic_.end(),
+            [](const Traffic& a, const Traffic& b) { return a.leaf < b.leaf; });
+  num_messages_ = 0;
+  std::size_t kept = 0;
+  for (const Traffic& traffic : traffic_) {
+    num_messages_ += traffic.count;
+    if (kept > 0 && traffic_[kept - 1].leaf == traffic.leaf)
+      traffic_[kept - 1].count += traffic.count;
+    else
+      traffic_[kept++] = traffic;
+  }
+  traffic_.resize(kept);
+}
+
+void Scheduler::find_best() {
+  best_ = {kInfinity, kInfinity, current_};
+  if (traffic_.empty())
+    consider(0, machine_.num_places(), 0);
+  else
+    visit(0, {0, 0, traffic_.size(), num_messages_});
+}
+
+void Scheduler::move(TaskId t, PlaceId to) {
+  places_.add(to, load_s_ / machine_.speed_of(to));
+  places_.set(current_, busy_without_task_s_);
+  schedule_.placement.move(t, to);
+  leaf_of_task_[t] = tree_.leaf_of(to);
+}
+
+void Scheduler::visit(std::size_t level, const Branch& branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  if (level + 1 == tree_.num_levels()) {
+    const std::size_t num_outside = outside_.size();
+    outside_.add(tree_.leaf_weight(), branch.count);
+    consider(group.first, group.last, outside_.sum());
+    outside_.shrink_to(num_outside);
+    return;
+  }
+  if (!holds(group, current_) &&
+      !could_hold_best(group, outside_.sum() + group.lightest * static_cast<double>(branch.count)))
+    return;
+  const std::size_t first_branch = branches_.size();
+  push_branches(level + 1, branch);
+  visit_branches(level, branch, first_branch);
+  if (group.is_uniform)
+    visit_rest_of_uniform(level, branch, first_branch);
+  else
+    visit_rest_of_mixed(level, branch, first_branch);
+  branches_.resize(first_branch);
+}
+
+/// Whether the least busy place of a group would win if the messages weighed no more than
+/// `lightest`.
+bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
+  const double messages = less_rounding(lightest);
+  for (const SpeedGroup& places : places_.all()) {
+    const PlaceId first = places.index_from(group.first), last = places.index_from(group.last);
+    if (first == last) continue;
+    ++schedule_.num_questions;
+    const PlaceId least = places.busy.least_in(first, last);
+    if (could_win(places, places.busy.busy_s(least), messages, group.first)) return true;
+  }
+  return false;
+}
+
+/// The one with the current place first: what is hard to beat saves looking elsewhere.
+void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  const std::size_t num_branches = branches_.size() - first_branch;
+  std::size_t start = 0;
+  for (std::size_t b = 1; b < num_branches; ++b)
+    if (holds(tree_.level(level + 1)[branches_[first_branch + b].group], current_)) start = b;
+  const std::size_t num_outside = outside_.size();
+  for (std::size_t b = 0; b < num_branches; ++b) {
+    const Branch child = branches_[first_branch + (start + b) % num_branches];
+    if (group.is_uniform)
+      outside_.add(group.weight, branch.count - child.count);
+    else
+      add_siblings(level + 1, child.group, first_branch);
+    visit(level + 1, child);
+    outside_.shrink_to(num_outside);
+  }
+}
+
+/// All places outside the branches are alike: one question for each run of them.
+void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
+                                      std::size_t first_branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  const std::size_t num_outside = outside_.size();
+  outside_.add(group.weight, branch.count);
+  const double messages = outside_.sum();
+  outside_.shrink_to(num_outside);
+  PlaceId first = group.first;
+  for (std::size_t b = first_branch; b < branches_.size(); ++b) {
+    const DistanceTree::Group& child = tree_.level(level + 1)[branches_[b].group];
+    consider(first, child.first, messages);
+    first = child.last;
+  }
+  consider(first, group.last, messages);
+}
+
+/// Every child is at its own distances from the branches. Those too busy to win at the least
+/// conceivable distance are passed over, block by block where there are many.
+void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
+                                    std::size_t first_branch) {
+  const DistanceTree::Group& group = tree_.level(level)[branch.group];
+  const auto visit_at = [&](PlaceId p) {
+    const std::uint32_t child = tree_.group_of_leaf(level + 1, tree_.leaf_of(p));
+    visit_quiet_child(level + 1, child, first_branch);
+  };
+  if (holds(group, current_)) visit_at(current_);
+  // What is hard to beat first.
+  for (const SpeedGroup& places : places_.all())
+    if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
+  const double outside = outside_.sum();
+  const double lightest = outside + group.weight * static_cast<double>(branch.count);
+  if (level > 0) {
+    visit_idle_children(level, group.first_child, group.last_child, lightest, first_branch);
+    return;
+  }
+  if (!could_hold_best(group, lightest)) return;
+  block_bounds_.assign(blocks_.num_blocks(), outside);
+  for (std::size_t b = first_branch; b < branches_.size(); ++b) {
+    const std::vector<double>& weights = blocks_.lightest_from(branches_[b].group);
+    const auto count = static_cast<double>(branches_[b].count);
+    for (std::size_t block = 0; block < weights.size(); ++block)
+      block_bounds_[block] += weights[block] * count;
+  }
+  for (std::uint32_t block = 0; block < blocks_.num_blocks(); ++block)
+    visit_idle_children(level, blocks_.first_child(block), blocks_.first_child(block + 1),
+                        block_bounds_[block], first_branch);
+}
+
+/// Looks at the children that are idle enough to win if the messages weighed no more than
+/// `lightest`.
+void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
+                                    std::uint32_t last_child, double lightest,
+                                    std::size_t first_branch) {
+  const auto children = tree_.level(level + 1);
+  const double messages = less_rounding(lightest);
+  for (const SpeedGroup& places : places_.all()) {
+    const PlaceId last = places.index_from(children[last_child - 1].last);
+    for (PlaceId index = places.index_from(children[first_child].first); index < last;) {
+      ++schedule_.num_questions;
+      const PlaceId lowest = places.place(index);
+      index = places.busy.next_in(
+          index, last, [&](double busy_s) { return could_win(places, busy_s, messages, lowest); });
+      if (index == last) break;
+      const std::uint32_t child =
+          tree_.group_of_leaf(level + 1, tree_.leaf_of(places.place(index)));
+      visit_quiet_child(level + 1, child, first_branch);
+      index = places.index_from(children[child].last);
+    }
+  }
+}
+
+/// A group without traffic; one with traffic has been visited as a branch.
+void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
+                                  std::size_t first_branch) {
+  if (is_branch(child, first_branch)) return;
+  const DistanceTree::Group& group = tree_.level(level)[child];
+  // Most are found too far by a sum in any order, which is quick.
+  double messages = outside_.sum();
+  for (std::size_t b = first_branch; b < branches_.size(); ++b)
+    messages +=
+        tree_.weight(level, branches_[b].group, child) * static_cast<double>(branches_[b].count);
+  if (!holds(group, current_) && !could_hold_best(group, messages)) return;
+  const std::size_t num_outside = outside_.size();
+  add_siblings(level, child, first_branch);
+  consider(group.first, group.last, outside_.sum());
+  outside_.shrink_to(num_outside);
+}
+
+/// The groups of a level that share the traffic of their parent.
+void Scheduler::push_branches(std::size_t level, const Branch& parent) {
+  for (std::size_t i = parent.first; i < parent.last;) {
+    Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};
+    for (; i < parent.last && tree_.group_of_leaf(level, traffic_[i].leaf) == branch.group; ++i)
+      branch.count += traffic_[i].count;
+    branch.last = i;
+    branches_.push_back(branch);
+  }
+}
+
+/// What a group hears from the branches beside it.
+void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
+  for (std::size_t b = first_branch; b < branches_.size(); ++b)
+    if (branches_[b].group != group)
+      outside_.add(tree_.weight(level, branches_[b].group, group), branches_[b].count);
+}
+
+bool Scheduler::is_branch(std::uint32_t group, std::size_t first_branch) const {
+  const auto begin = branches_.begin() + static_cast<std::ptrdiff_t>(first_branch);
+  const auto found = std::lower_bound(
+      begin, branches_.end(), group,
+      [](const Branch& branch, std::uint32_t wanted) { return branch.group < wanted; });
+  return found != branches_.end() && found->group == group;
+}
+
+void Scheduler::consider(PlaceId first, PlaceId last, double messages) {
+  if (first == last) return;
+  if (first <= current_ && current_ < last) consider_current(messages);
+  for (const SpeedGroup& places : places_.all()) consider(places, first, last, messages);
+}
+
+void Scheduler::consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages) {
+  ++schedule_.num_questions;
+  const LeastBusy& busy = places.busy;
+  if (!could_win(places, busy.busy_s(busy.least()), messages, first)) return;
+  PlaceId index = places.index_from(first);
+  const PlaceId end = places.index_from(last);
+  if (index == end) return;
+  if (places.has_one_speed()) {
+    index = busy.least_in(index, end);
+    offer(places.place(index), busy.busy_s(index), messages);
+    return;
+  }
+  const auto is_worth_a_look = [&](double busy_s) {
+    return could_win(places, busy_s, messages, first);
+  };
+  for (; (index = busy.next_in(index, end, is_worth_a_look)) < end; ++index)
+    offer(places.place(index), busy.busy_s(index), messages);
+}
+
+}  // namespace
+
+Schedule list_schedule(const Problem& problem, const MessageCounts& partners, double alpha,
+                       MessageWeights weights) {
+  return Scheduler(problem, partners, alpha, weights).run(problem.workload);
+}
+
+}  // namespace poise

@@ -1,0 +1,336 @@
+#include "poise/search/local_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace poise {
+
+namespace {
+
+constexpr TaskId kNobody = ~TaskId{0};
+
+std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places) {
+  std::vector<double> busy_s(num_places);
+  for (PlaceId p = 0; p < num_places; ++p) busy_s[p] = std::max(0.0, times.busy_s(p));
+  return busy_s;
+}
+
+}  // namespace
+
+LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
+                         std::uint64_t place_cap_bytes, const Tuning& tuning)
+    : machine_(problem.machine),
+      workload_(problem.workload),
+      home_(problem.current),
+      tuning_(tuning),
+      times_(problem.machine, problem.workload, problem.costs, start),
+      around_(problem, times_),
+      room_(problem.machine, problem.workload, start, place_cap_bytes),
+      least_busy_(busy_of_all(times_, machine_.num_places())),
+      tasks_at_(machine_.num_places()),
+      is_open_(machine_.num_places(), false) {
+  potential_of_.resize(machine_.num_places());
+  for (TaskId t = 0; t < workload_.num_tasks(); ++t)
+    if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
+}
+
+double LocalSearch::peak_s() const {
+  double peak_s = 0;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) peak_s = std::max(peak_s, times_.busy_s(p));
+  return peak_s;
+}
+
+double LocalSearch::average_s() const {
+  double sum_s = 0;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) sum_s += times_.busy_s(p);
+  return sum_s / machine_.num_places();
+}
+
+double LocalSearch::potential(double busy_s) const {
+  double base = busy_s * per_scale_, power = 1;
+  for (int e = exponent_; e > 0; e >>= 1, base *= base)
+    if (e & 1) power *= base;
+  return power;
+}
+
+double LocalSearch::change_of_trial() const {
+  double change = 0;
+  for (const PlaceId p : times_.touched()) {
+    change += potential(times_.busy_s(p) + times_.change_s(p)) - potential_of_[p];
+  }
+  return change;
+}
+
+/// The least busy place of each group that encloses p.
+void LocalSearch::gather_places_near(PlaceId p) {
+  near_.clear();
+  for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
+    const Level& level = machine_.levels()[l];
+    const std::uint32_t group = machine_.group_of(l, p);
+    near_.push_back(least_busy_.least_in(level.first_place[group], level.first_place[group + 1]));
+  }
+  near_.push_back(least_busy_.least());
+  if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
+}
+
+/// Where no level tells which nodes are near: the least busy place of each of the nearest.
+void LocalSearch::gather_near_nodes(PlaceId p) {
+  const NodeId node = machine_.node_of_place(p);
+  if (machine_.num_nodes() > tuning_.max_nodes_to_rank) return;
+  auto [found, is_new] = near_nodes_.try_emplace(node);
+  std::vector<NodeId>& nodes = found->second;
+  if (is_new) {
+    for (NodeId other = 0; other < machine_.num_nodes(); ++other)
+      if (other != node) nodes.push_back(other);
+    const std::size_t kept = std::min(nodes.size(), tuning_.near_nodes);
+    std::partial_sort(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end(),
+                      [&](NodeId a, NodeId b) {
+                        return std::pair(machine_.network().latency_factor(a, node), a) <
+                               std::pair(machine_.network().latency_factor(b, node), b);
+                      });
+    nodes.resize(kept);
+  }
+  for (const NodeId other : nodes)
+    near_.push_back(least_busy_.least_in(machine_.first_place(machine_.first_domain(other)),
+                                         machine_.first_place(machine_.first_domain(other + 1))));
+}
+
+/// Turns to t: the neighbours' places, the least busy place of each enclosing group, and home.
+void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
+  around_.gather(t);
+  destinations_ = near_;
+  around_.append_heaviest(tuning_.max_partner_places, destinations_);
+  destinations_.push_back(home_.of(t));
+  std::sort(destinations_.begin(), destinations_.end());
+  destinations_.erase(std::unique(destinations_.begin(), destinations_.end()), destinations_.end());
+  std::erase(destinations_, from);
+}
+
+/// Of the task gathered.
+double LocalSearch::change_of_move(PlaceId to) {
+  return around_.worth_at(
+      to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
+}
+
+/// Keeps the best move of t, the task gathered, to one of the destinations, if it gains enough.
+/// None that makes a place busier than the busiest can.
+void LocalSearch::try_moves(TaskId t, double limit) {
+  Step best{limit, kNobody, kNobody, 0};
+  for (const PlaceId to : destinations_) {
+    if (around_.least_busy_s(to) >= scale_s_ || !room_.fits(t, to)) continue;
+    const double change = change_of_move(to);
+    if (change < best.change) best = {change, t, kNobody, to};
+  }
+  if (best.task != kNobody) steps_.push_back(best);
+}
+
+/// The best move of each task at p, and of each task that sends to one and could come nearer.
+void LocalSearch::gather_moves(PlaceId p, double limit) {
+  gather_places_near(p);
+  for (const TaskId t : tasks_at_[p]) {
+    gather_destinations(t, p);
+    try_moves(t, limit);
+  }
+  gather_pulls(p, limit);
+}
+
+/// The best move, to p or near it, of each task that sends to p from elsewhere, where what it sends
+/// takes long enough to matter.
+void LocalSearch::gather_pulls(PlaceId p, double limit) {
+  const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
+  pulls_.clear();
+  for (const TaskId t : tasks_at_[p])
+    for (const auto& arc : times_.arcs_of(t)) {
+      const PlaceId at = times_.place_of(arc.task);
+      if (at == p || !workload_.tasks[arc.task].movable) continue;
+      const double cost_s = times_.cost_s(arc.in_s, arc.in_byte_s, at, p);
+      if (cost_s > 0) pulls_.push_back({arc.task, cost_s});
+    }
+  std::sort(pulls_.begin(), pulls_.end());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pulls_.size(); ++i)
+    if (kept > 0 && pulls_[kept - 1].first == pulls_[i].first)
+      pulls_[kept - 1].second += pulls_[i].second;
+    else
+      pulls_[kept++] = pulls_[i];
+  pulls_.resize(kept);
+  std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
+  // What p is rid of if the task comes here, less the work that it brings along.
+  for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
+  if (std::ssize(pulls_) > tuning_.max_pulls) {
+    std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
+                     [](const auto& a, const auto& b) {
+                       return std::pair(-a.second, a.first) < std::pair(-b.second, b.first);
+                     });
+    pulls_.resize(static_cast<std::size_t>(tuning_.max_pulls));
+  }
+  for (const auto& [t, worth_s] : pulls_) {
+    around_.gather(t);
+    destinations_ = near_;
+    destinations_.push_back(p);
+    std::erase(destinations_, times_.place_of(t));
+    try_moves(t, limit);
+  }
+}
+
+/// The tasks at p by load, as gather_swaps asks for them; kept until a task moves.
+const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
+  auto [found, is_new] = by_load_.try_emplace(p);
+  auto& tasks = found->second;
+  if (is_new) {
+    for (const TaskId t : tasks_at_[p]) tasks.push_back({workload_.tasks[t].load_s, t});
+    std::sort(tasks.begin(), tasks.end());
+    looks_of_swaps_ += 2 * tasks.size();
+  }
+  return tasks;
+}
+
+/// Exchanges that would even out p and another place: partners whose load differs by about half of
+/// what their places differ by.
+void LocalSearch::gather_swaps(PlaceId p, double limit) {
+  by_load_.clear();
+  for (const TaskId t : tasks_at_[p]) {
+    gather_destinations(t, p);
+    Step best{limit, kNobody, kNobody, p};
+    for (const PlaceId to : destinations_) {
+      const double half_s = (times_.busy_s(p) - times_.busy_s(to)) / 2;
+      const auto& partners = tasks_by_load(to);
+      if (half_s <= 0 || partners.empty()) continue;
+      const double wanted_s = workload_.tasks[t].load_s - half_s;
+      auto nearest =
+          std::lower_bound(partners.begin(), partners.end(), std::pair(wanted_s, TaskId{0}));
+      if (nearest == partners.end() ||
+          (nearest != partners.begin() &&
+           wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
+        --nearest;
+      if (std::abs(nearest->first - wanted_s) >= half_s) continue;
+      if (!room_.fits_exchange(t, nearest->second)) continue;
+      times_.try_swap(t, nearest->second);
+      looks_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
+      const double change = change_of_trial();
+      if (change < best.change) best = {change, t, nearest->second, to};
+    }
+    if (best.task != kNobody) steps_.push_back(best);
+  }
+}
+
+void LocalSearch::open(PlaceId p) {
+  is_open_[p] = true;
+  queue_.push({times_.busy_s(p), p});
+}
+
+void LocalSearch::relocate(TaskId t, PlaceId to) {
+  auto& row = tasks_at_[times_.place_of(t)];
+  *std::find(row.begin(), row.end(), t) = row.back();
+  row.pop_back();
+  tasks_at_[to].push_back(t);
+  times_.move(t, to);
+  room_.move(t, to);
+  for (const PlaceId p : times_.touched()) {
+    least_busy_.set(p, std::max(0.0, times_.busy_s(p)));
+    potential_of_[p] = potential(times_.busy_s(p));
+    if (times_.change_s(p) > 0 || p == to) open(p);
+  }
+}
+
+/// Takes the steps found for p, best first, as far as they still gain after those before them.
+bool LocalSearch::improve(PlaceId p, const Stage& stage) {
+  const double limit = -stage.least_gain * potential_of_[p];
+  steps_.clear();
+  gather_moves(p, limit);
+  if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
+  std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+    return std::tie(a.change, a.task, a.to) < std::tie(b.change, b.task, b.to);
+  });
+  bool moved = false;
+  for (const Step& step : steps_) {
+    const PlaceId from = times_.place_of(step.task);
+    if (from == step.to) continue;
+    const bool is_swap = step.partner != kNobody;
+    if (is_swap && times_.place_of(step.partner) != step.to) continue;
+    if (moved) {
+      if (!(is_swap ? room_.fits_exchange(step.task, step.partner)
+                    : room_.fits(step.task, step.to)))
+        continue;
+      is_swap ? times_.try_swap(step.task, step.partner) : times_.try_move(step.task, step.to);
+      if (change_of_trial() > std::min(limit, tuning_.kept_gain * step.change)) continue;
+    }
+    relocate(step.task, step.to);
+    if (is_swap) relocate(step.partner, from);
+    moved = true;
+  }
+  return moved;
+}
+
+void LocalSearch::run(const Stage& stage) {
+  exponent_ = stage.exponent;
+  scale_s_ = peak_s();
+  per_scale_ = 1 / scale_s_;
+  if (scale_s_ == 0) return;
+  double peak_s = scale_s_;  // or more than that, once it fell
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) {
+    potential_of_[p] = potential(times_.busy_s(p));
+    open(p);
+  }
+  double visits = stage.visits * machine_.num_places();
+  const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
+  const std::uint64_t max_looks =
+      looks() + std::min(tuning_.min_looks +
+                             static_cast<std::uint64_t>(stage.looks * static_cast<double>(entries)),
+                         stage.max_looks);
+  while (!queue_.empty() && visits > 0 && looks() < max_looks) {
+    const auto [busy_s, p] = queue_.top();
+    queue_.pop();
+    if (!is_open_[p]) continue;
+    if (busy_s != times_.busy_s(p)) {
+      if (busy_s > times_.busy_s(p)) open(p);  // what others did relieved it; else it is queued
+      continue;
+    }
+    if (busy_s < stage.floor * peak_s) {
+      peak_s = this->peak_s();
+      if (busy_s < stage.floor * peak_s) break;
+    }
+    is_open_[p] = false;
+    --visits;
+    if (improve(p, stage)) open(p);
+  }
+  queue_ = {};
+}
+
+/// The busiest every other time, else one that is nearly as busy.
+PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
+  const double peak_s = this->peak_s(),
+               floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * peak_s;
+  std::vector<PlaceId> busiest;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p)
+    if (times_.busy_s(p) >= floor_s) busiest.push_back(p);
+  return busiest[random.below(busiest.size())];
+}
+
+void LocalSearch::perturb(Random& random) {
+  PlaceId from = one_of_the_busiest(random);
+  for (int i = 0; i < tuning_.perturbed_moves; ++i) {
+    if (tasks_at_[from].empty()) return;
+    const TaskId t = tasks_at_[from][random.below(tasks_at_[from].size())];
+    const auto arcs = times_.arcs_of(t);
+    const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
+                           ? times_.place_of(arcs[random.below(arcs.size())].task)
+                           : static_cast<PlaceId>(random.below(machine_.num_places()));
+    if (to == from || !room_.fits(t, to)) continue;
+    relocate(t, to);
+    if (random.below(2) == 0) from = to;
+  }
+}
+
+void LocalSearch::send_home() {
+  const double peak_s = this->peak_s();
+  for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
+    if (times_.place_of(t) == home_.of(t) || !room_.fits(t, home_.of(t))) continue;
+    const BusyTimes::Effect effect = times_.try_move(t, home_.of(t));
+    if (effect.peak_s <= peak_s) relocate(t, home_.of(t));
+  }
+}
+
+}  // namespace poise

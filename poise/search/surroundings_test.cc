@@ -1,0 +1,71 @@
+#include "poise/search/surroundings.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/initial.h"
+#include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
+  auto [busy, comm] = place_times(problem.machine, problem.workload, problem.costs, placement);
+  for (PlaceId p = 0; p < busy.size(); ++p) busy[p] += comm[p];
+  return busy;
+}
+
+TEST(Surroundings, predict_what_moving_the_task_makes_of_every_place) {
+  // Flat inside domains; with caches that count; one domain; with prices for bytes.
+  for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
+                           "node:2 l3:2 core:2 factors:10,3,2 byte:1e-9", "core:5",
+                           "numa:3 core:2 factors:2,1 byte:1e-9"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = machine_from_text(text);
+    const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+    const Placement current = initial_placement("random", 60, machine.num_places(), 2);
+    const Problem problem{machine, workload, current, machine.costs()};
+    const BusyTimes times(machine, workload, machine.costs(), current);
+    Surroundings around(problem, times);
+    for (TaskId t = 0; t < workload.num_tasks(); ++t)
+      for (PlaceId to = 0; to < machine.num_places(); ++to) {
+        if (to == current.of(t)) continue;
+        Placement moved = current;
+        moved.move(t, to);
+        const std::vector<double> before = busy_s(problem, current), after = busy_s(problem, moved);
+        for (PlaceId p = 0; p < machine.num_places(); ++p) {
+          around.gather(t);
+          const double change_s = around.worth_at(to, [&](PlaceId place, double busy_s) {
+            return place == p ? busy_s - before[p] : 0;
+          });
+          ASSERT_NEAR(change_s, after[p] - before[p], 1e-12)
+              << "task " << t << " to " << to << " at " << p;
+        }
+      }
+  }
+}
+
+TEST(Surroundings, places_of_a_domain_asked_for_in_a_row_get_their_own_answers) {
+  const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
+  const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
+  const Placement current = initial_placement("random", 40, machine.num_places(), 2);
+  const Problem problem{machine, workload, current, machine.costs()};
+  const BusyTimes times(machine, workload, machine.costs(), current);
+  const auto square = [&](PlaceId p, double busy_s) {
+    return busy_s * busy_s - times.busy_s(p) * times.busy_s(p);
+  };
+  Surroundings in_a_row(problem, times), afresh(problem, times);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    in_a_row.gather(t);
+    for (PlaceId to = 0; to < machine.num_places(); ++to) {
+      if (to == current.of(t)) continue;
+      afresh.gather(t);
+      EXPECT_NEAR(in_a_row.worth_at(to, square), afresh.worth_at(to, square), 1e-15);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,36 @@
+#include "poise/search/tuning.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace poise {
+namespace {
+
+TEST(Tuning, every_number_is_in_its_range_and_has_a_name_of_its_own) {
+  std::set<std::string_view> names;
+  for (const Knob& knob : kTuningKnobs) {
+    EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
+    EXPECT_LE(knob.min, knob.initial) << knob.name;
+    EXPECT_GE(knob.max, knob.initial) << knob.name;
+    EXPECT_FALSE(knob.help.empty()) << knob.name;
+  }
+}
+
+TEST(Tuning, is_set_by_name_as_knobs_are) {
+  Knobs knobs({}, kTuningKnobs);
+  knobs.set("test", "clear_win", "0.5");
+  knobs.set("test", "max_looks", "123456");
+  const Tuning tuning = tuning_from(knobs.tuning_values());
+  EXPECT_EQ(tuning.clear_win, 0.5);
+  EXPECT_EQ(tuning.max_looks, 123456u);
+  EXPECT_EQ(tuning.trials, kTuning.trials);
+  EXPECT_EQ(knobs.text(), "max_looks=123456,clear_win=0.5");
+}
+
+TEST(Tuning, is_the_default_without_values) {
+  EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
+}
+
+}  // namespace
+}  // namespace poise

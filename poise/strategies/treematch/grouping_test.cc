@@ -1,0 +1,54 @@
+#include "poise/strategies/treematch/grouping.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <utility>
+
+#include "poise/partition/graph_testing.h"
+#include "poise/partition/partition.h"
+
+namespace poise::tree_match {
+namespace {
+
+double inside(const Graph& graph, const std::vector<Vertex>& group_of) {
+  return std::accumulate(graph.affinity.begin(), graph.affinity.end(), 0.0) / 2 -
+         cut(graph, group_of);
+}
+
+void expect_groups_of(std::uint32_t arity, const std::vector<Vertex>& group_of) {
+  std::vector<std::uint32_t> size(group_of.size() / arity, 0);
+  for (const Vertex group : group_of) ++size.at(group);
+  for (const std::uint32_t members : size) EXPECT_EQ(members, arity);
+}
+
+TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
+  // 12 in pairs are all listed, 14 in pairs come from buckets, 30 in threes from a list of groups,
+  // and 200 in groups of 10 are partitioned.
+  const std::vector<std::pair<Vertex, std::uint32_t>> shapes = {
+      {12, 2}, {14, 2}, {600, 2}, {9, 3}, {30, 3}, {200, 10}, {62, 31}, {620, 31}};
+  for (const auto& [size, arity] : shapes) {
+    SCOPED_TRACE(testing::Message() << size << " in groups of " << arity);
+    Random random(size);
+    std::vector<Vertex> clique_of;
+    const Graph graph = cliques(size / arity, arity, random, clique_of);
+    const std::vector<Vertex> group_of = group_by_affinity(graph, arity);
+    expect_groups_of(arity, group_of);
+    EXPECT_EQ(inside(graph, group_of), inside(graph, clique_of));
+  }
+}
+
+TEST(Grouping, pairs_from_buckets_hold_nearly_what_the_best_pairs_do) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Graph graph = drawn_graph(12, random);
+    const double best = inside(graph, group_by_affinity(graph, 2));  // all are listed
+    pad(graph, 14, 1);                                               // now they are too many
+    const std::vector<Vertex> group_of = group_by_affinity(graph, 2);
+    expect_groups_of(2, group_of);
+    EXPECT_GE(inside(graph, group_of), 0.8 * best);
+  }
+}
+
+}  // namespace
+}  // namespace poise::tree_match

@@ -1,0 +1,52 @@
+#include "runtimes/tasks/settings.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const char* variable) {
+  Knobs settings(setting_knobs());
+  const char* const environment[] = {"HOME=/", variable, nullptr};
+  try {
+    apply_environment(settings, environment);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Settings, come_from_variables_that_begin_with_POISE_TASKS) {
+  Knobs settings(setting_knobs());
+  const char* const environment[] = {"POISE_TASKS_POLICY=paired", "POISE_TASKS_PULL=0",
+                                     "POISE_TASKS_TRACE=t.json", "POISE_LEND=1", nullptr};
+  apply_environment(settings, environment);
+  EXPECT_EQ(settings.text(), "policy=paired,pull=0");
+}
+
+TEST(Settings, refuse_a_misspelt_variable_and_name_the_nearest) {
+  EXPECT_EQ(error_of("POISE_TASKS_POLCY=cost"),
+            "there is no variable POISE_TASKS_POLCY; did you mean POISE_TASKS_POLICY?");
+  EXPECT_EQ(error_of("POISE_TASKS_TRACES=t"),
+            "there is no variable POISE_TASKS_TRACES; did you mean POISE_TASKS_TRACE?");
+}
+
+TEST(Settings, refuse_an_unknown_variable_and_name_all) {
+  EXPECT_THAT(error_of("POISE_TASKS_XYZZY=1"), HasSubstr("known: POISE_TASKS_POLICY, "));
+}
+
+TEST(Settings, refuse_a_wrong_value_under_the_name_of_its_variable) {
+  EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=lots"),
+            "POISE_TASKS_MIN_GAIN=lots is not a number; it takes 0 to 1");
+  EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=2"),
+            "POISE_TASKS_MIN_GAIN=2 is out of range; it takes 0 to 1");
+  EXPECT_EQ(error_of("POISE_TASKS_HELPER=offf"),
+            "POISE_TASKS_HELPER=offf is not one of auto, on, off; did you mean \"off\"?");
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,100 @@
+"""How jobs end whose user sets something that cannot be: exit status 2 and one line, which names the
+variable and comes from rank 0. The arguments are the kind of program and its own arguments."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIMEOUT_S = 60
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # Open MPI's and MPICH's variable
+# What the ranks print goes to a file per rank, so that it is not mixed up with what the launcher adds.
+TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
+
+# variables, the line's parts
+NUMBER, RANGE, CHOICE = "is not a number; it takes", "is out of range; it takes", "is not one of"
+TASKS = [
+    *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {trouble}"])
+      for names, text, trouble in (
+          ("MIN_GAIN MIN_LOCAL MAX_TASKS POLL_US LARGE_BYTES CHUNK_BYTES BATCH_BYTES SHARE", "much", NUMBER),
+          ("MIN_GAIN SHARED_BYTES DELAY_US PATIENCE_S HELPER_US MIN_ABSOLUTE MIN_RELATIVE", "-1", RANGE))
+      for name in names.split()],
+    *[({"POISE_TASKS_MIN_GAIN": text}, [f"POISE_TASKS_MIN_GAIN={text} {NUMBER} 0 to 1"])
+      for text in ("", "nan", "0.1s", "0,1", " 0.1")],
+    *[({"POISE_TASKS_POLICY": text}, [f"POISE_TASKS_POLICY={text} {CHOICE} cost, paired, lightest, none"])
+      for text in ("", "2", "everything", "Cost")],
+    *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {CHOICE} 0, 1"])
+      for name in ("PULL", "PUSH", "SUMMARY") for text in ("2", "yes", "0.5")],
+    ({"POISE_TASKS_HELPER": "yes"}, [f"POISE_TASKS_HELPER=yes {CHOICE} auto, on, off"]),
+    ({"POISE_TASKS_POLICY": "a\nb"}, ["POISE_TASKS_POLICY=a b", CHOICE]),
+    ({"POISE_TASKS_POLCY": "cost"}, ["no variable POISE_TASKS_POLCY", "did you mean POISE_TASKS_POLICY?"]),
+    ({"POISE_TASKS_TRAC": "t"}, ["no variable POISE_TASKS_TRAC", "did you mean POISE_TASKS_TRACE?"]),
+    ({"POISE_TASKS_": "1"}, ["no variable POISE_TASKS_;", "known: POISE_TASKS_POLICY, "]),
+    ({"POISE_TASKS_TRACE": "/no/such/folder/trace.json"}, ["POISE_TASKS_TRACE", "/no/such/folder/trace.json"]),
+]
+SOME_OF_TASKS = [TASKS[0], ({"POISE_TASKS_SHARE": "2"}, [f"POISE_TASKS_SHARE=2 {RANGE} 0 to 1"]), ({"POISE_TASKS_POLICY": "all"}, ["POISE_TASKS_POLICY=all"]),
+                 ({"POISE_TASKS_POLCY": "cost"}, ["did you mean POISE_TASKS_POLICY?"])]
+THRESHOLDS = ["MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION",
+              "MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "PERCENTAGE_DIFF_TASKS_TO_MIGRATE",
+              "MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE"]
+OBJECTS = [
+    *[({name: text}, [name, text])
+      for name, text in (("POISE_STRATEGY", "magic"), ("POISE_PERIOD", "often"), ("POISE_PERIOD", "-1"),
+                         ("POISE_BUDGET", "2"), ("POISE_CLOCK", "sundial"),
+                         ("POISE_MODE", "all"), ("POISE_PLACES", "2"), ("POISE_LEND", "yes"), ("POISE_LEND", "2"),
+                         ("POISE_RANKS_PER_HOST", "-1"), ("POISE_TRACE", "/no/such/folder/a"),
+                         ("POISE_TIMELINE", "/no/such/folder/a"), ("POISE_LOG", "/no/such/folder/a"))],
+    ({"POISE_STRATEGY": "nuco:alpha=much"}, ["POISE_STRATEGY", f"alpha=much {NUMBER} 0 to 1"]),
+    ({"POISE_LEND": "1"}, ["POISE_LEND=1", "MPI_THREAD_FUNNELED", "MPI_Init_thread"]),
+    ({"POISE_LEND": "1", "POISE_PLACES": "thread"}, ["POISE_LEND=1", "POISE_PLACES=rank"]),
+]
+TABLES = {
+    "tasks": TASKS,
+    "face": SOME_OF_TASKS,
+    "chameleon": [*SOME_OF_TASKS, *[({name: text}, [f"{name}={text}"]) for name in THRESHOLDS for text in ("much", "-1")]],
+    "objects": OBJECTS,
+    "lending_objects": [({"POISE_LEND": "1", **variables}, parts) for variables, parts in
+                        [*SOME_OF_TASKS, ({"OMP_NUM_THREADS": "5000"}, ["POISE_LEND=1", "5000 threads"])]],
+}
+
+
+def printed(folder):
+    """What each rank printed, by rank."""
+    return {path.name: path.read_text() for path in sorted(pathlib.Path(folder).iterdir())}
+
+
+class WrongSettings(unittest.TestCase):
+    def run_with(self, variables, *before):
+        command = [*os.environ["LAUNCH"].split(), *before, os.environ["PROGRAM"], *sys.argv[2:]]
+        return subprocess.run(command, env={**os.environ, **variables}, timeout=TIMEOUT_S, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+
+    def check(self, variables, parts):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_with({**variables, "OUTPUT": folder}, *TO_FILES)
+            texts = printed(folder)
+        self.assertEqual(done.returncode, 2, (done.stdout, texts))
+        line = texts.pop("0")
+        self.assertRegex(line, r"^poise: [^\n]+\n$")
+        for part in parts:
+            self.assertIn(part, line)
+        self.assertEqual("".join(texts.values()), "", "others than rank 0 print something")
+
+    def test_end_the_job_with_status_2_and_one_line_of_rank_0(self):
+        table = TABLES[sys.argv[1]]
+        alone = os.environ["LAUNCH"].endswith(" 1")
+        for variables, parts in table[::3] if alone else table:  # each launch takes half a second
+            with self.subTest(variables=variables):
+                self.check(variables, parts)
+
+    def test_are_told_through_the_launcher(self):
+        variables, parts = TABLES[sys.argv[1]][0]
+        done = self.run_with(variables)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(done.stdout.count(parts[0]), 1, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,32 @@
+// The oracle for tiny problems: tries every placement.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "poise/placement/metrics.h"
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+inline double iteration_s(const Problem& problem, const Placement& placement) {
+  return evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement)
+      .iteration_s;
+}
+
+/// Tries every placement of the movable tasks from `t` on; tasks before `t` stay as in `placement`,
+/// which is restored at the end.
+inline double least_iteration_s(const Problem& problem, TaskId t, Placement& placement) {
+  if (t == problem.workload.num_tasks()) return iteration_s(problem, placement);
+  if (!problem.workload.tasks[t].movable) return least_iteration_s(problem, t + 1, placement);
+  const PlaceId before = placement.of(t);
+  double least_s = std::numeric_limits<double>::infinity();
+  for (PlaceId p = 0; p < problem.machine.num_places(); ++p) {
+    placement.move(t, p);
+    least_s = std::min(least_s, least_iteration_s(problem, t + 1, placement));
+  }
+  placement.move(t, before);
+  return least_s;
+}
+
+}  // namespace poise
