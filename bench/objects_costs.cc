@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "runtimes/objects/clock.h"
 #include "runtimes/objects/collection.h"
-#include "runtimes/objects/thread.h"
 
 #include "poise/base/random.h"
 
@@ -63,7 +63,7 @@ double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
   std::vector<std::uint64_t> rounds{rounds_of_100us()};
-  from_root(MPI_COMM_WORLD, rounds);
+  broadcast_rows(MPI_COMM_WORLD, rounds);
   const auto make = [&](ObjectId id) { return Busy{id, kObjects, rounds[0], id}; };
   Collection<Busy> objects(MPI_COMM_SELF, kObjects, make);
   double with_s = 1e9, without_s = 1e9;
@@ -85,19 +85,20 @@ double overhead() {
 }
 
 /// Seconds of the fastest balancing step that moves every object to the other rank.
-Balanced quickest_rotation(ObjectId num_objects, std::size_t bytes_each, const char* strategy) {
+BalanceResult quickest_rotation(ObjectId num_objects, std::size_t bytes_each,
+                                const char* strategy) {
   const auto make = [&](ObjectId id) {
     return Block{std::vector<double>(bytes_each / sizeof(double), id)};
   };
   Options options;
   options.strategy = strategy;
   Collection<Block> objects(MPI_COMM_WORLD, num_objects, make, options);
-  Balanced best;
+  BalanceResult best;
   best.decision_s = best.migration_s = 1e9;
   for (int r = 0; r < kRepeats; ++r) {
     objects.step();
     MPI_Barrier(MPI_COMM_WORLD);
-    const Balanced balanced = objects.balance();
+    const BalanceResult balanced = objects.balance();
     if (balanced.decision_s + balanced.migration_s < best.decision_s + best.migration_s)
       best = balanced;
   }
@@ -133,9 +134,9 @@ void run() {
   constexpr ObjectId kLarge = 64, kSmall = 10000;
   constexpr std::size_t kLargeBytes = std::size_t{4} << 20, kSmallBytes = 1000;
   const double overhead_share = overhead();
-  const Balanced large = quickest_rotation(kLarge, kLargeBytes, "rotate");
-  const Balanced small = quickest_rotation(kSmall, kSmallBytes, "rotate");
-  const Balanced greedy = quickest_rotation(kSmall, kSmallBytes, "greedy");
+  const BalanceResult large = quickest_rotation(kLarge, kLargeBytes, "rotate");
+  const BalanceResult small = quickest_rotation(kSmall, kSmallBytes, "rotate");
+  const BalanceResult greedy = quickest_rotation(kSmall, kSmallBytes, "greedy");
   const double there_s = raw_s(kLarge / 2, kLargeBytes, false);
   const double new_s = raw_s(kLarge / 2, kLargeBytes, true);
   int rank = 0;

@@ -66,7 +66,7 @@ class ProgramOnCharm final : public HiddenProgram {
       Outbox outbox(sent, id_);
       object_.step(Inbox(mails), outbox);
       for (auto bytes = sent.buffer().bytes(); !bytes.empty();) {
-        const objects::Letter letter = objects::next_letter(bytes);
+        const objects::PackedMessage letter = objects::take_message(bytes);
         for (const ObjectId to : letter.to)
           send(to, reinterpret_cast<const char*>(letter.payload.data()), letter.payload.size());
       }

@@ -110,7 +110,7 @@ class OpenMPTasks {
     }
     for (const Slot& slot : slots_)
       for (auto bytes = slot.sent_before.buffer().bytes(); !bytes.empty();) {
-        const objects::Letter letter = objects::next_letter(bytes);
+        const objects::PackedMessage letter = objects::take_message(bytes);
         for (const ObjectId to : letter.to)
           slots_[to].inbox.emplace_back(letter.from, letter.payload);
       }

@@ -5,7 +5,7 @@
 
 namespace poise::miniapps {
 
-class OneBuffer final : public objects::Routes {
+class OneBuffer final : public objects::MessageRouter {
  public:
   explicit OneBuffer(ObjectId num_objects) : num_objects_(num_objects) {}
   Buffer& buffer_for(ObjectId to) override {

@@ -1,4 +1,5 @@
-// Objects that live on the ranks of a communicator, talk in steps, and move where they run best.
+// The public interface: objects on the ranks of a communicator that exchange messages in steps and
+// migrate to where they run best.
 //
 //     struct Patch {
 //       void step(const Inbox& inbox, Outbox& outbox);
@@ -7,7 +8,7 @@
 //     Collection<Patch> patches(MPI_COMM_WORLD, 64, [](ObjectId id) { return Patch(id); });
 //     patches.run(1000);
 //
-// docs/objects.md has the whole story.
+// docs/objects.md is the guide.
 #pragma once
 
 #include <array>
@@ -18,53 +19,59 @@
 #include <utility>
 #include <vector>
 
-#include "runtimes/objects/collect.h"
+#include "runtimes/objects/collectives.h"
 #include "runtimes/objects/engine.h"
+#include "runtimes/objects/startup.h"
 
 namespace poise::objects {
 
-/// What an object must be able to do. It may also have `position()`, an array of three doubles for
-/// geometric strategies, and `movable()`.
+/// What an object needs: a default constructor, and step(). Unless it is trivially copyable it also
+/// needs serialize() (runtimes/archive/archive.h). Optional members: `position()`, an array of
+/// three doubles for geometric strategies, and `movable()`.
 template <typename T>
 concept Object =
     std::default_initializable<T> &&
     requires(T& object, const Inbox& inbox, Outbox& outbox) { object.step(inbox, outbox); };
 
-/// A fixed number of objects, numbered from 0, spread over the ranks. Every public member but the
-/// plain questions is collective: all ranks of the communicator call it.
+/// A fixed number of objects with ids from 0, distributed over the ranks. Members are collective,
+/// that is all ranks of the communicator must call them, unless they are const or say otherwise.
 ///
-/// A step calls every object's step() with what was sent to it in the step before, on the threads
-/// of its rank. Results do not depend on who lives where. The environment may steer balancing, see
-/// options.h. An exception that leaves an object ends the job with a line that names it.
+/// A step calls every object's step() with the messages sent to it in the previous step, on the
+/// threads of its rank. Results do not depend on the placement. Environment variables control
+/// balancing (options.h). An exception that leaves an object ends the job with one line that names
+/// the object.
 template <Object T>
 class Collection {
  public:
-  /// make(id) returns the object; it is called on the rank where the object starts.
+  /// make(id) returns an object. It is called on the rank where the object starts.
   template <typename Make>
   Collection(MPI_Comm comm, ObjectId num_objects, Make make, const Options& options = {})
-      : engine_(comm, num_objects, making(std::move(make)), agreed_options(comm, options)) {}
+      : engine_(comm, num_objects, factory(std::move(make)), agreed_options(comm, options)) {}
 
   void step() { engine_.step(); }
   void run(std::uint64_t steps) {
     for (std::uint64_t i = 0; i < steps; ++i) step();
   }
 
-  /// Decides and migrates now.
-  Balanced balance() { return engine_.balance(); }
+  /// Decides and migrates now, whatever the options say.
+  BalanceResult balance() { return engine_.balance(); }
 
-  /// Collective too: before an `if (rank() == 0)` that prints them, not inside.
+  /// Figures of the run. Collective: call it before an `if (rank() == 0)` that prints them, not
+  /// inside, or the job hangs.
   Totals totals() { return engine_.totals(); }
 
-  /// Completes the trace, if there is one; the destructor does it otherwise.
+  /// Completes the trace and the timeline; otherwise the destructor does.
   void finish() { engine_.finish(); }
 
-  /// Calls visit(id, object) for the objects of this rank, in order. Not collective.
+  /// Calls visit(id, object) for the objects of this rank, in order of their ids. Not collective.
   template <typename Visit>
   void for_each(Visit visit) {
-    for (const auto& [id, hosted] : engine_.own_objects()) visit(id, object_of(*hosted));
+    for (const LocalObject& local : engine_.local_objects())
+      visit(local.id, static_cast<TypedObject&>(*local.object).object());
   }
 
-  /// value(object) of every object, by id, on every rank. Values are plain data.
+  /// Returns value(object) of every object, by id, on every rank. Values must be trivially
+  /// copyable.
   template <typename Value>
   auto values(Value value) {
     using V = std::decay_t<decltype(value(std::declval<const T&>()))>;
@@ -75,11 +82,12 @@ class Collection {
     std::vector<Pair> own;
     for_each([&](ObjectId id, const T& object) { own.push_back({id, value(object)}); });
     std::vector<V> all(num_objects());
-    for (const Pair& pair : to_all(engine_.comm(), own)) all[pair.id] = pair.value;
+    for (const Pair& pair : allgather_rows(engine_.comm(), own)) all[pair.id] = pair.value;
     return all;
   }
 
-  /// The sum in order of id, so it is the same for any number of ranks.
+  /// Returns the sum of value(object), added in order of id, so that rounding does not depend on
+  /// the placement.
   template <typename Value>
   auto sum(Value value) {
     std::decay_t<decltype(value(std::declval<const T&>()))> total{};
@@ -95,9 +103,9 @@ class Collection {
   const World& world() const { return engine_.world(); }
 
  private:
-  class HostedObject final : public Hosted {
+  class TypedObject final : public AnyObject {
    public:
-    explicit HostedObject(T object) : object_(std::move(object)) {}
+    explicit TypedObject(T object) : object_(std::move(object)) {}
     void step(const Inbox& inbox, Outbox& outbox) override { object_.step(inbox, outbox); }
     std::size_t bytes() const override {
       Sizer sizer;
@@ -108,7 +116,7 @@ class Collection {
       Writer writer(buffer);
       writer(object_);
     }
-    void describe(Row& row) const override {
+    void describe(ObjectRow& row) const override {
       if constexpr (requires { row.movable = object_.movable(); })
         row.movable = object_.movable() ? 1 : 0;
       if constexpr (requires(std::array<double, 3> at) { at = object_.position(); }) {
@@ -123,18 +131,16 @@ class Collection {
     T object_;
   };
 
-  static T& object_of(Hosted& hosted) { return static_cast<HostedObject&>(hosted).object(); }
-
   template <typename Make>
-  static Making making(Make make) {
-    Making making;
-    making.fresh = [make = std::move(make)](ObjectId id) {
-      return std::make_unique<HostedObject>(make(id));
+  static ObjectFactory factory(Make make) {
+    ObjectFactory factory;
+    factory.create = [make = std::move(make)](ObjectId id) {
+      return std::make_unique<TypedObject>(make(id));
     };
-    making.restored = [](std::span<const std::byte> bytes) {
-      return std::make_unique<HostedObject>(from_bytes<T>(bytes));
+    factory.restore = [](std::span<const std::byte> bytes) {
+      return std::make_unique<TypedObject>(from_bytes<T>(bytes));
     };
-    return making;
+    return factory;
   }
 
   Engine engine_;

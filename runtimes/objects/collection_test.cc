@@ -52,7 +52,7 @@ struct Gossip {
 Gossip gossip(ObjectId id) { return {id, mix(id), 0, std::vector<double>(10 * id, id)}; }
 
 /// A host of one process, with no MPI and none of the engine's code.
-class Plain final : public Routes {
+class Plain final : public MessageRouter {
  public:
   Buffer& buffer_for(ObjectId to) override { return buffers_[to]; }
   void note(ObjectId, ObjectId, std::uint64_t) override {}
@@ -66,7 +66,7 @@ class Plain final : public Routes {
       for (ObjectId id = 0; id < kObjects; ++id) {
         std::vector<Mail> inbox;
         for (auto letters = mail[id].bytes(); !letters.empty();) {
-          const Letter letter = next_letter(letters);
+          const PackedMessage letter = take_message(letters);
           for (std::size_t i = 0; i < letter.to.size(); ++i)
             inbox.emplace_back(letter.from, letter.payload);
         }
@@ -172,7 +172,7 @@ TEST(Collection, measured_loads_lead_to_a_balance) {
   const auto make = [](ObjectId id) { return Heavy{id < 4 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make, {.strategy = "greedy", .clock = Clock::wall});
   objects.run(2);
-  const Balanced balanced = objects.balance();
+  const BalanceResult balanced = objects.balance();
   const double ranks = objects.num_ranks();
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
@@ -191,7 +191,7 @@ TEST(Collection, ranks_without_objects_borrow_steps_and_loads_count_at_home) {
   EXPECT_GT(totals.load_s, 5 * 12 * 4e-3);
   // Without lending all of it ran on rank 0.
   EXPECT_LT(totals.busiest_s, (ranks > 1 ? 0.9 : 1.1) * totals.load_s);
-  const Balanced balanced = objects.balance();
+  const BalanceResult balanced = objects.balance();
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
 }
 
@@ -273,7 +273,7 @@ TEST(Collection, divides_loads_among_subphases_wherever_objects_run) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   const std::string path =
-      broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_kinds_{}.poise", ::getpid()));
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_kinds_{}.poise", ::getpid()));
   Options options{.strategy = "rotate", .period = 6, .trace = path, .threads = 2};
   options.subphase_of_step = [](std::uint64_t step) { return step % 3 == 1 ? 1u : 0u; };
   for (const bool lends : {false, true})
@@ -311,7 +311,8 @@ TEST(Collection, refuses_more_subphases_than_there_can_be) {
 TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::string stem = broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_vt_{}", ::getpid()));
+  const std::string stem =
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_vt_{}", ::getpid()));
   {
     Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                                {.strategy = "rotate", .period = 4, .trace = stem + ".json"});
@@ -329,7 +330,7 @@ TEST(Collection, a_timeline_tells_what_every_place_did) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =
-      broadcast(MPI_COMM_WORLD, fmt::format("/tmp/objects_timeline_{}.json", ::getpid()));
+      broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_timeline_{}.json", ::getpid()));
   double wall_s = 0;
   std::uint32_t num_places = 0;
   {
@@ -362,7 +363,7 @@ TEST(Collection, a_trace_has_a_phase_per_decision_and_the_rest) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());
-  path = broadcast(MPI_COMM_WORLD, path);
+  path = broadcast_text(MPI_COMM_WORLD, path);
   {
     Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                                {.strategy = "rotate", .period = 4, .trace = path});

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "runtimes/objects/collect.h"
+#include "runtimes/objects/collectives.h"
 
 #include "poise/base/random.h"
 #include "poise/machine/slots.h"
@@ -40,7 +40,7 @@ std::uint64_t hash_of(const Placement& placement) {
 std::string first_of(MPI_Comm comm, const std::string& text) {
   std::vector<char> row(text.begin(), text.end());
   if (!row.empty()) row.push_back('\0');
-  const std::vector<char> all = to_all(comm, row);
+  const std::vector<char> all = allgather_rows(comm, row);
   return {all.begin(), std::find(all.begin(), all.end(), '\0')};
 }
 
@@ -68,61 +68,62 @@ Decider::~Decider() {
   if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
 }
 
-Census Decider::census(const Share& all) const {
-  return census_of(all, num_objects_, world_.machine.num_places(), options_.clock == Clock::wall,
-                   threads_per_place_);
+MeasuredPhase Decider::census(const Measurements& all) const {
+  return phase_of(all, num_objects_, world_.machine.num_places(), options_.clock == Clock::wall,
+                  threads_per_place_);
 }
 
-void Decider::remember(const Census& census) {
+void Decider::remember(const MeasuredPhase& census) {
   if (past_loads_s_.size() == kLongestPast) past_loads_s_.erase(past_loads_s_.begin());
   auto& loads = past_loads_s_.emplace_back();
   for (const Task& task : census.workload.tasks) loads.push_back(task.load_s);
 }
 
-Answer Decider::ask(const Machine& machine, const Census& census) const {
+Outcome Decider::ask(const Machine& machine, const MeasuredPhase& census) const {
   const bool knows_past = census.workload.num_tasks() == num_objects_;
-  return balance::ask(std::make_shared<const balance::Question>(balance::Question{
-                          machine, census, knows_past ? past_loads_s_ : decltype(past_loads_s_){},
-                          choice_, options_.seed}),
-                      options_.budget_s);
+  return balance::run_strategy(
+      std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
+          machine, census, knows_past ? past_loads_s_ : decltype(past_loads_s_){}, choice_,
+          options_.seed}),
+      options_.budget_s);
 }
 
-Answer Decider::at_root(const Share& own, Decision& decision) {
-  const Share all = gathered(comm_, own, 0);
-  Answer answer;
+Outcome Decider::at_root(const Measurements& own, Decision& decision) {
+  const Measurements all = gather_measurements(comm_, own, 0);
+  Outcome answer;
   std::vector<PlaceId> places;
   if (world_.rank == 0) {
-    decision.census = census(all);
-    answer = ask(world_.machine, *decision.census);
-    remember(*decision.census);
+    decision.phase = census(all);
+    answer = ask(world_.machine, *decision.phase);
+    remember(*decision.phase);
     places.assign(answer.placement.places().begin(), answer.placement.places().end());
   }
-  from_root(comm_, places);
+  broadcast_rows(comm_, places);
   answer.placement = Placement(std::move(places));
   return answer;
 }
 
-Answer Decider::everywhere(const Share& own, Decision& decision) {
-  const Census all = census(gathered(comm_, own, -1));
-  Answer answer = ask(world_.machine, all);
+Outcome Decider::everywhere(const Measurements& own, Decision& decision) {
+  const MeasuredPhase all = census(gather_measurements(comm_, own, -1));
+  Outcome answer = ask(world_.machine, all);
   remember(all);
   const std::vector<std::uint64_t> hashes =
-      to_all(comm_, std::vector<std::uint64_t>{hash_of(answer.placement)});
+      allgather_rows(comm_, std::vector<std::uint64_t>{hash_of(answer.placement)});
   if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) != hashes.end())
     answer = {all.current, "the ranks did not come to the same placement"};
-  if (world_.rank == 0) decision.census = all;
+  if (world_.rank == 0) decision.phase = all;
   return answer;
 }
 
 /// Hosts as places, as fast as all of theirs together.
-Answer Decider::among_hosts(const Census& census) const {
+Outcome Decider::among_hosts(const MeasuredPhase& census) const {
   const Machine& machine = world_.machine;
   MachineParts parts;
   parts.name = "hosts";
   parts.levels.push_back({.name = "node"});
   parts.network = machine.network();
   parts.costs = machine.costs();
-  Census coarse{census.workload, {}};
+  MeasuredPhase coarse{census.workload, {}};
   std::vector<double>& background_s = coarse.workload.background_s;
   background_s.assign(world_.num_hosts, 0);
   for (NodeId n = 0; n < world_.num_hosts; ++n) {
@@ -149,15 +150,15 @@ Answer Decider::among_hosts(const Census& census) const {
 }
 
 /// The host's own places for the tasks it has now; messages beyond it do not count.
-Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
-                            std::vector<TaskId>& tasks) const {
+Outcome Decider::inside_host(const MeasuredPhase& census, const Placement& host_of_task,
+                             std::vector<TaskId>& tasks) const {
   const Machine& machine = world_.machine;
   const NodeId host = world_.host_of_rank[static_cast<std::size_t>(world_.rank)];
   const PlaceId first = machine.first_place(machine.first_domain(host));
   std::vector<PlaceId> places;
   for (PlaceId p = first; p < machine.num_places() && machine.node_of_place(p) == host; ++p)
     places.push_back(p);
-  Census own;
+  MeasuredPhase own;
   own.workload.waits_in_subphases = census.workload.waits_in_subphases;
   std::vector<PlaceId> current;
   std::vector<TaskId> index_of(num_objects_, num_objects_);
@@ -181,27 +182,27 @@ Answer Decider::inside_host(const Census& census, const Placement& host_of_task,
   for (const PlaceId p : places)
     own.workload.background_s.push_back(census.workload.background_s[p]);
   own.current = Placement(std::move(current));
-  Answer answer = ask(slots_of(machine, places), own);
+  Outcome answer = ask(slots_of(machine, places), own);
   for (TaskId i = 0; i < answer.placement.num_tasks(); ++i)
     answer.placement.move(i, answer.placement.of(i) + first);
   return answer;
 }
 
-Answer Decider::by_hosts(const Share& own, Decision& decision) {
-  const Share host = gathered(host_, own, 0);
-  Answer answer;
+Outcome Decider::by_hosts(const Measurements& own, Decision& decision) {
+  const Measurements host = gather_measurements(host_, own, 0);
+  Outcome answer;
   std::vector<PlaceId> places;
   if (leaders_ != MPI_COMM_NULL) {
-    const Census all = census(gathered(leaders_, host, -1));
+    const MeasuredPhase all = census(gather_measurements(leaders_, host, -1));
     std::vector<PlaceId> hosts;
     std::string trouble;
     if (world_.rank == 0) {
-      const Answer coarse = among_hosts(all);
+      const Outcome coarse = among_hosts(all);
       hosts.assign(coarse.placement.places().begin(), coarse.placement.places().end());
       trouble = coarse.trouble;
-      decision.census = all;
+      decision.phase = all;
     }
-    from_root(leaders_, hosts);
+    broadcast_rows(leaders_, hosts);
     std::vector<TaskId> tasks;
     answer = inside_host(all, Placement(std::move(hosts)), tasks);
     if (trouble.empty()) trouble = answer.trouble;
@@ -209,33 +210,33 @@ Answer Decider::by_hosts(const Share& own, Decision& decision) {
     for (TaskId i = 0; i < tasks.size(); ++i)
       found.push_back({tasks[i], 0, answer.placement.of(i)});
     places.resize(num_objects_);
-    for (const Migration& migration : to_all(leaders_, found))
+    for (const Migration& migration : allgather_rows(leaders_, found))
       places[migration.task] = migration.to;
     // Where one leader fails, all of them stay where they are.
     answer.trouble = first_of(leaders_, trouble);
     if (!answer.trouble.empty())
       places.assign(all.current.places().begin(), all.current.places().end());
   }
-  from_root(host_, places);
+  broadcast_rows(host_, places);
   answer.placement = Placement(std::move(places));
   return answer;
 }
 
-Decision Decider::decide(const Share& own) {
+Decision Decider::decide(const Measurements& own) {
   const double start_s = now_s();
   Decision decision;
-  Answer answer = mode_ == Mode::root         ? at_root(own, decision)
-                  : mode_ == Mode::replicated ? everywhere(own, decision)
-                                              : by_hosts(own, decision);
+  Outcome answer = mode_ == Mode::root         ? at_root(own, decision)
+                   : mode_ == Mode::replicated ? everywhere(own, decision)
+                                               : by_hosts(own, decision);
   std::vector<double> imbalances{1, 1};
-  if (decision.census) {
-    const auto& [workload, current] = *decision.census;
+  if (decision.phase) {
+    const auto& [workload, current] = *decision.phase;
     const Machine& machine = world_.machine;
     imbalances[0] = evaluate(machine, workload, machine.costs(), current, current).imbalance;
     imbalances[1] =
         evaluate(machine, workload, machine.costs(), current, answer.placement).imbalance;
   }
-  from_root(comm_, imbalances);
+  broadcast_rows(comm_, imbalances);
   decision.imbalance_before = imbalances[0];
   decision.imbalance_after = imbalances[1];
   decision.placement = std::move(answer.placement);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtimes/balance/run_strategy.h"
+#include "runtimes/objects/measurements.h"
 #include "runtimes/objects/options.h"
-#include "runtimes/objects/share.h"
 #include "runtimes/objects/world.h"
 
 #include "poise/strategies/strategy.h"
@@ -20,11 +20,11 @@ struct Decision {
   Placement placement;
   double imbalance_before = 0, imbalance_after = 0;  // the latter as predicted
   double decision_s = 0;
-  std::optional<Census> census;  // at rank 0: what it was made from
+  std::optional<MeasuredPhase> phase;  // at rank 0: what it was made from
   std::string trouble;  // at rank 0: why the placement is the current one; empty: all went well
 };
 
-using balance::Answer;
+using balance::Outcome;
 
 /// Keeps what strategies that predict want to know of the past.
 class Decider {
@@ -38,20 +38,20 @@ class Decider {
 
   /// Collective. A strategy that fails, takes longer than its budget, or answers differently on
   /// different ranks keeps the current placement.
-  Decision decide(const Share& own);
+  Decision decide(const Measurements& own);
 
   Mode mode() const { return mode_; }
 
  private:
-  Answer ask(const Machine& machine, const Census& census) const;
-  Answer at_root(const Share& own, Decision& decision);
-  Answer everywhere(const Share& own, Decision& decision);
-  Answer by_hosts(const Share& own, Decision& decision);
-  Answer among_hosts(const Census& census) const;
-  Answer inside_host(const Census& census, const Placement& host_of_task,
-                     std::vector<TaskId>& tasks) const;
-  Census census(const Share& all) const;
-  void remember(const Census& census);
+  Outcome ask(const Machine& machine, const MeasuredPhase& census) const;
+  Outcome at_root(const Measurements& own, Decision& decision);
+  Outcome everywhere(const Measurements& own, Decision& decision);
+  Outcome by_hosts(const Measurements& own, Decision& decision);
+  Outcome among_hosts(const MeasuredPhase& census) const;
+  Outcome inside_host(const MeasuredPhase& census, const Placement& host_of_task,
+                      std::vector<TaskId>& tasks) const;
+  MeasuredPhase census(const Measurements& all) const;
+  void remember(const MeasuredPhase& census);
 
   MPI_Comm comm_;
   MPI_Comm host_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;  // where hosts decide

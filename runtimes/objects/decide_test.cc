@@ -9,8 +9,8 @@ namespace {
 constexpr ObjectId kObjects = 64;
 
 /// Rank r's part of a workload that is heaviest on the first rank.
-Share share_of(const World& world) {
-  Share share;
+Measurements share_of(const World& world) {
+  Measurements share;
   for (ObjectId id = 0; id < kObjects; ++id) {
     const auto place =
         static_cast<PlaceId>(std::uint64_t{id} * world.machine.num_places() / kObjects);
@@ -40,7 +40,7 @@ void expect_balance(Mode mode, std::uint32_t ranks_per_host, double at_most) {
   EXPECT_EQ(decider.mode(), mode);
   const Decision decision = decider.decide(share_of(world));
   EXPECT_EQ(decision.trouble, "");
-  EXPECT_EQ(decision.census.has_value(), world.rank == 0);
+  EXPECT_EQ(decision.phase.has_value(), world.rank == 0);
   EXPECT_LE(imbalance_of(world, decision.placement), at_most);
   EXPECT_NEAR(decision.imbalance_after, imbalance_of(world, decision.placement), 1e-9);
   int rank = 0;
@@ -68,7 +68,8 @@ void expect_no_change(const Options& options, const char* why) {
   Decider decider(MPI_COMM_WORLD, world, options, kObjects, 1);
   const Decision decision = decider.decide(share_of(world));
   EXPECT_EQ(decision.trouble.find(why) != std::string::npos, world.rank == 0) << decision.trouble;
-  for (const Row& row : share_of(world).rows) EXPECT_EQ(decision.placement.of(row.id), row.place);
+  for (const ObjectRow& row : share_of(world).rows)
+    EXPECT_EQ(decision.placement.of(row.id), row.place);
 }
 
 TEST(Decider, a_strategy_that_takes_too_long_is_not_waited_for_and_one_that_fails_changes_nothing) {
@@ -94,7 +95,8 @@ TEST(Decider, ranks_that_come_to_different_placements_keep_the_current_one) {
   EXPECT_EQ(decision.trouble.find("the same placement") != std::string::npos,
             world.rank == 0 && !is_alone);
   if (is_alone) return;
-  for (const Row& row : share_of(world).rows) EXPECT_EQ(decision.placement.of(row.id), row.place);
+  for (const ObjectRow& row : share_of(world).rows)
+    EXPECT_EQ(decision.placement.of(row.id), row.place);
 }
 
 TEST(Decider, two_levels_are_chosen_for_many_places_on_several_hosts) {

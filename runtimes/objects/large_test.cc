@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "runtimes/objects/collect.h"
 #include "runtimes/objects/collection.h"
+#include "runtimes/objects/collectives.h"
 
 namespace poise::objects {
 namespace {
@@ -31,7 +31,7 @@ struct Huge {
 
 TEST(Collection, an_object_of_more_than_2_GiB_migrates) {
   double free = -free_kilobytes();
-  to_largest(MPI_COMM_WORLD, {&free, 1});
+  max_over_ranks(MPI_COMM_WORLD, {&free, 1});
   if (-free < kNeededKilobytes) GTEST_SKIP() << "10 GiB of memory are not free";
   const auto make = [](ObjectId id) {
     Huge huge{std::vector<std::uint64_t>(id == 0 ? kWords : 1)};
@@ -42,7 +42,7 @@ TEST(Collection, an_object_of_more_than_2_GiB_migrates) {
   Collection<Huge> objects(MPI_COMM_WORLD, 2, make, {.strategy = "rotate"});
   ASSERT_EQ(objects.rank_of(0), 0);
   objects.step();
-  const Balanced balanced = objects.balance();
+  const BalanceResult balanced = objects.balance();
   EXPECT_EQ(objects.rank_of(0), 1);
   EXPECT_GT(balanced.migrated_bytes, std::uint64_t{1} << 31);
   objects.for_each([&](ObjectId id, const Huge& huge) {

@@ -8,24 +8,27 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-struct Envelope {
+/// Precedes the ids of the receivers and the payload, both padded to kAlignment.
+struct MessageHeader {
   ObjectId from;
   std::uint32_t num_receivers;
-  std::uint64_t bytes;
+  std::uint64_t bytes;  // of the payload
 };
 
-std::size_t open_letter(Buffer& buffer, ObjectId from, std::span<const ObjectId> to) {
-  const Envelope envelope{from, static_cast<std::uint32_t>(to.size()), 0};
+/// Appends a header and the receivers. Returns the header's offset.
+std::size_t begin_message(Buffer& buffer, ObjectId from, std::span<const ObjectId> to) {
+  const MessageHeader header{from, static_cast<std::uint32_t>(to.size()), 0};
   const std::size_t at = buffer.size();
-  buffer.append(&envelope, sizeof envelope);
+  buffer.append(&header, sizeof header);
   buffer.append(to.data(), to.size_bytes());
   buffer.pad(kAlignment);
   return at;
 }
 
-void close_letter(Buffer& buffer, std::size_t at, std::size_t payload_at) {
+/// Completes the header when the payload has been appended.
+void end_message(Buffer& buffer, std::size_t header_at, std::size_t payload_at) {
   const std::uint64_t bytes = buffer.size() - payload_at;
-  std::memcpy(buffer.data() + at + offsetof(Envelope, bytes), &bytes, sizeof bytes);
+  std::memcpy(buffer.data() + header_at + offsetof(MessageHeader, bytes), &bytes, sizeof bytes);
   buffer.pad(kAlignment);
 }
 
@@ -33,59 +36,61 @@ std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) & ~(kAli
 
 }  // namespace
 
-Outbox::Begun Outbox::begin(std::span<const ObjectId> to) {
-  Buffer* first = &routes_.buffer_for(to[0]);
-  others_.clear();
-  const bool live_together = std::all_of(
-      to.begin(), to.end(), [&](ObjectId id) { return &routes_.buffer_for(id) == first; });
-  if (!live_together) {
-    group(to);
-    to = others_.front().second;
+Outbox::OpenMessage Outbox::begin(std::span<const ObjectId> to) {
+  Buffer* first = &router_.buffer_for(to[0]);
+  groups_.clear();
+  const bool share_one_buffer = std::all_of(
+      to.begin(), to.end(), [&](ObjectId id) { return &router_.buffer_for(id) == first; });
+  if (!share_one_buffer) {
+    group_by_buffer(to);
+    to = groups_.front().second;
   }
-  const std::size_t at = open_letter(*first, from_, to);
+  const std::size_t at = begin_message(*first, from_, to);
   return {first, at, first->size()};
 }
 
-/// By the buffer they are reached through, that of the first first.
-void Outbox::group(std::span<const ObjectId> to) {
+/// Groups the receivers by buffer; the group of the first receiver is the first.
+void Outbox::group_by_buffer(std::span<const ObjectId> to) {
   for (const ObjectId id : to) {
-    Buffer* buffer = &routes_.buffer_for(id);
-    auto known = std::find_if(others_.begin(), others_.end(),
-                              [&](const auto& other) { return other.first == buffer; });
-    if (known == others_.end()) known = others_.insert(known, {buffer, {}});
+    Buffer* buffer = &router_.buffer_for(id);
+    auto known = std::find_if(groups_.begin(), groups_.end(),
+                              [&](const auto& group) { return group.first == buffer; });
+    if (known == groups_.end()) known = groups_.insert(known, {buffer, {}});
     known->second.push_back(id);
   }
 }
 
-void Outbox::end(const Begun& begun, std::span<const ObjectId> to) {
-  const std::size_t bytes = begun.buffer->size() - begun.payload_at;
-  close_letter(*begun.buffer, begun.at, begun.payload_at);
-  for (std::size_t i = 1; i < others_.size(); ++i)
-    append_letter(*others_[i].first, {from_, others_[i].second,
-                                      begun.buffer->bytes().subspan(begun.payload_at, bytes)});
-  for (const ObjectId id : to) routes_.note(from_, id, bytes);
+void Outbox::end(const OpenMessage& message, std::span<const ObjectId> to) {
+  const std::size_t bytes = message.buffer->size() - message.payload_at;
+  end_message(*message.buffer, message.header_at, message.payload_at);
+  for (std::size_t i = 1; i < groups_.size(); ++i)
+    append_message(*groups_[i].first, {from_, groups_[i].second,
+                                       message.buffer->bytes().subspan(message.payload_at, bytes)});
+  for (const ObjectId id : to) router_.note(from_, id, bytes);
 }
 
-Letter next_letter(std::span<const std::byte>& bytes) {
-  Envelope envelope{};
-  if (bytes.size() < sizeof envelope) fail("a message's envelope is cut short");
-  std::memcpy(&envelope, bytes.data(), sizeof envelope);
+PackedMessage take_message(std::span<const std::byte>& bytes) {
+  MessageHeader header{};
+  if (bytes.size() < sizeof header)
+    fail("a message header needs {} bytes, but {} remain", sizeof header, bytes.size());
+  std::memcpy(&header, bytes.data(), sizeof header);
   const std::size_t payload_at =
-      padded(sizeof envelope + std::size_t{envelope.num_receivers} * sizeof(ObjectId));
-  if (payload_at > bytes.size() || envelope.bytes > bytes.size() - payload_at)
-    fail("a message of {} bytes is cut short", envelope.bytes);
-  const auto* to = reinterpret_cast<const ObjectId*>(bytes.data() + sizeof envelope);
-  const Letter letter{
-      envelope.from, {to, envelope.num_receivers}, bytes.subspan(payload_at, envelope.bytes)};
-  bytes = bytes.subspan(std::min(bytes.size(), padded(payload_at + envelope.bytes)));
-  return letter;
+      padded(sizeof header + std::size_t{header.num_receivers} * sizeof(ObjectId));
+  if (payload_at > bytes.size() || header.bytes > bytes.size() - payload_at)
+    fail("a message has a payload of {} bytes, but {} remain", header.bytes,
+         bytes.size() - std::min(bytes.size(), payload_at));
+  const auto* to = reinterpret_cast<const ObjectId*>(bytes.data() + sizeof header);
+  const PackedMessage message{
+      header.from, {to, header.num_receivers}, bytes.subspan(payload_at, header.bytes)};
+  bytes = bytes.subspan(std::min(bytes.size(), padded(payload_at + header.bytes)));
+  return message;
 }
 
-void append_letter(Buffer& buffer, const Letter& letter) {
-  const std::size_t at = open_letter(buffer, letter.from, letter.to);
+void append_message(Buffer& buffer, const PackedMessage& message) {
+  const std::size_t header_at = begin_message(buffer, message.from, message.to);
   const std::size_t payload_at = buffer.size();
-  buffer.append(letter.payload.data(), letter.payload.size());
-  close_letter(buffer, at, payload_at);
+  buffer.append(message.payload.data(), message.payload.size());
+  end_message(buffer, header_at, payload_at);
 }
 
 }  // namespace poise::objects

@@ -1,5 +1,5 @@
-// What objects tell each other: an inbox to read and an outbox to write. Nothing here knows who
-// carries the messages, so the same objects run under any host.
+// Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so the
+// same objects run on any host (MPI, Charm++, OpenMP).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace poise::objects {
 
 using ObjectId = std::uint32_t;
 
-/// A message as its receiver sees it. Its bytes live until the receiver's step ends.
+/// A received message. Its bytes are valid until the receiver's step ends.
 class Mail {
  public:
   Mail(ObjectId from, std::span<const std::byte> bytes) : from_(from), bytes_(bytes) {}
@@ -22,7 +22,8 @@ class Mail {
   ObjectId from() const { return from_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 
-  /// Reads what the sender wrote, in the same order. A std::span<const T> is read without a copy.
+  /// Reads the values in the order in which they were sent. A std::span<const T> is read without a
+  /// copy. Throws Error if the types do not fit the bytes.
   template <typename... Ts>
   void read(Ts&... values) const {
     Reader reader(bytes_);
@@ -40,8 +41,8 @@ class Mail {
   std::span<const std::byte> bytes_;
 };
 
-/// What was sent to an object in the step before: by sender, and as each sender sent it. This order
-/// does not depend on where anybody lives.
+/// The messages that were sent to an object in the previous step, in order of sender, then of
+/// sending. So the order does not depend on the placement.
 class Inbox {
  public:
   explicit Inbox(std::span<const Mail> mails) : mails_(mails) {}
@@ -55,61 +56,68 @@ class Inbox {
   std::span<const Mail> mails_;
 };
 
-/// Where messages go on their way, which is the host's affair.
-class Routes {
+/// Where a host wants outgoing messages. Implemented by every host of objects.
+class MessageRouter {
  public:
-  virtual ~Routes() = default;
-  /// Where to append a message for this object. Throws Error when there is no such object.
+  virtual ~MessageRouter() = default;
+  /// The buffer to append a message for this object to. Throws Error if there is no such object.
   virtual Buffer& buffer_for(ObjectId to) = 0;
+  /// Called for each message and receiver, to measure the communication.
   virtual void note(ObjectId from, ObjectId to, std::uint64_t bytes) = 0;
 };
 
-/// Messages to be read in the next step, exactly once each.
+/// Sends messages. Each is received exactly once, in the receiver's next step.
 class Outbox {
  public:
-  Outbox(Routes& routes, ObjectId from) : routes_(routes), from_(from) {}
+  Outbox(MessageRouter& router, ObjectId from) : router_(router), from_(from) {}
 
   template <typename... Ts>
   void send(ObjectId to, const Ts&... values) {
     send_to_all({&to, 1}, values...);
   }
 
-  /// The same message to several objects; those who live together share one copy.
+  /// Sends a message to several objects. Receivers on the same rank share one copy.
   template <typename... Ts>
   void send_to_all(std::span<const ObjectId> to, const Ts&... values) {
     if (to.empty()) return;
-    const Begun begun = begin(to);
-    Writer writer(*begun.buffer);
+    const OpenMessage message = begin(to);
+    Writer writer(*message.buffer);
     writer(values...);
-    end(begun, to);
+    end(message, to);
   }
 
  private:
-  struct Begun {
+  /// A message whose payload is being written.
+  struct OpenMessage {
     Buffer* buffer;
-    std::size_t at, payload_at;
+    std::size_t header_at, payload_at;  // offsets in the buffer
   };
-  Begun begin(std::span<const ObjectId> to);
-  void group(std::span<const ObjectId> to);
-  void end(const Begun& begun, std::span<const ObjectId> to);
+  OpenMessage begin(std::span<const ObjectId> to);
+  void group_by_buffer(std::span<const ObjectId> to);
+  void end(const OpenMessage& message, std::span<const ObjectId> to);
 
-  Routes& routes_;
+  MessageRouter& router_;
   ObjectId from_;
-  std::vector<std::pair<Buffer*, std::vector<ObjectId>>> others_;
+  std::vector<std::pair<Buffer*, std::vector<ObjectId>>> groups_;  // receivers by buffer
 };
 
-/// Messages one after another in a buffer, each with all its receivers on one rank.
-struct Letter {
+/// A message as it lies in a buffer between ranks, with all its receivers on the destination rank.
+struct PackedMessage {
   ObjectId from;
   std::span<const ObjectId> to;
   std::span<const std::byte> payload;
 };
 
-/// Takes the first letter off the bytes, which begin aligned as a Buffer does. Throws Error when
-/// they are cut short.
-Letter next_letter(std::span<const std::byte>& bytes);
+/// Removes the first message from `bytes` and returns it. The bytes must be aligned like those of a
+/// Buffer. Throws Error if the message is incomplete.
+PackedMessage take_message(std::span<const std::byte>& bytes);
 
-/// Appends a letter.
-void append_letter(Buffer& buffer, const Letter& letter);
+/// Appends a message, aligned.
+void append_message(Buffer& buffer, const PackedMessage& message);
+
+// Deprecated spellings.
+using Routes = MessageRouter;
+using Letter = PackedMessage;
+inline PackedMessage next_letter(std::span<const std::byte>& bytes) { return take_message(bytes); }
 
 }  // namespace poise::objects

@@ -7,14 +7,14 @@
 namespace poise::objects {
 namespace {
 
-/// Two houses: even objects and odd ones.
-class Houses final : public Routes {
+/// Routes messages for even objects to one buffer and those for odd objects to another.
+class TwoBuffers final : public MessageRouter {
  public:
-  Buffer& buffer_for(ObjectId to) override { return house[to % 2]; }
+  Buffer& buffer_for(ObjectId to) override { return buffer[to % 2]; }
   void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
     noted.push_back({from, to, bytes});
   }
-  Buffer house[2];
+  Buffer buffer[2];
   struct Note {
     ObjectId from, to;
     std::uint64_t bytes;
@@ -23,76 +23,77 @@ class Houses final : public Routes {
   std::vector<Note> noted;
 };
 
-struct Read {
+struct ReadMessage {
   ObjectId from;
   std::vector<ObjectId> to;
   std::string text;
-  friend bool operator==(const Read&, const Read&) = default;
+  friend bool operator==(const ReadMessage&, const ReadMessage&) = default;
 };
 
-std::vector<Read> letters_in(const Buffer& buffer) {
-  std::vector<Read> all;
+std::vector<ReadMessage> messages_in(const Buffer& buffer) {
+  std::vector<ReadMessage> all;
   for (auto bytes = buffer.bytes(); !bytes.empty();) {
-    const Letter letter = next_letter(bytes);
-    all.push_back({letter.from,
-                   {letter.to.begin(), letter.to.end()},
-                   Mail(letter.from, letter.payload).as<std::string>()});
+    const PackedMessage message = take_message(bytes);
+    all.push_back({message.from,
+                   {message.to.begin(), message.to.end()},
+                   Mail(message.from, message.payload).as<std::string>()});
   }
   return all;
 }
 
-TEST(Outbox, letters_lie_in_the_order_in_which_they_were_sent) {
-  Houses houses;
-  Outbox outbox(houses, 7);
+TEST(Outbox, messages_are_in_the_order_of_sending) {
+  TwoBuffers router;
+  Outbox outbox(router, 7);
   outbox.send(2, std::string("first"));
-  outbox.send(3, std::string("elsewhere"));
+  outbox.send(3, std::string("other buffer"));
   outbox.send(4, std::string(""));
-  EXPECT_EQ(letters_in(houses.house[0]), (std::vector<Read>{{7, {2}, "first"}, {7, {4}, ""}}));
-  EXPECT_EQ(letters_in(houses.house[1]), (std::vector<Read>{{7, {3}, "elsewhere"}}));
+  EXPECT_EQ(messages_in(router.buffer[0]),
+            (std::vector<ReadMessage>{{7, {2}, "first"}, {7, {4}, ""}}));
+  EXPECT_EQ(messages_in(router.buffer[1]), (std::vector<ReadMessage>{{7, {3}, "other buffer"}}));
 }
 
-TEST(Outbox, a_message_to_many_is_there_once_per_house) {
-  Houses houses;
-  Outbox outbox(houses, 1);
+TEST(Outbox, receivers_with_the_same_buffer_share_one_copy) {
+  TwoBuffers router;
+  Outbox outbox(router, 1);
   outbox.send_to_all(std::vector<ObjectId>{5, 2, 4, 9}, std::string("hello"));
-  EXPECT_EQ(letters_in(houses.house[0]), (std::vector<Read>{{1, {2, 4}, "hello"}}));
-  EXPECT_EQ(letters_in(houses.house[1]), (std::vector<Read>{{1, {5, 9}, "hello"}}));
+  EXPECT_EQ(messages_in(router.buffer[0]), (std::vector<ReadMessage>{{1, {2, 4}, "hello"}}));
+  EXPECT_EQ(messages_in(router.buffer[1]), (std::vector<ReadMessage>{{1, {5, 9}, "hello"}}));
   const std::uint64_t bytes = to_bytes(std::string("hello")).size();
-  EXPECT_EQ(houses.noted, (std::vector<Houses::Note>{
+  EXPECT_EQ(router.noted, (std::vector<TwoBuffers::Note>{
                               {1, 5, bytes}, {1, 2, bytes}, {1, 4, bytes}, {1, 9, bytes}}));
 }
 
-TEST(Outbox, nobody_gets_a_message_to_nobody) {
-  Houses houses;
-  Outbox(houses, 1).send_to_all({}, std::string("hello"));
-  EXPECT_TRUE(houses.house[0].empty() && houses.house[1].empty() && houses.noted.empty());
+TEST(Outbox, a_message_without_receivers_is_not_sent) {
+  TwoBuffers router;
+  Outbox(router, 1).send_to_all({}, std::string("hello"));
+  EXPECT_TRUE(router.buffer[0].empty() && router.buffer[1].empty() && router.noted.empty());
 }
 
-TEST(Mail, blocks_are_read_in_place) {
-  Houses houses;
-  Outbox outbox(houses, 1);
-  outbox.send(0, std::string("shifts what follows"));
+TEST(Mail, a_span_is_read_without_a_copy) {
+  TwoBuffers router;
+  Outbox outbox(router, 1);
+  outbox.send(0, std::string("shifts the next message"));
   outbox.send(0, 'x', std::vector<double>{1, 2, 3});
-  auto bytes = houses.house[0].bytes();
-  next_letter(bytes);
-  const Letter letter = next_letter(bytes);
+  auto bytes = router.buffer[0].bytes();
+  take_message(bytes);
+  const PackedMessage message = take_message(bytes);
   char c = 0;
   std::span<const double> view;
-  Mail(1, letter.payload).read(c, view);
+  Mail(1, message.payload).read(c, view);
   EXPECT_EQ(c, 'x');
   EXPECT_EQ(std::vector<double>(view.begin(), view.end()), (std::vector<double>{1, 2, 3}));
 }
 
-TEST(Letters, a_cut_is_noticed) {
-  Houses houses;
-  Outbox outbox(houses, 1);
+TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
+  TwoBuffers router;
+  Outbox outbox(router, 1);
   outbox.send(0, std::string("some text"));
-  const auto whole = houses.house[0].bytes();
-  // Zeros that pad the end are not missed.
+  const auto whole = router.buffer[0].bytes();
+  // Missing padding at the end does no harm, so only the bytes before it count.
   const std::size_t needed = 16 + 16 + to_bytes(std::string("some text")).size();
   for (std::size_t size = 1; size < needed; ++size) {
     auto bytes = whole.first(size);
-    EXPECT_THROW(next_letter(bytes), Error) << size;
+    EXPECT_THROW(take_message(bytes), Error) << size;
   }
 }
 

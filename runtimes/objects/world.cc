@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtimes/balance/job_machine.h"
-#include "runtimes/objects/collect.h"
+#include "runtimes/objects/collectives.h"
 
 #include "poise/machine/json.h"
 
@@ -43,7 +43,7 @@ Machine node_of_first_rank(MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   std::string json;
   if (rank == 0) json = machine_to_json(balance::own_node());
-  return machine_from_json(broadcast(comm, std::move(json)), "the machine of the first rank");
+  return machine_from_json(broadcast_text(comm, std::move(json)), "the machine of the first rank");
 }
 
 }  // namespace
@@ -52,11 +52,12 @@ World discover_world(MPI_Comm comm, const WorldOptions& options) {
   World world;
   MPI_Comm_rank(comm, &world.rank);
   MPI_Comm_size(comm, &world.num_ranks);
-  const std::vector<RankSeat> ranks = to_all(comm, std::vector<RankSeat>{own_seat(comm, options)});
+  const std::vector<RankSeat> ranks =
+      allgather_rows(comm, std::vector<RankSeat>{own_seat(comm, options)});
 
   std::vector<int> leaders;
   std::vector<std::string> names;
-  std::vector<balance::Seat> seats;
+  std::vector<balance::ProcessLocation> seats;
   for (const RankSeat& rank : ranks) {
     auto known = std::find(leaders.begin(), leaders.end(), rank.leader);
     if (known == leaders.end()) {
@@ -68,8 +69,8 @@ World discover_world(MPI_Comm comm, const WorldOptions& options) {
   }
   world.num_hosts = static_cast<std::uint32_t>(leaders.size());
 
-  balance::Seated seated = balance::seated(balance::with_assumptions(node_of_first_rank(comm)),
-                                           seats, names, options.places_per_rank);
+  balance::JobMachine seated = balance::job_machine(
+      balance::with_assumptions(node_of_first_rank(comm)), seats, names, options.places_per_rank);
   world.places_of_rank.resize(static_cast<std::size_t>(world.num_ranks));
   for (const std::uint32_t rank : seated.seat_of_place) {
     world.places_of_rank[rank].push_back(static_cast<PlaceId>(world.rank_of_place.size()));

@@ -42,7 +42,7 @@ class CrashTest(unittest.TestCase):
 
     def test_an_object_that_throws_is_named(self):
         for trouble, step, why in (("step", 2, "out of luck"), ("serialize", 3, "cannot be packed"),
-                                   ("odd", 3, "it threw something that is no std::exception")):
+                                   ("odd", 3, "it threw something that is not a std::exception")):
             with self.subTest(trouble):
                 self.assertEqual(self.trouble_of(trouble), [f"poise: {OBJECT.format(step)}{why}"])
 

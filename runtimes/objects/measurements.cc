@@ -1,36 +1,36 @@
-#include "runtimes/objects/share.h"
+#include "runtimes/objects/measurements.h"
 
-#include "runtimes/objects/collect.h"
+#include "runtimes/objects/collectives.h"
 
 #include "poise/workload/merge.h"
 
 namespace poise::objects {
 
-Share gathered(MPI_Comm comm, const Share& own, int root) {
-  Share all;
-  all.rows = to_root(comm, own.rows, root);
-  all.messages = to_root(comm, own.messages, root);
-  all.places = to_root(comm, own.places, root);
+Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int root) {
+  Measurements all;
+  all.rows = gather_rows(comm, own.rows, root);
+  all.messages = gather_rows(comm, own.messages, root);
+  all.places = gather_rows(comm, own.places, root);
   all.num_subphases = own.num_subphases;
-  if (own.num_subphases > 0) all.subphase_s = to_root(comm, own.subphase_s, root);
+  if (own.num_subphases > 0) all.subphase_s = gather_rows(comm, own.subphase_s, root);
   return all;
 }
 
-Census census_of(const Share& all, ObjectId num_objects, std::uint32_t num_places, bool wall,
-                 std::uint32_t threads_per_place) {
+MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
+                       bool use_wall_time, std::uint32_t threads_per_place) {
   if (all.rows.size() != num_objects)
-    fail("objects: {} of {} objects were measured", all.rows.size(), num_objects);
-  Census census;
-  Workload& workload = census.workload;
+    fail("objects: measurements of {} objects, but there are {}", all.rows.size(), num_objects);
+  MeasuredPhase phase;
+  Workload& workload = phase.workload;
   workload.tasks.resize(num_objects);
   std::vector<PlaceId> places(num_objects, num_places);
   const bool has_positions = !all.rows.empty() && all.rows.front().has_position != 0;
   if (has_positions) workload.positions.resize(num_objects);
-  for (const Row& row : all.rows) {
+  for (const ObjectRow& row : all.rows) {
     if (row.id >= num_objects || places[row.id] != num_places)
       fail("objects: object {} was measured twice", row.id);
-    workload.tasks[row.id] = {(wall ? row.wall_s : row.cpu_s) / threads_per_place, row.bytes,
-                              row.movable != 0};
+    workload.tasks[row.id] = {(use_wall_time ? row.wall_s : row.cpu_s) / threads_per_place,
+                              row.bytes, row.movable != 0};
     places[row.id] = row.place;
     if (has_positions)
       workload.positions[row.id] = {row.position[0], row.position[1], row.position[2]};
@@ -46,8 +46,8 @@ Census census_of(const Share& all, ObjectId num_objects, std::uint32_t num_place
   workload.messages = merged(num_objects, all.messages);
   workload.background_s.resize(num_places);
   for (const PlaceRow& row : all.places) workload.background_s[row.place] = row.background_s;
-  census.current = Placement(std::move(places));
-  return census;
+  phase.current = Placement(std::move(places));
+  return phase;
 }
 
 }  // namespace poise::objects

@@ -1,4 +1,4 @@
-#include "runtimes/objects/share.h"
+#include "runtimes/objects/measurements.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 namespace poise::objects {
 namespace {
 
-Share two_ranks() {
-  Share all;
+Measurements two_ranks() {
+  Measurements all;
   all.rows = {{.id = 2, .place = 1, .cpu_s = 3, .wall_s = 6, .bytes = 30},
               {.id = 0, .place = 0, .cpu_s = 1, .wall_s = 2, .bytes = 10, .movable = 0},
               {.id = 1, .place = 1, .cpu_s = 2, .wall_s = 4, .bytes = 20}};
@@ -17,8 +17,8 @@ Share two_ranks() {
   return all;
 }
 
-TEST(Census, puts_rows_in_the_order_of_tasks_and_places) {
-  const auto [workload, current] = census_of(two_ranks(), 3, 2, false, 1);
+TEST(Measurements, are_sorted_by_task_and_place) {
+  const auto [workload, current] = phase_of(two_ranks(), 3, 2, false, 1);
   ASSERT_EQ(workload.num_tasks(), 3u);
   for (TaskId t = 0; t < 3; ++t) {
     EXPECT_EQ(workload.tasks[t].load_s, t + 1.0);
@@ -33,25 +33,25 @@ TEST(Census, puts_rows_in_the_order_of_tasks_and_places) {
   EXPECT_TRUE(workload.positions.empty());
 }
 
-TEST(Census, divides_loads_as_the_rows_say) {
-  Share all = two_ranks();
-  EXPECT_TRUE(census_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
+TEST(Measurements, loads_by_subphase_follow_the_order_of_tasks) {
+  Measurements all = two_ranks();
+  EXPECT_TRUE(phase_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
   all.num_subphases = 2;
   all.subphase_s = {1, 2, 0, 1, 2, 0};
-  EXPECT_EQ(census_of(all, 3, 2, false, 2).workload.subphase_load_s,
+  EXPECT_EQ(phase_of(all, 3, 2, false, 2).workload.subphase_load_s,
             (std::vector<std::vector<double>>{{0, 0.5}, {1, 0}, {0.5, 1}}));
 }
 
-TEST(Census, takes_the_clock_and_the_threads_it_is_told_to) {
-  const auto [workload, current] = census_of(two_ranks(), 3, 2, true, 4);
+TEST(Measurements, loads_are_wall_or_cpu_time_over_the_threads_of_a_place) {
+  const auto [workload, current] = phase_of(two_ranks(), 3, 2, true, 4);
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);
 }
 
-TEST(Census, wants_every_object_once) {
-  EXPECT_THROW(census_of(two_ranks(), 4, 2, false, 1), Error);
-  Share twice = two_ranks();
+TEST(Measurements, throw_unless_every_object_appears_once) {
+  EXPECT_THROW(phase_of(two_ranks(), 4, 2, false, 1), Error);
+  Measurements twice = two_ranks();
   twice.rows[2].id = 0;
-  EXPECT_THROW(census_of(twice, 3, 2, false, 1), Error);
+  EXPECT_THROW(phase_of(twice, 3, 2, false, 1), Error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtimes/objects/collect.h"
+#include "runtimes/objects/collectives.h"
 
 #include <limits>
 #include <numeric>
@@ -8,6 +8,7 @@ namespace poise::objects {
 
 namespace {
 
+/// The MPI datatype of a row. With it counts are in rows, not in bytes, and fit MPI's int.
 class RowType {
  public:
   explicit RowType(std::size_t size) {
@@ -27,12 +28,12 @@ void reduce(MPI_Comm comm, std::span<double> values, MPI_Op op) {
   MPI_Request request{};
   MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, comm,
                  &request);
-  wait_politely(request);
+  wait_and_yield(request);
 }
 
 }  // namespace
 
-void wait_politely(MPI_Request& request) {
+void wait_and_yield(MPI_Request& request) {
   for (int is_done = 0;;) {
     MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
     if (is_done != 0) return;
@@ -40,12 +41,12 @@ void wait_politely(MPI_Request& request) {
   }
 }
 
-void to_largest(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_MAX); }
-void to_sum(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_SUM); }
+void max_over_ranks(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_MAX); }
+void sum_over_ranks(MPI_Comm comm, std::span<double> values) { reduce(comm, values, MPI_SUM); }
 
-namespace collected {
+namespace collective_bytes {
 
-std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std::size_t size,
+std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std::size_t row_bytes,
                          int root) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
@@ -54,35 +55,39 @@ std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std
   std::vector<int> counts(static_cast<std::size_t>(ranks)), starts(counts.size());
   MPI_Request request{};
   MPI_Iallgather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, comm, &request);
-  wait_politely(request);
+  wait_and_yield(request);
   const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  if (total > std::numeric_limits<int>::max()) fail("objects: {} rows are too many for MPI", total);
+  if (total > std::numeric_limits<int>::max())
+    fail("objects: all ranks together gather {} rows; MPI counts up to {}", total,
+         std::numeric_limits<int>::max());
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
-  const RowType row(size);
+  const RowType row(row_bytes);
   std::vector<char> all;
-  if (root < 0 || rank == root) all.resize(total * size);
+  if (root < 0 || rank == root) all.resize(total * row_bytes);
   if (root < 0)
     MPI_Iallgatherv(rows, own, row, all.data(), counts.data(), starts.data(), row, comm, &request);
   else
     MPI_Igatherv(rows, own, row, all.data(), counts.data(), starts.data(), row, root, comm,
                  &request);
-  wait_politely(request);
+  wait_and_yield(request);
   return all;
 }
 
-void spread(MPI_Comm comm, void* rows, std::size_t count, std::size_t size, int root) {
-  if (count > std::numeric_limits<int>::max()) fail("objects: {} rows are too many for MPI", count);
-  const RowType row(size);
+void broadcast(MPI_Comm comm, void* rows, std::size_t count, std::size_t row_bytes, int root) {
+  if (count > std::numeric_limits<int>::max())
+    fail("objects: a broadcast of {} rows; MPI counts up to {}", count,
+         std::numeric_limits<int>::max());
+  const RowType row(row_bytes);
   MPI_Request request{};
   MPI_Ibcast(rows, static_cast<int>(count), row, root, comm, &request);
-  wait_politely(request);
+  wait_and_yield(request);
 }
 
-}  // namespace collected
+}  // namespace collective_bytes
 
-std::string broadcast(MPI_Comm comm, std::string text, int root) {
+std::string broadcast_text(MPI_Comm comm, std::string text, int root) {
   std::vector<char> bytes(text.begin(), text.end());
-  from_root(comm, bytes, root);
+  broadcast_rows(comm, bytes, root);
   return {bytes.begin(), bytes.end()};
 }
 

@@ -1,4 +1,4 @@
-#include "runtimes/objects/exchange.h"
+#include "runtimes/objects/messenger.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -17,33 +17,34 @@ struct World {
   }
 };
 
-/// How many bytes rank `from` sends to `to` in a round, the same answer everywhere; often none.
+/// Bytes that rank `from` sends to rank `to` in a round: pseudo-random, and often 0. Every rank
+/// computes the same answer.
 std::size_t bytes_of(std::uint64_t round, int from, int to) {
   const std::uint64_t draw =
       mix(mix(round * 64 + static_cast<std::uint64_t>(from)) * 64 + static_cast<std::uint64_t>(to));
   return draw % 3 == 0 ? 0 : draw % 1000;
 }
 
-Parcel parcel_of(std::size_t bytes, int from) {
-  Parcel parcel;
-  if (bytes == 0) return parcel;
+MessageBuffer message_of(std::size_t bytes, int from) {
+  MessageBuffer message;
+  if (bytes == 0) return message;
   const std::vector<std::byte> content(bytes, static_cast<std::byte>(from));
-  parcel.open().append(content.data(), bytes);
-  return parcel;
+  message.open().append(content.data(), bytes);
+  return message;
 }
 
 void expect_all_rounds_arrive(std::size_t max_piece) {
   const World world;
-  Exchange exchange(MPI_COMM_WORLD, max_piece);
+  Messenger messenger(MPI_COMM_WORLD, max_piece);
   for (std::uint64_t round = 0; round < 50; ++round) {
-    std::vector<Parcel> parcels;
+    std::vector<MessageBuffer> outgoing;
     for (int to = 0; to < world.ranks; ++to)
-      parcels.push_back(
-          parcel_of(to == world.rank ? 0 : bytes_of(round, world.rank, to), world.rank));
+      outgoing.push_back(
+          message_of(to == world.rank ? 0 : bytes_of(round, world.rank, to), world.rank));
     std::vector<std::size_t> bytes_from(static_cast<std::size_t>(world.ranks));
-    for (const auto& [from, parcel] : exchange.all(parcels)) {
-      bytes_from[static_cast<std::size_t>(from)] += parcel.content().size();
-      EXPECT_TRUE(std::all_of(parcel.content().begin(), parcel.content().end(),
+    for (const auto& [from, message] : messenger.sparse_all_to_all(outgoing)) {
+      bytes_from[static_cast<std::size_t>(from)] += message.content().size();
+      EXPECT_TRUE(std::all_of(message.content().begin(), message.content().end(),
                               [from = from](std::byte b) { return b == std::byte(from); }));
     }
     for (int from = 0; from < world.ranks; ++from)
@@ -53,28 +54,30 @@ void expect_all_rounds_arrive(std::size_t max_piece) {
   }
 }
 
-TEST(Exchange, what_was_sent_in_a_round_arrives_in_it) { expect_all_rounds_arrive(1 << 30); }
+TEST(Messenger, an_all_to_all_delivers_every_message_in_its_round) {
+  expect_all_rounds_arrive(1 << 30);
+}
 
-TEST(Exchange, large_messages_travel_in_pieces) { expect_all_rounds_arrive(64); }
+TEST(Messenger, an_all_to_all_splits_large_messages) { expect_all_rounds_arrive(64); }
 
-TEST(Exchange, sends_to_known_receivers_in_pieces_while_they_send_too) {
+TEST(Messenger, point_to_point_messages_are_split_while_all_ranks_send) {
   const World world;
-  Exchange exchange(MPI_COMM_WORLD, 100);
+  Messenger messenger(MPI_COMM_WORLD, 100);
   constexpr int kEach = 5;
   for (int i = 0; i < kEach; ++i)
     for (int to = 0; to < world.ranks; ++to)
       if (to != world.rank)
-        exchange.send(to, parcel_of(static_cast<std::size_t>(1000 + 100 * i), world.rank));
+        messenger.send(to, message_of(static_cast<std::size_t>(1000 + 100 * i), world.rank));
   std::size_t bytes = 0;
   for (int i = 0; i < kEach * (world.ranks - 1); ++i)
-    bytes += exchange.receive().parcel.content().size();
-  exchange.finish();
+    bytes += messenger.receive().buffer.content().size();
+  messenger.finish();
   EXPECT_EQ(bytes, static_cast<std::size_t>(world.ranks - 1) * (5 * 1000 + 100 * 10));
 }
 
-TEST(Exchange, content_is_aligned) {
-  Parcel parcel = parcel_of(100, 1);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(parcel.content().data()) % 16, 0u);
+TEST(Messenger, the_content_is_aligned) {
+  const MessageBuffer message = message_of(100, 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message.content().data()) % 16, 0u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "runtimes/objects/exchange.h"
+#include "runtimes/objects/messenger.h"
 
 #include <cstdint>
 #include <sched.h>
@@ -9,9 +9,10 @@ namespace poise::objects {
 
 namespace {
 
-// A rank may be one round ahead of another, never two: two sets of tags keep rounds apart. The tag
-// after each is that of further pieces.
-constexpr int kFirstRoundTag = 10, kSentTag = 20;
+// MPI tags. One rank may be at most one all-to-all ahead of another, so two tags keep the rounds
+// apart. Further pieces of a message have the tag of its first piece plus one.
+constexpr int kFirstRoundTag = 10;
+constexpr int kPointToPointTag = 20;
 
 int round_tag(int round) { return kFirstRoundTag + 2 * (round % 2); }
 
@@ -19,9 +20,9 @@ int as_int(std::size_t bytes) { return static_cast<int>(bytes); }
 
 }  // namespace
 
-void Exchange::post(int to, const Parcel& parcel, int tag, bool synchronously) {
-  const std::byte* bytes = parcel.buffer_.data();
-  const std::size_t size = parcel.buffer_.size();
+void Messenger::post(int to, const MessageBuffer& message, int tag, bool synchronously) {
+  const std::byte* bytes = message.buffer_.data();
+  const std::size_t size = message.buffer_.size();
   for (std::size_t at = 0; at < size; at += max_piece_) {
     const int count = as_int(std::min(max_piece_, size - at));
     MPI_Request& request = requests_.emplace_back();
@@ -34,24 +35,24 @@ void Exchange::post(int to, const Parcel& parcel, int tag, bool synchronously) {
   }
 }
 
-/// The smallest spare one that is large enough, else a new one.
-Parcel Exchange::parcel_for(std::size_t bytes) {
+/// The smallest spare buffer with enough capacity, or a new one.
+MessageBuffer Messenger::buffer_of(std::size_t bytes) {
   auto best = spare_.end();
-  for (auto parcel = spare_.begin(); parcel != spare_.end(); ++parcel)
-    if (const std::size_t capacity = parcel->buffer_.capacity();
+  for (auto spare = spare_.begin(); spare != spare_.end(); ++spare)
+    if (const std::size_t capacity = spare->buffer_.capacity();
         capacity >= bytes && (best == spare_.end() || capacity < best->buffer_.capacity()))
-      best = parcel;
+      best = spare;
   if (best == spare_.end()) return {};
-  Parcel parcel = std::move(*best);
+  MessageBuffer buffer = std::move(*best);
   spare_.erase(best);
-  return parcel;
+  return buffer;
 }
 
-Exchange::Received Exchange::take(MPI_Message message, const MPI_Status& status, int tag) {
+Messenger::Received Messenger::take(MPI_Message message, const MPI_Status& status, int tag) {
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  Received received{status.MPI_SOURCE, parcel_for(static_cast<std::size_t>(count))};
-  Buffer& buffer = received.parcel.buffer_;
+  Received received{status.MPI_SOURCE, buffer_of(static_cast<std::size_t>(count))};
+  Buffer& buffer = received.buffer.buffer_;
   buffer.resize(static_cast<std::size_t>(count));
   MPI_Mrecv(buffer.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
   std::uint64_t size = 0;
@@ -66,7 +67,7 @@ Exchange::Received Exchange::take(MPI_Message message, const MPI_Status& status,
   return received;
 }
 
-bool Exchange::try_take(int tag, Received& received) {
+bool Messenger::try_take(int tag, Received& received) {
   int is_there = 0;
   MPI_Message message{};
   MPI_Status status{};
@@ -75,13 +76,14 @@ bool Exchange::try_take(int tag, Received& received) {
   return is_there != 0;
 }
 
-std::vector<Exchange::Received> Exchange::all(std::vector<Parcel>& parcels) {
+std::vector<Messenger::Received> Messenger::sparse_all_to_all(
+    std::vector<MessageBuffer>& outgoing) {
   const int tag = round_tag(round_++);
-  for (std::size_t rank = 0; rank < parcels.size(); ++rank) {
-    if (parcels[rank].empty()) continue;
-    const std::uint64_t size = parcels[rank].buffer_.size();
-    std::memcpy(parcels[rank].buffer_.data(), &size, sizeof size);
-    post(static_cast<int>(rank), parcels[rank], tag, true);
+  for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
+    if (outgoing[rank].empty()) continue;
+    const std::uint64_t size = outgoing[rank].buffer_.size();
+    std::memcpy(outgoing[rank].buffer_.data(), &size, sizeof size);
+    post(static_cast<int>(rank), outgoing[rank], tag, true);
   }
   std::vector<Received> all_received;
   MPI_Request barrier = MPI_REQUEST_NULL;
@@ -100,29 +102,29 @@ std::vector<Exchange::Received> Exchange::all(std::vector<Parcel>& parcels) {
       have_all_arrived = is_sent != 0;
       if (have_all_arrived) MPI_Ibarrier(comm_, &barrier);
     }
-    if (is_done == 0) ::sched_yield();  // somebody may need this core to send what we wait for
+    if (is_done == 0) ::sched_yield();  // a rank that still has to send may need this core
   }
   requests_.clear();
   return all_received;
 }
 
-void Exchange::send(int to, Parcel parcel) {
-  parcel.open();
-  const std::uint64_t size = parcel.buffer_.size();
-  std::memcpy(parcel.buffer_.data(), &size, sizeof size);
-  post(to, parcel, kSentTag, false);
-  sent_.push_back(std::move(parcel));
+void Messenger::send(int to, MessageBuffer message) {
+  message.open();
+  const std::uint64_t size = message.buffer_.size();
+  std::memcpy(message.buffer_.data(), &size, sizeof size);
+  post(to, message, kPointToPointTag, false);
+  sent_.push_back(std::move(message));
 }
 
-Exchange::Received Exchange::receive() {
+Messenger::Received Messenger::receive() {
   Received received;
   while (!try_receive(received)) ::sched_yield();
   return received;
 }
 
-bool Exchange::try_receive(Received& received) { return try_take(kSentTag, received); }
+bool Messenger::try_receive(Received& received) { return try_take(kPointToPointTag, received); }
 
-void Exchange::finish() {
+void Messenger::finish() {
   for (int is_done = 0; is_done == 0;) {
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &is_done,
                 MPI_STATUSES_IGNORE);

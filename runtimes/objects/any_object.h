@@ -1,0 +1,31 @@
+// Objects without their type, as the engine handles them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "runtimes/objects/mail.h"
+#include "runtimes/objects/measurements.h"
+
+namespace poise::objects {
+
+class AnyObject {
+ public:
+  virtual ~AnyObject() = default;
+  virtual void step(const Inbox& inbox, Outbox& outbox) = 0;
+  /// Size of the serialized object.
+  virtual std::size_t bytes() const = 0;
+  virtual void write(Buffer& buffer) const = 0;
+  /// Sets the row's position and whether the object may move, if its type tells them.
+  virtual void describe(ObjectRow& row) const = 0;
+};
+
+/// Creates objects: at the start by id, and after a migration from their serialized form.
+struct ObjectFactory {
+  std::function<std::unique_ptr<AnyObject>(ObjectId)> create;
+  std::function<std::unique_ptr<AnyObject>(std::span<const std::byte>)> restore;
+};
+
+}  // namespace poise::objects

@@ -1,0 +1,58 @@
+// The objects that live on this rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtimes/objects/any_object.h"
+#include "runtimes/objects/object_directory.h"
+
+namespace poise::objects {
+
+struct LocalObject {
+  ObjectId id = 0;
+  std::unique_ptr<AnyObject> object = {};
+  std::vector<Mail> inbox = {};
+
+  // Measured since the last decision.
+  double wall_s = 0;                    // of all its steps
+  std::vector<double> subphase_s = {};  // by subphase, on the clock of Options::clock
+
+  /// Moving average of the time of a step, in seconds by subphase; 0: unknown. Kept only where
+  /// steps may be offloaded.
+  std::vector<float> step_s = {};
+};
+
+/// The objects in order of their ids.
+class LocalObjects {
+ public:
+  /// With `one_place_per_thread` the objects are also listed by place. `directory` must outlive it.
+  LocalObjects(const ObjectDirectory& directory, bool one_place_per_thread);
+
+  std::size_t size() const { return objects_.size(); }
+  LocalObject& operator[](std::size_t index) { return objects_[index]; }
+  const LocalObject& operator[](std::size_t index) const { return objects_[index]; }
+  auto begin() { return objects_.begin(); }
+  auto end() { return objects_.end(); }
+  auto begin() const { return objects_.begin(); }
+  auto end() const { return objects_.end(); }
+
+  LocalObject& by_id(ObjectId id) { return objects_[index_of_[id]]; }
+  std::uint32_t index_of(ObjectId id) const { return index_of_[id]; }
+  /// Indices of the objects at each of this rank's places; empty without one place per thread.
+  const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
+
+  /// Removes the objects that left, which are null, and adds those that arrived. The directory must
+  /// have been updated before.
+  void update(std::vector<LocalObject> arrived);
+
+ private:
+  const ObjectDirectory& directory_;
+  bool one_place_per_thread_;
+  std::vector<LocalObject> objects_;
+  std::vector<std::uint32_t> index_of_;  // by id; valid for local objects
+  std::vector<std::vector<std::uint32_t>> by_place_;
+};
+
+}  // namespace poise::objects

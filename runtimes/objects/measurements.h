@@ -1,0 +1,51 @@
+// What the ranks measured in a phase, and the strategies' input that all of it makes together.
+#pragma once
+
+#include <mpi.h>
+#include <vector>
+
+#include "runtimes/balance/run_strategy.h"
+#include "runtimes/objects/mail.h"
+
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise::objects {
+
+/// One object in one phase.
+struct ObjectRow {
+  ObjectId id = 0;
+  PlaceId place = 0;
+  double cpu_s = 0, wall_s = 0;  // of all its steps
+  std::uint64_t bytes = 0;       // serialized size
+  double position[3] = {};
+  std::uint32_t movable = 1, has_position = 0;
+};
+
+/// One place in one phase.
+struct PlaceRow {
+  PlaceId place = 0;
+  double background_s = 0;  // CPU time outside of objects, as for delivering messages
+  double idle_s = 0;        // wall time of waiting
+};
+
+/// The measurements of one rank, or of several ranks together.
+struct Measurements {
+  std::vector<ObjectRow> rows;
+  std::vector<Message> messages;  // sent by these objects
+  std::vector<PlaceRow> places;
+  std::uint32_t num_subphases = 0;  // 0: loads are not measured by subphase
+  std::vector<double> subphase_s;   // num_subphases loads per row, row after row
+};
+
+/// The measurements of all ranks, at `root` or at every rank (kEveryRank). Collective.
+Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int root);
+
+using balance::MeasuredPhase;
+
+/// Sorts the measurements of all ranks by task and place. Loads are wall or CPU seconds divided by
+/// the threads of a place. Throws Error unless every object appears exactly once.
+MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
+                       bool use_wall_time, std::uint32_t threads_per_place);
+
+}  // namespace poise::objects

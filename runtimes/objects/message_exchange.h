@@ -1,0 +1,41 @@
+// Delivers the messages of a step: between the threads of a rank, and between ranks.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtimes/objects/local_objects.h"
+#include "runtimes/objects/messenger.h"
+#include "runtimes/objects/worker.h"
+
+namespace poise::objects {
+
+/// Keeps the buffers that the inboxes refer to. Messages between objects of a rank are read where
+/// they were written.
+class MessageExchange {
+ public:
+  explicit MessageExchange(Messenger& messenger) : messenger_(messenger) {}
+
+  struct Times {
+    double wait_s = 0;     // wall time of the exchange with other ranks
+    double deliver_s = 0;  // CPU time of filling the inboxes
+  };
+
+  /// Exchanges what the workers' objects sent, and fills the inboxes in order of sender.
+  /// Collective.
+  Times exchange(std::span<const std::unique_ptr<Worker>> workers, LocalObjects& objects,
+                 const World& world);
+
+  /// Keeps a buffer that inboxes refer to until the next exchange.
+  void keep(MessageBuffer buffer) { kept_.push_back(std::move(buffer)); }
+
+ private:
+  std::vector<MessageBuffer> collect(std::span<const std::unique_ptr<Worker>> workers,
+                                     const World& world);
+
+  Messenger& messenger_;
+  std::vector<MessageBuffer> kept_;  // one from each worker, then those from other ranks
+};
+
+}  // namespace poise::objects

@@ -1,0 +1,78 @@
+// Messages of any size between ranks, including a sparse all-to-all exchange.
+#pragma once
+
+#include <mpi.h>
+#include <vector>
+
+#include "runtimes/archive/buffer.h"
+
+namespace poise::objects {
+
+/// A buffer to send, with room for a header in front of its content. The content is aligned like
+/// the bytes of a Buffer.
+class MessageBuffer {
+ public:
+  static constexpr std::size_t kHeaderBytes = 16;
+
+  bool empty() const { return buffer_.size() <= kHeaderBytes; }
+  /// Removes the content but keeps the memory.
+  void clear() { buffer_.resize(0); }
+  /// The buffer to append content to.
+  Buffer& open() {
+    if (buffer_.empty()) buffer_.resize(kHeaderBytes);
+    return buffer_;
+  }
+  std::span<const std::byte> content() const {
+    return buffer_.bytes().subspan(std::min(kHeaderBytes, buffer_.size()));
+  }
+
+ private:
+  friend class Messenger;
+  Buffer buffer_;
+};
+
+/// Sends and receives messages over a communicator that nothing else uses. Messages larger than
+/// `max_piece` bytes are split into pieces, because MPI counts in int. Not thread-safe.
+class Messenger {
+ public:
+  struct Received {
+    int from;  // rank
+    MessageBuffer buffer;
+  };
+
+  explicit Messenger(MPI_Comm comm, std::size_t max_piece = std::size_t{1} << 30)
+      : comm_(comm), max_piece_(max_piece) {}
+
+  /// Sparse all-to-all: sends outgoing[r] to rank r unless it is empty, and returns the messages
+  /// sent to this rank, in arbitrary order. Collective. Only non-empty messages are sent; a
+  /// non-blocking barrier detects that all have arrived (Hoefler, Siebert and Lumsdaine, "Scalable
+  /// communication protocols for dynamic sparse data exchange", 2010).
+  std::vector<Received> sparse_all_to_all(std::vector<MessageBuffer>& outgoing);
+
+  /// Provides memory for the messages received next, and frees what was provided before. Receiving
+  /// into new memory takes longer than the transfer, because the system zeroes new pages first.
+  void reuse(std::vector<MessageBuffer> buffers) { spare_ = std::move(buffers); }
+
+  /// Starts a point-to-point send and returns at once. finish() waits for all sends.
+  void send(int to, MessageBuffer buffer);
+  /// Waits for the next message that any rank sent with send().
+  Received receive();
+  /// Receives a message if one has arrived; returns whether it did.
+  bool try_receive(Received& received);
+  void finish();
+
+ private:
+  void post(int to, const MessageBuffer& message, int tag, bool synchronously);
+  bool try_take(int tag, Received& received);
+  Received take(MPI_Message message, const MPI_Status& status, int tag);
+  MessageBuffer buffer_of(std::size_t bytes);
+
+  MPI_Comm comm_;
+  std::size_t max_piece_;
+  int round_ = 0;
+  std::vector<MPI_Request> requests_;
+  std::vector<MessageBuffer> sent_;   // kept until their requests complete
+  std::vector<MessageBuffer> spare_;  // memory for the next messages
+};
+
+}  // namespace poise::objects

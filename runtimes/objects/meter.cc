@@ -1,0 +1,60 @@
+#include "runtimes/objects/meter.h"
+
+#include <algorithm>
+
+#include "poise/base/error.h"
+#include "poise/placement/subphases.h"
+
+namespace poise::objects {
+
+void Meter::enter_subphase(std::uint32_t subphase, LocalObjects& objects) {
+  if (subphase >= kMaxSubphases)
+    fail("objects: subphase_of_step returned {} for step {}; subphases are 0 to {}", subphase,
+         run_.steps, kMaxSubphases - 1);
+  subphase_ = subphase;
+  num_subphases_ = std::max(num_subphases_, subphase_ + 1);
+  for (LocalObject& object : objects) object.subphase_s.resize(num_subphases_);
+}
+
+void Meter::add_step(LocalObject& object, double load_s, double wall_s) const {
+  object.wall_s += wall_s;
+  if (num_subphases_ > 0) object.subphase_s[subphase_] += load_s;
+}
+
+void Meter::add_load(double own_s, double run_s) {
+  for (RankTimes* times : {&run_, &phase_}) {
+    times->own_load_s += own_s;
+    times->run_load_s += run_s;
+  }
+}
+
+void Meter::add_idle(double seconds) {
+  run_.idle_s += seconds;
+  phase_.idle_s += seconds;
+}
+
+void Meter::end_step(double wall_s) {
+  for (RankTimes* times : {&run_, &phase_}) {
+    ++times->steps;
+    times->wall_s += wall_s;
+  }
+}
+
+void Meter::begin_phase(LocalObjects& objects) {
+  phase_ = {};
+  for (LocalObject& object : objects) {
+    object.wall_s = 0;
+    object.subphase_s.assign(num_subphases_, 0);
+  }
+}
+
+std::vector<double> Meter::busy_s(const LocalObjects& objects, int num_threads) const {
+  if (num_subphases_ == 0) return {phase_.own_load_s / num_threads + phase_.background_s};
+  std::vector<double> busy_s(num_subphases_, phase_.background_s / num_subphases_);
+  for (const LocalObject& object : objects)
+    for (std::uint32_t s = 0; s < num_subphases_; ++s)
+      busy_s[s] += object.subphase_s[s] / num_threads;
+  return busy_s;
+}
+
+}  // namespace poise::objects

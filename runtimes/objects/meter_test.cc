@@ -1,0 +1,93 @@
+#include "runtimes/objects/meter.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise::objects {
+namespace {
+
+class Dummy final : public AnyObject {
+ public:
+  void step(const Inbox&, Outbox&) override {}
+  std::size_t bytes() const override { return 0; }
+  void write(Buffer&) const override {}
+  void describe(ObjectRow&) const override {}
+};
+
+class MeterTest : public testing::Test {
+ protected:
+  MeterTest() {
+    std::vector<LocalObject> objects(2);
+    for (ObjectId id = 0; id < 2; ++id) {
+      objects[id].id = id;
+      objects[id].object = std::make_unique<Dummy>();
+    }
+    objects_.update(std::move(objects));
+    meter_.begin_phase(objects_);
+  }
+  const World world_ = {};
+  ObjectDirectory directory_{world_, Placement(std::vector<PlaceId>{0, 0})};
+  LocalObjects objects_{directory_, false};
+  Meter meter_;
+};
+
+TEST_F(MeterTest, a_phase_forgets_and_the_run_remembers) {
+  meter_.add_load(2, 3);
+  meter_.add_idle(1);
+  meter_.end_step(4);
+  meter_.begin_phase(objects_);
+  meter_.add_load(20, 30);
+  meter_.add_idle(10);
+  meter_.end_step(40);
+  EXPECT_EQ(meter_.phase().steps, 1u);
+  EXPECT_EQ(meter_.phase().own_load_s, 20);
+  EXPECT_EQ(meter_.phase().run_load_s, 30);
+  EXPECT_EQ(meter_.phase().idle_s, 10);
+  EXPECT_EQ(meter_.phase().wall_s, 40);
+  EXPECT_EQ(meter_.run().steps, 2u);
+  EXPECT_EQ(meter_.run().run_load_s, 33);
+  EXPECT_EQ(meter_.run().idle_s, 11);
+  EXPECT_EQ(meter_.run().wall_s, 44);
+}
+
+TEST_F(MeterTest, balancing_is_part_of_the_run_but_of_no_phase) {
+  meter_.add_balancing(5);
+  EXPECT_EQ(meter_.run().wall_s, 5);
+  EXPECT_EQ(meter_.phase().wall_s, 0);
+}
+
+TEST_F(MeterTest, busy_time_is_load_per_thread_and_background) {
+  meter_.add_load(6, 8);
+  meter_.add_background(0.5);
+  EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));
+}
+
+TEST_F(MeterTest, with_subphases_loads_and_busy_times_are_by_subphase) {
+  meter_.enter_subphase(0, objects_);
+  meter_.add_step(objects_[0], 4, 40);
+  meter_.enter_subphase(1, objects_);
+  meter_.add_step(objects_[0], 2, 20);
+  meter_.add_step(objects_[1], 6, 60);
+  meter_.add_background(1);
+  EXPECT_EQ(objects_[0].wall_s, 60);
+  EXPECT_EQ(objects_[0].subphase_s, (std::vector<double>{4, 2}));
+  EXPECT_EQ(objects_[1].subphase_s, (std::vector<double>{0, 6}));
+  EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{2.5, 4.5}));
+}
+
+TEST_F(MeterTest, refuses_subphases_from_64_on) {
+  meter_.enter_subphase(63, objects_);
+  EXPECT_THROW(meter_.enter_subphase(64, objects_), Error);
+}
+
+TEST_F(MeterTest, a_new_phase_keeps_the_number_of_subphases) {
+  meter_.enter_subphase(2, objects_);
+  meter_.add_step(objects_[0], 4, 40);
+  meter_.begin_phase(objects_);
+  EXPECT_EQ(objects_[0].wall_s, 0);
+  EXPECT_EQ(objects_[0].subphase_s, (std::vector<double>{0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace poise::objects

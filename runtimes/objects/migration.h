@@ -1,0 +1,30 @@
+// Moves objects between ranks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtimes/objects/message_exchange.h"
+#include "runtimes/objects/packing.h"
+
+namespace poise::objects {
+
+/// What one rank has to send and receive to reach a new placement. Every rank knows both
+/// placements, so no rank has to ask another.
+struct MigrationPlan {
+  std::uint64_t num_migrations = 0;  // of all ranks
+  std::size_t num_arriving = 0;
+  std::vector<std::vector<ObjectId>> leaving;  // by destination rank
+};
+
+/// Objects that change their place within a rank do not migrate.
+MigrationPlan plan_migrations(const ObjectDirectory& directory, const Placement& next);
+
+/// Carries out a plan: objects travel in messages that are sent as soon as they are large enough,
+/// while the next objects are packed and arriving ones unpacked. Updates the directory and the
+/// objects. Returns the bytes that this rank sent. Collective.
+std::uint64_t migrate(const MigrationPlan& plan, const Placement& next, const ObjectPacker& packer,
+                      ObjectDirectory& directory, LocalObjects& objects, Messenger& messenger,
+                      MessageExchange& messages);
+
+}  // namespace poise::objects

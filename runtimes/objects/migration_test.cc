@@ -1,0 +1,45 @@
+#include "runtimes/objects/migration.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/machine/text.h"
+
+namespace poise::objects {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Rank `rank` of three; rank 0 has two places, the others one each.
+World world_of(int rank) {
+  World world;
+  world.rank = rank;
+  world.num_ranks = 3;
+  world.machine = flat_machine(4);
+  world.rank_of_place = {0, 0, 1, 2};
+  world.places_of_rank = {{0, 1}, {2}, {3}};
+  return world;
+}
+
+MigrationPlan plan_of(int rank) {
+  const World world = world_of(rank);
+  const ObjectDirectory directory(world, Placement({0, 0, 1, 2, 2, 3}));
+  return plan_migrations(directory, Placement({1, 2, 3, 2, 0, 3}));
+}
+
+TEST(MigrationPlan, lists_the_leaving_objects_by_destination) {
+  EXPECT_THAT(plan_of(0).leaving, ElementsAre(IsEmpty(), ElementsAre(1u), ElementsAre(2u)));
+  EXPECT_THAT(plan_of(1).leaving, ElementsAre(ElementsAre(4u), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(plan_of(2).leaving, ElementsAre(IsEmpty(), IsEmpty(), IsEmpty()));
+}
+
+TEST(MigrationPlan, counts_the_arriving_objects) {
+  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(plan_of(rank).num_arriving, 1u);
+}
+
+TEST(MigrationPlan, counts_migrations_between_ranks_but_not_within_one) {
+  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(plan_of(rank).num_migrations, 3u);
+}
+
+}  // namespace
+}  // namespace poise::objects

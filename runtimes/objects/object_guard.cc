@@ -1,0 +1,29 @@
+#include "runtimes/objects/object_guard.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace poise::objects {
+
+void ObjectGuard::run(ObjectId id, const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    abort(id, error.what());
+  } catch (...) {
+    abort(id, kUnknownException);
+  }
+}
+
+void ObjectGuard::abort(ObjectId id, const std::string& reason) const {
+  int rank = 0;
+  MPI_Comm_rank(comm_, &rank);
+  std::fprintf(stderr, "poise: object %u of \"%s\", step %llu on rank %d: %s\n", id,
+               collection_.c_str(), static_cast<unsigned long long>(steps_), rank, reason.c_str());
+  std::fflush(stderr);
+  MPI_Abort(comm_, 1);
+  std::abort();
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,35 @@
+// Ends the job when an object throws.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mpi.h>
+#include <string>
+
+#include "runtimes/objects/mail.h"
+
+namespace poise::objects {
+
+/// What to report when an object throws something that is not a std::exception.
+inline constexpr const char* kUnknownException = "it threw something that is not a std::exception";
+
+/// No rank can continue without an object, so an exception of an object ends the job: one line on
+/// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.
+class ObjectGuard {
+ public:
+  /// `steps` is the number of completed steps; it must outlive the guard.
+  ObjectGuard(MPI_Comm comm, std::string collection, const std::uint64_t& steps)
+      : comm_(comm), collection_(std::move(collection)), steps_(steps) {}
+
+  /// Runs code that may throw on behalf of an object.
+  void run(ObjectId id, const std::function<void()>& work) const;
+  /// Ends the job because of an object.
+  [[noreturn]] void abort(ObjectId id, const std::string& reason) const;
+
+ private:
+  MPI_Comm comm_;
+  std::string collection_;  // its name, for the message
+  const std::uint64_t& steps_;
+};
+
+}  // namespace poise::objects

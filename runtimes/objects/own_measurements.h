@@ -1,0 +1,15 @@
+// The measurements of this rank in one phase.
+#pragma once
+
+#include "runtimes/objects/local_objects.h"
+#include "runtimes/objects/measurements.h"
+#include "runtimes/objects/meter.h"
+#include "runtimes/objects/object_guard.h"
+
+namespace poise::objects {
+
+/// `recorded` has the CPU times of the objects and their messages, from the recorder.
+Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory& directory,
+                              const Meter& meter, Workload recorded, const ObjectGuard& guard);
+
+}  // namespace poise::objects

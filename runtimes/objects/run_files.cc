@@ -1,0 +1,92 @@
+#include "runtimes/objects/run_files.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "runtimes/objects/clock.h"
+#include "runtimes/tasks/start/end_job.h"
+
+#include "poise/base/error.h"
+
+namespace poise::objects {
+
+namespace {
+
+/// The time at which the timeline begins: about the same on all ranks.
+double common_start_s(MPI_Comm comm, bool has_timeline) {
+  if (has_timeline) MPI_Barrier(comm);
+  return wall_now_s();
+}
+
+/// Writes an empty timeline, to find out at the start whether the path can be written.
+void check_timeline_path(const std::string& path) {
+  try {
+    if (!path.empty()) write_timeline({}, path);
+  } catch (const Error& error) {
+    fail("POISE_TIMELINE: {}", error.what());
+  }
+}
+
+}  // namespace
+
+RunFiles::RunFiles(MPI_Comm comm, const Options& options, const World& world)
+    : comm_(comm),
+      name_(options.name),
+      strategy_(options.strategy),
+      num_places_(world.machine.num_places()),
+      wants_phases_(!options.trace.empty()),
+      timeline_path_(options.timeline),
+      timeline_(!options.timeline.empty(), world.own_places(),
+                common_start_s(comm, !options.timeline.empty())) {
+  std::string problem;
+  try {
+    if (world.rank == 0) {
+      check_timeline_path(options.timeline);
+      record_ = std::make_unique<balance::RunRecord>(options.trace, options.log, world.machine);
+    }
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  tasks::end_job_on_error(comm, problem);
+}
+
+void RunFiles::add_phase(const MeasuredPhase& phase, double wall_s) {
+  try {
+    record_->add(phase, wall_s);
+  } catch (const Error& error) {
+    warn(fmt::format("the trace ends here, because it cannot be written: {}", error.what()));
+  }
+}
+
+void RunFiles::add_result(const BalanceResult& result) {
+  if (record_) record_->add(strategy_, result);
+}
+
+void RunFiles::finish_trace() {
+  if (!std::exchange(wants_phases_, false) || !record_) return;
+  try {
+    record_->finish();
+  } catch (const Error& error) {
+    warn(fmt::format("the trace is incomplete: {}", error.what()));
+  }
+}
+
+void RunFiles::finish_timeline() {
+  const std::string path = std::exchange(timeline_path_, "");
+  if (path.empty()) return;
+  const std::string title = fmt::format("{}, strategy {}", name_, strategy_);
+  const Timeline timeline = gather_timeline(comm_, timeline_, title, num_places_);
+  if (!record_) return;
+  try {
+    write_timeline(timeline, path);
+  } catch (const Error& error) {
+    warn(fmt::format("the timeline was not written: {}", error.what()));
+  }
+}
+
+void RunFiles::warn(const std::string& text) {
+  if (std::exchange(has_warned_, true)) return;
+  std::fprintf(stderr, "poise: warning: %s\n", text.c_str());
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,50 @@
+#include "runtimes/objects/startup.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "runtimes/archive/archive.h"
+#include "runtimes/objects/collectives.h"
+#include "runtimes/tasks/start/end_job.h"
+
+namespace poise::objects {
+
+namespace {
+
+template <typename Archive>
+void visit_options(Archive& archive, Options& o) {
+  archive(o.name, o.strategy, o.period, o.is_automatic, o.expected_steps, o.placement, o.clock,
+          o.mode, o.trace, o.timeline, o.log, o.budget_s, o.threads, o.place_per_thread,
+          o.ranks_per_host, o.lend, o.seed, o.max_piece_bytes);
+}
+
+}  // namespace
+
+Options agreed_options(MPI_Comm comm, const Options& options) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  Options agreed = options;
+  std::string problem;
+  std::vector<std::byte> bytes;
+  try {
+    if (rank == 0)
+      agreed = with_environment(
+          options, [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  tasks::end_job_on_error(comm, problem);
+  if (rank == 0) {
+    Buffer buffer;
+    Writer writer(buffer);
+    visit_options(writer, agreed);
+    bytes.assign(buffer.data(), buffer.data() + buffer.size());
+  }
+  broadcast_rows(comm, bytes);
+  Reader reader(bytes);
+  visit_options(reader, agreed);
+  return agreed;
+}
+
+}  // namespace poise::objects

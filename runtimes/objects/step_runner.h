@@ -1,0 +1,56 @@
+// Runs one step of every object of a rank on the rank's threads.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtimes/objects/local_objects.h"
+#include "runtimes/objects/meter.h"
+#include "runtimes/objects/object_guard.h"
+#include "runtimes/objects/options.h"
+#include "runtimes/objects/worker.h"
+
+namespace poise::objects {
+
+/// What the steps of a rank work on. Everything must outlive the runner.
+struct StepParts {
+  LocalObjects& objects;
+  std::vector<std::unique_ptr<Worker>>& workers;  // one per thread, possibly more
+  Meter& meter;
+  const ObjectGuard& guard;
+  Clock clock;
+  int num_threads;
+};
+
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  /// Runs a step of every object, and adds its time to the meter. Ends the job if an object throws.
+  virtual void run() = 0;
+  /// When each of this rank's places finished its objects in the last step.
+  virtual std::vector<double> work_ends_s() const = 0;
+};
+
+/// Runs the objects on OpenMP threads. With one place per thread each thread runs the objects of
+/// its place; otherwise the next object goes to the thread that is free first.
+class ThreadedSteps final : public StepRunner {
+ public:
+  ThreadedSteps(StepParts parts, bool one_place_per_thread)
+      : parts_(parts), one_place_per_thread_(one_place_per_thread) {}
+  void run() override;
+  std::vector<double> work_ends_s() const override;
+
+ private:
+  StepParts parts_;
+  bool one_place_per_thread_;
+};
+
+/// Runs a step of one object on the calling thread and adds its time to the object and the worker.
+/// An exception is kept in the worker, whose further objects are then skipped.
+void run_object(LocalObject& object, Worker& worker, const Meter& meter, Clock clock);
+
+/// Adds the workers' times of this step to the meter and resets them. Ends the job if an object
+/// threw.
+void collect_loads(const StepParts& parts);
+
+}  // namespace poise::objects

@@ -1,0 +1,45 @@
+// Records when the places of a rank worked, waited and balanced.
+#pragma once
+
+#include <mpi.h>
+#include <string>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/trace/timeline.h"
+
+namespace poise::objects {
+
+/// The spans of one rank's places. Keeps at most tuning::kMaxTimelineSpans, those of the beginning.
+/// A disabled recorder keeps none.
+class TimelineRecorder {
+ public:
+  struct PlaceSpan {
+    PlaceId place;
+    Span span;
+  };
+
+  /// `begin_s` is the time at which the timeline begins. All times are of wall_now_s().
+  TimelineRecorder(bool is_enabled, std::vector<PlaceId> places, double begin_s);
+
+  /// Records a step: place i of the rank worked until work_ends_s[i] and then waited until end_s.
+  void add_step(double start_s, const std::vector<double>& work_ends_s, double end_s);
+  /// Records a balancing step of all places.
+  void add_balancing(double start_s, double end_s);
+
+  const std::vector<PlaceSpan>& spans() const { return spans_; }
+
+ private:
+  void add(PlaceId place, double start_s, double end_s, Activity activity);
+
+  bool is_enabled_;
+  std::vector<PlaceId> places_;
+  double begin_s_;
+  std::vector<PlaceSpan> spans_;
+};
+
+/// The timeline of all ranks' places, at rank 0. Collective.
+Timeline gather_timeline(MPI_Comm comm, const TimelineRecorder& own, std::string title,
+                         std::uint32_t num_places);
+
+}  // namespace poise::objects

@@ -1,0 +1,45 @@
+#include "runtimes/objects/timeline_recorder.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::objects {
+namespace {
+
+std::vector<Span> spans_of(const TimelineRecorder& recorder, PlaceId place) {
+  std::vector<Span> spans;
+  for (const auto& [p, span] : recorder.spans())
+    if (p == place) spans.push_back(span);
+  return spans;
+}
+
+TEST(TimelineRecorder, a_step_is_work_then_waiting_for_each_place) {
+  TimelineRecorder recorder(true, {4, 5}, 100);
+  recorder.add_step(101, {103, 102}, 104);
+  EXPECT_EQ(spans_of(recorder, 4),
+            (std::vector<Span>{{1, 3, Activity::work}, {3, 4, Activity::wait}}));
+  EXPECT_EQ(spans_of(recorder, 5),
+            (std::vector<Span>{{1, 2, Activity::work}, {2, 4, Activity::wait}}));
+}
+
+TEST(TimelineRecorder, all_places_balance_at_the_same_time) {
+  TimelineRecorder recorder(true, {0, 1}, 0);
+  recorder.add_balancing(2, 3);
+  for (const PlaceId place : {0u, 1u})
+    EXPECT_EQ(spans_of(recorder, place), (std::vector<Span>{{2, 3, Activity::balance}}));
+}
+
+TEST(TimelineRecorder, empty_spans_are_left_out) {
+  TimelineRecorder recorder(true, {0}, 0);
+  recorder.add_step(1, {1}, 2);
+  EXPECT_EQ(spans_of(recorder, 0), (std::vector<Span>{{1, 2, Activity::wait}}));
+}
+
+TEST(TimelineRecorder, a_disabled_one_records_nothing) {
+  TimelineRecorder recorder(false, {0}, 0);
+  recorder.add_step(1, {2}, 3);
+  recorder.add_balancing(3, 4);
+  EXPECT_TRUE(recorder.spans().empty());
+}
+
+}  // namespace
+}  // namespace poise::objects

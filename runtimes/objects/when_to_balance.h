@@ -1,0 +1,38 @@
+// Decides when to balance: a pure function of what the ranks measured.
+#pragma once
+
+#include <cstdint>
+
+namespace poise::objects {
+
+/// What all ranks know together.
+struct RunState {
+  // Since the last decision.
+  std::uint64_t steps = 0;
+  double busiest_s =
+      0;  // load of the busiest rank, or the sum over subphases of each one's busiest
+  double average_s = 0;  // average load of the ranks
+
+  // Of the whole run.
+  std::uint64_t total_steps = 0;
+  std::uint64_t expected_steps = 0;  // Options::expected_steps; 0: unknown
+
+  // Of the last decision.
+  double reachable_imbalance = 1;  // predicted imbalance of its placement
+  double cost_s = 0;               // time of the decision and its migrations
+};
+
+struct BalanceVerdict {
+  bool balance_now = false;
+  std::uint64_t next_check = 0;  // steps after the last decision at which to ask again
+};
+
+/// Steps after a decision until the first check. Checks need communication, so they are rare.
+std::uint64_t first_check();
+
+/// Balancing pays if the time it saves in the steps to come exceeds the cost of the last decision.
+/// The steps to come are the expected remaining ones or, if unknown, as many as were done so far.
+/// While it does not pay, the distance between two checks doubles, up to a limit.
+BalanceVerdict when_to_balance(const RunState& state);
+
+}  // namespace poise::objects

@@ -1,0 +1,50 @@
+// One thread of a rank: the time it spends in objects, its log, and the messages its objects send.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtimes/objects/clock.h"
+#include "runtimes/objects/messenger.h"
+#include "runtimes/objects/object_directory.h"
+
+#include "poise/workload/recorder.h"
+
+namespace poise::objects {
+
+/// Only its own thread uses it during a step. Aligned to two cache lines, because adjacent lines
+/// are fetched in pairs.
+class alignas(128) Worker final : public MessageRouter {
+ public:
+  explicit Worker(const ObjectDirectory& directory)
+      : directory_(directory), outgoing_(static_cast<std::size_t>(directory.world().num_ranks)) {}
+
+  Buffer& buffer_for(ObjectId to) override {
+    directory_.check_receiver(to);
+    return outgoing_[static_cast<std::size_t>(directory_.rank_of(to))].open();
+  }
+  void note(ObjectId from, ObjectId to, std::uint64_t bytes) override {
+    log->message(from, to, bytes);
+  }
+
+  /// Starts the clocks. Called by the thread itself at the start of a step.
+  void begin() {
+    cpu_s = cpu_now_s();
+    wall_s = wall_now_s();
+  }
+
+  /// Messages sent in this step, by destination rank.
+  std::vector<MessageBuffer>& outgoing() { return outgoing_; }
+
+  Recorder::Log* log = nullptr;
+  double cpu_s = 0, wall_s = 0;            // when its last object ended
+  double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
+  ObjectId failed = 0;                     // the first object that threw
+  std::string failure;                     // why; empty: none threw
+
+ private:
+  const ObjectDirectory& directory_;
+  std::vector<MessageBuffer> outgoing_;
+};
+
+}  // namespace poise::objects
