@@ -14,11 +14,11 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr double kShortestIdle_s = 10e-6;  // less is nobody's idleness
+constexpr double kMinIdle_s = 10e-6;  // less is nobody's idleness
 
 template <typename T>
 void keep(std::vector<T>& events, const T& event) {
-  if (events.size() < Events::kMost) events.push_back(event);
+  if (events.size() < TraceRecorder::kMaxEvents) events.push_back(event);
 }
 
 struct Loan {
@@ -28,7 +28,7 @@ struct Loan {
 /// By home and slot of the task and by borrower, in order of time.
 using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
 
-Loans loans_among(std::span<const RankEvents> ranks) {
+Loans loans_among(std::span<const RankTrace> ranks) {
   Loans loans;
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
     for (const Lent& lent : ranks[r].lent)
@@ -40,7 +40,7 @@ Loans loans_among(std::span<const RankEvents> ranks) {
 }
 
 /// From the latest loan of each task to this rank before it ran here.
-void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankEvents& rank, const Loans& loans) {
+void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankTrace& rank, const Loans& loans) {
   for (const Ran& ran : rank.ran) {
     const auto found = loans.find({ran.home, ran.slot, r});
     if (ran.home == r || found == loans.end()) continue;
@@ -78,7 +78,7 @@ ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::s
 }
 
 /// What a thread's tasks leave of the waits.
-void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankEvents& rank,
+void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& rank,
                    std::vector<Waited> busy) {
   std::sort(busy.begin(), busy.end(),
             [](const Waited& a, const Waited& b) { return a.begin_s < b.begin_s; });
@@ -86,17 +86,16 @@ void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankEvents& r
   for (const Waited& wait : rank.waits) {
     double since_s = wait.begin_s;
     for (; next != busy.end() && next->begin_s < wait.end_s; ++next) {
-      if (next->begin_s - since_s > kShortestIdle_s)
-        trace.slice(row, "idle", since_s, next->begin_s);
+      if (next->begin_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, next->begin_s);
       since_s = std::max(since_s, next->end_s);
     }
-    if (wait.end_s - since_s > kShortestIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
+    if (wait.end_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
   }
 }
 
-void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankEvents> ranks,
+void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> ranks,
                std::span<const std::string> names) {
-  const RankEvents& rank = ranks[r];
+  const RankTrace& rank = ranks[r];
   trace.name_group(r, fmt::format("rank {}", r));
   trace.name_row({r, -1}, "lends");
   for (const Lent& lent : rank.lent)
@@ -142,7 +141,7 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
 
 }  // namespace
 
-std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names) {
+std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names) {
   ChromeTrace trace;
   for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_rank(trace, r, ranks, names);
   const Loans loans = loans_among(ranks);
@@ -150,7 +149,7 @@ std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::s
   return trace.text();
 }
 
-Events::Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
+TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
   // Ranks of a node have one clock, and leave a barrier as late as the system lets them.
   int rank = 0;
@@ -158,29 +157,29 @@ Events::Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
   begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];
 }
 
-void Events::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
-                 std::uint64_t slot) {
+void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
+                        std::uint64_t slot) {
   const std::lock_guard lock(mutex_);
   const auto thread = threads_.emplace(std::this_thread::get_id(), threads_.size()).first->second;
   keep(own_.ran, {begin_s - begin_s_, end_s - begin_s_, thread, function, home, slot});
 }
 
-void Events::lent(Lent lent) {
+void TraceRecorder::lent(Lent lent) {
   lent.at_s -= begin_s_;
   const std::lock_guard lock(mutex_);
   keep(own_.lent, lent);
 }
 
-void Events::waited(double begin_s, double end_s) {
+void TraceRecorder::waited(double begin_s, double end_s) {
   const std::lock_guard lock(mutex_);
   keep(own_.waits, {begin_s - begin_s_, end_s - begin_s_});
 }
 
-std::vector<RankEvents> Events::gathered(MPI_Comm communicator) const {
+std::vector<RankTrace> TraceRecorder::gathered(MPI_Comm communicator) const {
   auto ran = gathered_of(communicator, own_.ran);
   auto lent = gathered_of(communicator, own_.lent);
   auto waits = gathered_of(communicator, own_.waits);
-  std::vector<RankEvents> ranks(ran.size());
+  std::vector<RankTrace> ranks(ran.size());
   for (std::size_t r = 0; r < ranks.size(); ++r)
     ranks[r] = {std::move(ran[r]), std::move(lent[r]), std::move(waits[r])};
   return ranks;

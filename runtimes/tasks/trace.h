@@ -41,7 +41,7 @@ struct Waited {
   double begin_s = 0, end_s = 0;
 };
 
-struct RankEvents {
+struct RankTrace {
   std::vector<Ran> ran;
   std::vector<Lent> lent;
   std::vector<Waited> waits;
@@ -50,16 +50,16 @@ struct RankEvents {
 /// A picture for Perfetto and Chrome: a group per rank, a row per thread, tasks and idleness in
 /// waits as slices, an arrow from where a task was lent, with the reason, to where it ran. `names`
 /// of functions.
-std::string trace_json(std::span<const RankEvents> ranks, std::span<const std::string> names);
+std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
 /// Collects one rank's events, so many of each kind at most: those of the beginning. Times count
 /// from the creation, which is collective, as a node's first rank leaves a barrier.
-class Events {
+class TraceRecorder {
  public:
-  static constexpr std::size_t kMost = 200'000;
+  static constexpr std::size_t kMaxEvents = 200'000;
 
-  /// Collective. `nodes`: of each rank, see Neighbours.
-  Events(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
+  /// Collective. `nodes`: of each rank, see Locality.
+  TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
            std::uint64_t slot);
@@ -67,13 +67,13 @@ class Events {
   void waited(double begin_s, double end_s);
 
   /// Of all ranks, at rank 0. Collective.
-  std::vector<RankEvents> gathered(MPI_Comm communicator) const;
+  std::vector<RankTrace> gathered(MPI_Comm communicator) const;
 
  private:
   double begin_s_ = 0;
   std::mutex mutex_;
   std::map<std::thread::id, std::uint32_t> threads_;
-  RankEvents own_;
+  RankTrace own_;
 };
 
 }  // namespace poise::tasks

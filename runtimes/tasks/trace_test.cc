@@ -9,8 +9,8 @@ namespace {
 using nlohmann::json;
 
 // Rank 0 runs one task and lends two, of which rank 1 runs one and passes one on to rank 2.
-std::vector<RankEvents> three_ranks() {
-  std::vector<RankEvents> ranks(3);
+std::vector<RankTrace> three_ranks() {
+  std::vector<RankTrace> ranks(3);
   ranks[0].ran = {{1, 2, 0, 0, 0, 0}};
   const Reason pushed{false, true, 1, {0.5, 0.25}, {0.002, 0.3}};
   const Reason asked{true, false, 1, {}, {}};
@@ -18,7 +18,7 @@ std::vector<RankEvents> three_ranks() {
   ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
   ranks[1].lent = {{1.75, 2, 0, 7}};
   ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
-  for (RankEvents& rank : ranks) rank.waits = {{1, 3.5}};
+  for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
   return ranks;
 }
 
@@ -31,7 +31,7 @@ std::vector<json> events_like(const std::string& phase, const std::string& name)
   return found;
 }
 
-TEST(Events, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
+TEST(TraceRecorder, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
   ASSERT_EQ(events_like("X", "multiply").size(), 1u);
   const auto lent = events_like("X", "multiply of rank 0");
   ASSERT_EQ(lent.size(), 1u);
@@ -42,7 +42,7 @@ TEST(Events, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
   EXPECT_EQ(events_like("X", "add of rank 0").size(), 1u);
 }
 
-TEST(Events, loans_say_what_was_lent_and_why) {
+TEST(TraceRecorder, loans_say_what_was_lent_and_why) {
   const auto loans = events_like("X", "to rank 1");
   ASSERT_EQ(loans.size(), 2u);
   EXPECT_EQ(loans[0]["args"], (json{{"task", "add of rank 0"},
@@ -57,7 +57,7 @@ TEST(Events, loans_say_what_was_lent_and_why) {
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
-TEST(Events, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
+TEST(TraceRecorder, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);
@@ -70,7 +70,7 @@ TEST(Events, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
   EXPECT_NE(starts[0]["id"], starts[1]["id"]);
 }
 
-TEST(Events, what_tasks_leave_of_a_wait_is_idle) {
+TEST(TraceRecorder, what_tasks_leave_of_a_wait_is_idle) {
   std::vector<double> idle_s(3);
   for (const json& event : events_like("X", "idle"))
     idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();

@@ -24,14 +24,14 @@ constexpr std::size_t kPart = std::size_t{1} << 24;
 
 // Some tests say what holds between ranks of one node.
 bool on_one_node() {
-  const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
 }
 
 // What rank r put at a spot is what all others of its node see there.
 TEST(Arena, shows_every_rank_the_same_bytes) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
-  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   auto* here = static_cast<int*>(arena.allocate(sizeof(int)));
   *here = 100 + own_rank();
   const auto spot = arena.find(here, sizeof(int));
@@ -47,7 +47,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
 }
 
 TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
-  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);
   Random random(seed);
@@ -84,7 +84,7 @@ TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
 
 TEST(Arena, gives_out_ordinary_memory_when_it_is_full_or_shares_nothing) {
   for (const std::size_t part_bytes : {std::size_t{0}, kPart}) {
-    Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, part_bytes);
+    Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, part_bytes);
     std::pmr::vector<char> much(2 * kPart, 'x', &arena);
     EXPECT_EQ(arena.find(much.data(), much.size()), std::nullopt);
     EXPECT_EQ(arena.find(nullptr, 0), std::nullopt);

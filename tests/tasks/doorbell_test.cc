@@ -20,86 +20,86 @@ constexpr std::size_t kPart = std::size_t{1} << 24;
 
 std::atomic<bool> is_lent{false};
 const auto kWork = function("work", [](int) {});
-const auto kUntilLent = function("until lent", [](double most_s) {
-  const double end_s = clock_s() + most_s;
+const auto kUntilLent = function("until lent", [](double max_s) {
+  const double end_s = clock_s() + max_s;
   while (!is_lent && clock_s() < end_s) std::this_thread::sleep_for(std::chrono::microseconds(100));
 });
 
 std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
 
-TEST(Bells, ring_until_they_are_answered) {
-  const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
+TEST(Doorbells, ring_until_they_are_answered) {
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
-  Bells bells(MPI_COMM_WORLD, arena);
-  EXPECT_FALSE(bells.rings());
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  EXPECT_FALSE(bells.is_pending());
   bool all_share = true;
   for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) all_share &= arena.shared_with(rank);
-  EXPECT_EQ(bells.ring_for_all(), all_share);
+  EXPECT_EQ(bells.all_ranks_notify(), all_share);
   meet();
-  bells.ring(next_rank());
+  bells.notify(next_rank());
   meet();
   const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
   const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
-  EXPECT_EQ(bells.rings(), before != self && arena.shared_with(before));
-  bells.answer(before);
-  EXPECT_FALSE(bells.rings());
+  EXPECT_EQ(bells.is_pending(), before != self && arena.shared_with(before));
+  bells.received_from(before);
+  EXPECT_FALSE(bells.is_pending());
   meet();
 }
 
 // Who is not asleep yet finds out by their number.
-TEST(Bells, count_the_calls_of_others) {
-  const auto nodes = neighbours_of(MPI_COMM_WORLD).nodes;
+TEST(Doorbells, count_the_calls_of_others) {
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
-  Bells bells(MPI_COMM_WORLD, arena);
-  EXPECT_EQ(bells.calls(), 0u);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  EXPECT_EQ(bells.progress_wakes(), 0u);
   meet();
-  if (count_ranks() > 1) bells.call(next_rank());
+  if (count_ranks() > 1) bells.wake_progress(next_rank());
   meet();
   const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
   const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
   const bool can_call = before != self && arena.shared_with(before);
-  EXPECT_EQ(bells.calls(), can_call ? 1u : 0u);
+  EXPECT_EQ(bells.progress_wakes(), can_call ? 1u : 0u);
   meet();
 }
 
-TEST(Bells, ring_until_as_much_has_come_as_was_announced) {
-  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
-  Bells bells(MPI_COMM_WORLD, arena);
+TEST(Doorbells, ring_until_as_much_has_come_as_was_announced) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
   constexpr std::uint32_t kFirst = 0, kSecond = 1;
-  if (count_ranks() < 2 || !bells.ring_for_all()) GTEST_SKIP() << "needs two ranks of a node";
+  if (count_ranks() < 2 || !bells.all_ranks_notify()) GTEST_SKIP() << "needs two ranks of a node";
   if (next_rank() == kSecond)
-    for (int i = 0; i < 3; ++i) bells.ring(kSecond);
+    for (int i = 0; i < 3; ++i) bells.notify(kSecond);
   meet();
   if (next_rank() == (kSecond + 1) % static_cast<std::uint32_t>(count_ranks()))
     for (int i = 0; i < 3; ++i) {
-      EXPECT_TRUE(bells.rings());
-      bells.answer(kFirst);
+      EXPECT_TRUE(bells.is_pending());
+      bells.received_from(kFirst);
     }
-  EXPECT_FALSE(bells.rings());
+  EXPECT_FALSE(bells.is_pending());
   meet();
 }
 
-TEST(Bells, wake_who_sleeps_until_they_ring_or_somebody_calls) {
-  constexpr double kLong_s = 250;  // the test would have run out of time by then
-  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, kPart);
-  Bells bells(MPI_COMM_WORLD, arena);
-  if (count_ranks() < 2 || !bells.ring_for_all()) GTEST_SKIP() << "needs two ranks of a node";
+TEST(Doorbells, wake_who_sleeps_until_they_ring_or_somebody_calls) {
+  constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  if (count_ranks() < 2 || !bells.all_ranks_notify()) GTEST_SKIP() << "needs two ranks of a node";
   const auto ranks = static_cast<std::uint32_t>(count_ranks());
   const std::uint32_t self = (next_rank() + ranks - 1) % ranks, before = (self + ranks - 1) % ranks;
-  bells.ring(next_rank());
-  while (!bells.rings()) bells.rung().sleep(kLong_s, [&] { return bells.rings(); });
-  bells.answer(before);
+  bells.notify(next_rank());
+  while (!bells.is_pending()) bells.parker().park(kStalePoll_s, [&] { return bells.is_pending(); });
+  bells.received_from(before);
   std::atomic<bool> awake{false};
   std::thread helper([&] {
-    bells.called().sleep(kLong_s, [] { return false; });
+    bells.progress_parker().park(kStalePoll_s, [] { return false; });
     awake = true;
   });
-  while (sum_over_ranks(awake) < ranks) bells.call(next_rank());  // who may not sleep yet
+  while (sum_over_ranks(awake) < ranks) bells.wake_progress(next_rank());  // who may not sleep yet
   helper.join();
   meet();
 }
 
-TEST(Bells, get_an_answer_out_of_a_rank_inside_a_long_task) {
+TEST(Doorbells, get_an_answer_out_of_a_rank_inside_a_long_task) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a helper thread";
@@ -127,15 +127,15 @@ TEST(Bells, get_an_answer_out_of_a_rank_inside_a_long_task) {
   EXPECT_LT(clock_s() - begin_s, 0.8 * kWaits);
 }
 
-TEST(Bells, are_silent_where_no_memory_is_shared) {
-  Arena arena(MPI_COMM_WORLD, neighbours_of(MPI_COMM_WORLD).nodes, 0);
-  Bells bells(MPI_COMM_WORLD, arena);
-  bells.ring(next_rank());
+TEST(Doorbells, are_silent_where_no_memory_is_shared) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  bells.notify(next_rank());
   meet();
-  EXPECT_FALSE(bells.rings());
-  EXPECT_FALSE(bells.ring_for_all());
-  bells.answer(next_rank());
-  EXPECT_FALSE(bells.rings());
+  EXPECT_FALSE(bells.is_pending());
+  EXPECT_FALSE(bells.all_ranks_notify());
+  bells.received_from(next_rank());
+  EXPECT_FALSE(bells.is_pending());
 }
 
 }  // namespace

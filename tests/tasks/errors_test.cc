@@ -145,14 +145,14 @@ const auto kKill = function("kill", [] {
 
 // What the second rank sends is twice as long as the first one expects.
 void truncate() {
-  Post post(MPI_COMM_WORLD, std::size_t{1} << 20, 0);
+  Transport post(MPI_COMM_WORLD, std::size_t{1} << 20, 0);
   std::vector<std::byte> data(100000);
-  const Large all{data.data(), data.size()}, half{data.data(), data.size() / 2};
+  const Payload all{data.data(), data.size()}, half{data.data(), data.size() / 2};
   if (own_rank() == 0) say("rank 0 expects half a message");
   meet();
   if (own_rank() == 1) post.send(0, std::vector<std::byte>(64), {all}, nullptr);
   for (const double begin_s = MPI_Wtime(); MPI_Wtime() < begin_s + 20;)
-    post.poll([&](const Post::Arrival& arrival) { post.fetch(arrival, {&half, 1}, [] {}); });
+    post.poll([&](const Transport::Arrival& arrival) { post.fetch(arrival, {&half, 1}, [] {}); });
 }
 
 }  // namespace

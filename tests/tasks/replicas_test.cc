@@ -41,7 +41,7 @@ With on_all_ranks() {
 // Nobody lends: what runs elsewhere was replicated. Where memory is shared, where messages do it
 // all.
 class Replicas : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Ways, Replicas,
+INSTANTIATE_TEST_SUITE_P(LinkModel, Replicas,
                          testing::Values("policy=none", "policy=none,shared_bytes=0",
                                          "policy=none,shared_bytes=0,large_bytes=1000",
                                          "policy=none,delay_us=1000",

@@ -4,7 +4,7 @@
 
 namespace poise::tasks {
 
-void Board::Notice::write(const Load& load) {
+void LoadTable::Entry::write(const Load& load) {
   const auto words = std::bit_cast<Words>(load);
   const std::uint32_t changes = changes_.load(std::memory_order_relaxed);
   changes_.store(changes + 1, std::memory_order_relaxed);
@@ -13,7 +13,7 @@ void Board::Notice::write(const Load& load) {
   changes_.store(changes + 2, std::memory_order_release);
 }
 
-std::optional<Load> Board::Notice::read() const {
+std::optional<Load> LoadTable::Entry::read() const {
   Words words;
   const std::uint32_t before = changes_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -14,25 +14,25 @@
 namespace poise::tasks {
 
 /// Not for several threads at once.
-class Board {
+class LoadTable {
  public:
   /// Collective. Ranks that share no memory see nothing.
-  Board(MPI_Comm communicator, Arena& arena) : notices_(communicator, arena) {}
+  LoadTable(MPI_Comm communicator, Arena& arena) : entries_(communicator, arena) {}
 
-  void say(const Load& load) { notices_.own().write(load); }
+  void publish(const Load& load) { entries_.own().write(load); }
   /// What that rank said last. Nothing if it has said nothing, cannot be seen, or is just writing.
-  std::optional<Load> said_by(std::uint32_t rank) const {
-    const Notice* const notice = notices_.of(rank);
+  std::optional<Load> load_of(std::uint32_t rank) const {
+    const Entry* const notice = entries_.of(rank);
     return notice ? notice->read() : std::nullopt;
   }
   /// Whether that other rank sees what this one says.
-  bool is_seen_by(std::uint32_t rank) const { return notices_.is_seen_by(rank); }
+  bool is_visible_to(std::uint32_t rank) const { return entries_.is_visible_to(rank); }
 
  private:
   /// One process writes, the others read. It counts before and after each change (Lameter,
   /// "Effective synchronization on Linux/NUMA systems", 2005: a seqlock); by the order of words
   /// written and read, because the thread sanitizer knows no fences.
-  class Notice {
+  class Entry {
    public:
     void write(const Load& load);
     std::optional<Load> read() const;
@@ -43,7 +43,7 @@ class Board {
     std::array<std::atomic<std::uint64_t>, Words().size()> words_{};
   };
 
-  OfEachRank<Notice> notices_;
+  PerRank<Entry> entries_;
 };
 
 }  // namespace poise::tasks

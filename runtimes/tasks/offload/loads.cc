@@ -5,9 +5,9 @@
 namespace poise::tasks {
 
 namespace {
-constexpr std::size_t kLatest = 8;
+constexpr std::size_t kMaxRecent = 8;
 constexpr int kRandomTries = 4;
-constexpr double kAlike = 0.5;  // of the most work: as good to ask, if it is nearer
+constexpr double kSimilarWork = 0.5;  // of the most work: as good to ask, if it is nearer
 
 // They begin anew after the last.
 bool is_later(std::uint32_t version, std::uint32_t than) {
@@ -23,24 +23,24 @@ Loads::Loads(std::uint32_t self, const std::vector<double>& distances)
     known_[rank].distance = distances[rank];
   }
   for (std::uint32_t ahead = 1; ahead < num_ranks; ahead *= 2)
-    listeners_.push_back((self + ahead) % num_ranks);
-  std::stable_sort(listeners_.begin(), listeners_.end(),
+    gossip_targets_.push_back((self + ahead) % num_ranks);
+  std::stable_sort(gossip_targets_.begin(), gossip_targets_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return distances[a] < distances[b]; });
 }
 
-bool Loads::hear(const Load& load) {
+bool Loads::update(const Load& load) {
   Known& known = known_[load.rank];
   if (load.rank == self_ || !is_later(load.version, known.load.version)) return false;
   known.load = load;
   newest_wait_ = std::max(newest_wait_, load.wait);
-  std::erase(latest_, load.rank);
+  std::erase(recent_, load.rank);
   const auto spot = has_tasks(load.rank, newest_wait_)
-                        ? latest_.begin()
-                        : std::find_if(latest_.begin(), latest_.end(), [&](std::uint32_t rank) {
+                        ? recent_.begin()
+                        : std::find_if(recent_.begin(), recent_.end(), [&](std::uint32_t rank) {
                             return !has_tasks(rank, newest_wait_);
                           });
-  latest_.insert(spot, load.rank);
-  if (latest_.size() > kLatest) latest_.pop_back();
+  recent_.insert(spot, load.rank);
+  if (recent_.size() > kMaxRecent) recent_.pop_back();
   return true;
 }
 
@@ -49,31 +49,33 @@ bool Loads::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
   return load.queued >= 1 && load.wait == wait;
 }
 
-std::vector<Load> Loads::news(std::uint32_t to, std::size_t most) const {
+std::vector<Load> Loads::recent_for(std::uint32_t to, std::size_t most) const {
   std::vector<Load> loads;
-  for (const std::uint32_t rank : latest_)
+  for (const std::uint32_t rank : recent_)
     if (rank != to && loads.size() < most) loads.push_back(known_[rank].load);
   return loads;
 }
 
-std::uint32_t Loads::next_listener() { return listeners_[next_listener_++ % listeners_.size()]; }
+std::uint32_t Loads::next_gossip_target() {
+  return gossip_targets_[next_gossip_target_++ % gossip_targets_.size()];
+}
 
-std::optional<std::uint32_t> Loads::lender(std::uint64_t wait, double now_s, Random& random) const {
+std::optional<std::uint32_t> Loads::victim(std::uint64_t wait, double now_s, Random& random) const {
   const auto lends = [&](std::uint32_t rank) {
-    return has_tasks(rank, wait) && known_[rank].may_be_asked(wait, now_s);
+    return has_tasks(rank, wait) && known_[rank].may_be_stolen_from(wait, now_s);
   };
   double most_s = 0;
-  for (const std::uint32_t rank : latest_)
+  for (const std::uint32_t rank : recent_)
     if (lends(rank)) most_s = std::max(most_s, known_[rank].load.busy_s);
   std::optional<std::uint32_t> best;
-  for (const std::uint32_t rank : latest_) {
-    if (!lends(rank) || known_[rank].load.busy_s < kAlike * most_s) continue;
+  for (const std::uint32_t rank : recent_) {
+    if (!lends(rank) || known_[rank].load.busy_s < kSimilarWork * most_s) continue;
     if (!best || known_[rank].is_better_than(known_[*best])) best = rank;
   }
   if (best) return best;
   for (int i = 0; i < kRandomTries; ++i) {
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
-    if (rank == self_ || !known_[rank].may_be_asked(wait, now_s)) continue;
+    if (rank == self_ || !known_[rank].may_be_stolen_from(wait, now_s)) continue;
     if (!best || known_[rank].distance < known_[*best].distance) best = rank;
     if (known_[*best].distance <= 1) break;  // nobody is nearer
   }

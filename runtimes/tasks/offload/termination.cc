@@ -6,9 +6,9 @@
 
 namespace poise::tasks {
 
-using Kind = WaveMessage::Kind;
+using Kind = TerminationMessage::Kind;
 
-Wave::Wave(std::uint32_t rank, std::uint32_t num_ranks) {
+TerminationDetector::TerminationDetector(std::uint32_t rank, std::uint32_t num_ranks) {
   if (rank > 0) parent_ = (rank - 1) / 2;
   for (const std::uint32_t child : {2 * rank + 1, 2 * rank + 2})
     if (child < num_ranks) children_.push_back(child);
@@ -16,7 +16,7 @@ Wave::Wave(std::uint32_t rank, std::uint32_t num_ranks) {
   entered_.resize(children_.size() + 1);
 }
 
-void Wave::enter(std::vector<WaveMessage>& out) {
+void TerminationDetector::enter(std::vector<TerminationMessage>& out) {
   POISE_CHECK(done_);
   ++wait_;
   round_ = 1;
@@ -26,7 +26,8 @@ void Wave::enter(std::vector<WaveMessage>& out) {
   tell_children(Kind::entered, out);
 }
 
-void Wave::idle(std::uint64_t created, std::uint64_t finished, std::vector<WaveMessage>& out) {
+void TerminationDetector::idle(std::uint64_t created, std::uint64_t finished,
+                               std::vector<TerminationMessage>& out) {
   while (!done_ && !reported_) {
     for (const Report& report : reports_)
       if (report.wait != wait_ || report.round != round_) return;
@@ -44,7 +45,8 @@ void Wave::idle(std::uint64_t created, std::uint64_t finished, std::vector<WaveM
   }
 }
 
-void Wave::conclude(std::uint64_t created, std::uint64_t finished, std::vector<WaveMessage>& out) {
+void TerminationDetector::conclude(std::uint64_t created, std::uint64_t finished,
+                                   std::vector<TerminationMessage>& out) {
   if (finished_before_ == created) {
     done_ = true;
     tell_children(Kind::done, out);
@@ -55,7 +57,8 @@ void Wave::conclude(std::uint64_t created, std::uint64_t finished, std::vector<W
   tell_children(Kind::again, out);
 }
 
-void Wave::handle(std::uint32_t from, const WaveMessage& message, std::vector<WaveMessage>& out) {
+void TerminationDetector::handle(std::uint32_t from, const TerminationMessage& message,
+                                 std::vector<TerminationMessage>& out) {
   const auto child = static_cast<std::size_t>(std::find(children_.begin(), children_.end(), from) -
                                               children_.begin());
   switch (message.kind) {
@@ -78,13 +81,13 @@ void Wave::handle(std::uint32_t from, const WaveMessage& message, std::vector<Wa
   }
 }
 
-void Wave::tell_children(Kind kind, std::vector<WaveMessage>& out) const {
+void TerminationDetector::tell_children(Kind kind, std::vector<TerminationMessage>& out) const {
   // "again" names the round that ended.
   const std::uint32_t round = kind == Kind::again ? round_ - 1 : round_;
   for (const std::uint32_t child : children_) out.push_back({child, kind, wait_, round});
 }
 
-std::vector<std::uint32_t> Wave::missing() const {
+std::vector<std::uint32_t> TerminationDetector::missing() const {
   std::vector<std::uint32_t> ranks;
   for (std::size_t i = 0; i < children_.size(); ++i)
     if (entered_[i] < wait_) ranks.push_back(children_[i]);

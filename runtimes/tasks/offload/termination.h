@@ -12,7 +12,7 @@
 
 namespace poise::tasks {
 
-struct WaveMessage {
+struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
   std::uint32_t to = 0;
   Kind kind = Kind::report;
@@ -21,18 +21,19 @@ struct WaveMessage {
   std::uint64_t created = 0, finished = 0;  // of a report: the sum over the sender's subtree
 };
 
-class Wave {
+class TerminationDetector {
  public:
-  Wave(std::uint32_t rank, std::uint32_t num_ranks);
+  TerminationDetector(std::uint32_t rank, std::uint32_t num_ranks);
 
   /// A new wait begins on this rank.
-  void enter(std::vector<WaveMessage>& out);
+  void enter(std::vector<TerminationMessage>& out);
 
   /// This rank is in the wait and has nothing to do. Both counts of its tasks since the start only
   /// grow. May be called as often as one likes.
-  void idle(std::uint64_t created, std::uint64_t finished, std::vector<WaveMessage>& out);
+  void idle(std::uint64_t created, std::uint64_t finished, std::vector<TerminationMessage>& out);
 
-  void handle(std::uint32_t from, const WaveMessage& message, std::vector<WaveMessage>& out);
+  void handle(std::uint32_t from, const TerminationMessage& message,
+              std::vector<TerminationMessage>& out);
 
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
@@ -46,8 +47,9 @@ class Wave {
     std::uint32_t round = 0;
     std::uint64_t created = 0, finished = 0;
   };
-  void conclude(std::uint64_t created, std::uint64_t finished, std::vector<WaveMessage>& out);
-  void tell_children(WaveMessage::Kind kind, std::vector<WaveMessage>& out) const;
+  void conclude(std::uint64_t created, std::uint64_t finished,
+                std::vector<TerminationMessage>& out);
+  void tell_children(TerminationMessage::Kind kind, std::vector<TerminationMessage>& out) const;
 
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;

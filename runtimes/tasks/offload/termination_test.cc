@@ -26,7 +26,7 @@ class World {
     ++unfinished_;
   }
   void enter(std::size_t rank) {
-    std::vector<WaveMessage> out;
+    std::vector<TerminationMessage> out;
     ranks_[rank].enter(out);
     waits_[rank] = true;
     post(rank, out);
@@ -60,11 +60,11 @@ class World {
   struct Envelope {
     enum { wave, loan, result } what;
     std::size_t from;
-    WaveMessage message;
+    TerminationMessage message;
     Task task;
   };
-  void post(std::size_t from, const std::vector<WaveMessage>& out) {
-    for (const WaveMessage& message : out)
+  void post(std::size_t from, const std::vector<TerminationMessage>& out) {
+    for (const TerminationMessage& message : out)
       links_[from * ranks_.size() + message.to].push_back({Envelope::wave, from, message, {}});
   }
   void receive() {
@@ -73,7 +73,7 @@ class World {
     const Envelope envelope = links_[link].front();
     const std::size_t to = link % ranks_.size();
     links_[link].pop_front();
-    std::vector<WaveMessage> out;
+    std::vector<TerminationMessage> out;
     switch (envelope.what) {
       case Envelope::wave:
         ranks_[to].handle(static_cast<std::uint32_t>(envelope.from), envelope.message, out);
@@ -101,13 +101,13 @@ class World {
   }
   void idle(std::size_t rank) {
     if (!waits_[rank] || !has_[rank].empty() || ranks_[rank].done()) return;
-    std::vector<WaveMessage> out;
+    std::vector<TerminationMessage> out;
     ranks_[rank].idle(created_[rank], finished_[rank], out);
     post(rank, out);
   }
 
   Random random_;
-  std::vector<Wave> ranks_;
+  std::vector<TerminationDetector> ranks_;
   std::vector<std::uint64_t> created_, finished_;
   std::vector<bool> waits_;
   std::vector<std::deque<Task>> has_;
@@ -115,7 +115,7 @@ class World {
   int unfinished_ = 0;
 };
 
-TEST(Wave, ends_only_when_no_task_is_left_and_then_surely) {
+TEST(TerminationDetector, ends_only_when_no_task_is_left_and_then_surely) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -140,29 +140,29 @@ TEST(Wave, ends_only_when_no_task_is_left_and_then_surely) {
   }
 }
 
-TEST(Wave, knows_which_neighbour_has_not_come) {
-  Wave root(0, 3);
-  std::vector<WaveMessage> out;
+TEST(TerminationDetector, knows_which_neighbour_has_not_come) {
+  TerminationDetector root(0, 3);
+  std::vector<TerminationMessage> out;
   root.enter(out);
   EXPECT_THAT(root.missing(), testing::ElementsAre(1, 2));
-  root.handle(2, {0, WaveMessage::Kind::entered, 1}, out);
+  root.handle(2, {0, TerminationMessage::Kind::entered, 1}, out);
   EXPECT_THAT(root.missing(), testing::ElementsAre(1));
 }
 
-TEST(Wave, alone_ends_at_once) {
-  Wave wave(0, 1);
-  std::vector<WaveMessage> out;
+TEST(TerminationDetector, alone_ends_at_once) {
+  TerminationDetector wave(0, 1);
+  std::vector<TerminationMessage> out;
   wave.enter(out);
   wave.idle(5, 5, out);
   EXPECT_TRUE(wave.done());
   EXPECT_TRUE(out.empty());
 }
 
-TEST(Wave, alone_with_a_task_goes_on) {
-  Wave wave(0, 2);
-  std::vector<WaveMessage> out;
+TEST(TerminationDetector, alone_with_a_task_goes_on) {
+  TerminationDetector wave(0, 2);
+  std::vector<TerminationMessage> out;
   wave.enter(out);
-  wave.handle(1, {0, WaveMessage::Kind::report, 1, 1, 3, 2}, out);
+  wave.handle(1, {0, TerminationMessage::Kind::report, 1, 1, 3, 2}, out);
   wave.idle(0, 0, out);
   EXPECT_FALSE(wave.done());
 }

@@ -7,7 +7,8 @@ namespace poise::tasks {
 
 namespace {
 
-void comes_after(const std::shared_ptr<Ordered>& before, const std::shared_ptr<Ordered>& after) {
+void comes_after(const std::shared_ptr<DependencyNode>& before,
+                 const std::shared_ptr<DependencyNode>& after) {
   if (!before || before == after || before->finished) return;
   before->followers.push_back(after);
   ++after->waits_for;
@@ -15,7 +16,7 @@ void comes_after(const std::shared_ptr<Ordered>& before, const std::shared_ptr<O
 
 }  // namespace
 
-void Order::split(Address at) {
+void DependencyTracker::split(Address at) {
   auto next = segments_.upper_bound(at);
   if (next == segments_.begin()) return;
   auto segment = std::prev(next);
@@ -26,7 +27,8 @@ void Order::split(Address at) {
 }
 
 // What many touched is in one piece again.
-void Order::write(Address begin, Address end, const std::shared_ptr<Ordered>& who) {
+void DependencyTracker::write(Address begin, Address end,
+                              const std::shared_ptr<DependencyNode>& who) {
   split(begin);
   split(end);
   const auto first = segments_.lower_bound(begin), last = segments_.lower_bound(end);
@@ -38,7 +40,8 @@ void Order::write(Address begin, Address end, const std::shared_ptr<Ordered>& wh
   segments_.emplace(begin, Segment{end, who, {}});
 }
 
-void Order::read(Address begin, Address end, const std::shared_ptr<Ordered>& who) {
+void DependencyTracker::read(Address begin, Address end,
+                             const std::shared_ptr<DependencyNode>& who) {
   split(begin);
   split(end);
   for (Address at = begin; at < end;) {
@@ -55,8 +58,8 @@ void Order::read(Address begin, Address end, const std::shared_ptr<Ordered>& who
   }
 }
 
-std::unique_ptr<Task> Order::add(std::unique_ptr<Task> task) {
-  const auto who = std::make_shared<Ordered>();
+std::unique_ptr<Task> DependencyTracker::add(std::unique_ptr<Task> task) {
+  const auto who = std::make_shared<DependencyNode>();
   task->extras.make().ordered = who;
   ++unfinished_;
   for (const bool writes : {false, true})
@@ -71,7 +74,7 @@ std::unique_ptr<Task> Order::add(std::unique_ptr<Task> task) {
   return nullptr;
 }
 
-std::vector<std::unique_ptr<Task>> Order::finish(Ordered& done) {
+std::vector<std::unique_ptr<Task>> DependencyTracker::finish(DependencyNode& done) {
   done.finished = true;
   std::vector<std::unique_ptr<Task>> ready;
   for (const auto& follower : done.followers)

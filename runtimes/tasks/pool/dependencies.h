@@ -13,21 +13,21 @@
 namespace poise::tasks {
 
 /// A task with a place in the order.
-struct Ordered {
+struct DependencyNode {
   std::unique_ptr<Task> task;  // until it may start
   std::size_t waits_for = 0;
-  std::vector<std::shared_ptr<Ordered>> followers;
+  std::vector<std::shared_ptr<DependencyNode>> followers;
   bool finished = false;
 };
 
-class Order {
+class DependencyTracker {
  public:
   /// Takes a task, to come after those taken before it that share bytes with it, both only reading
   /// excepted. Returns it if it may start at once, else null.
   std::unique_ptr<Task> add(std::unique_ptr<Task> task);
 
   /// Says that an added task is done; returns those that may start now.
-  std::vector<std::unique_ptr<Task>> finish(Ordered& done);
+  std::vector<std::unique_ptr<Task>> finish(DependencyNode& done);
 
   std::size_t unfinished() const { return unfinished_; }
 
@@ -35,11 +35,11 @@ class Order {
   using Address = std::uintptr_t;
   struct Segment {
     Address end;
-    std::shared_ptr<Ordered> writer;
-    std::vector<std::shared_ptr<Ordered>> readers;  // since it was written
+    std::shared_ptr<DependencyNode> writer;
+    std::vector<std::shared_ptr<DependencyNode>> readers;  // since it was written
   };
-  void write(Address begin, Address end, const std::shared_ptr<Ordered>& who);
-  void read(Address begin, Address end, const std::shared_ptr<Ordered>& who);
+  void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& who);
+  void read(Address begin, Address end, const std::shared_ptr<DependencyNode>& who);
   void split(Address at);
 
   std::map<Address, Segment> segments_;  // by begin; they do not overlap

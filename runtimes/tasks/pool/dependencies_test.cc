@@ -28,7 +28,7 @@ class World {
     items_.push_back(std::move(items));
     finished_.push_back(false);
     ready_.push_back(false);
-    take(order_.add(std::move(task)));
+    take(dependencies_.add(std::move(task)));
   }
   void run_one() {
     if (may_run_.empty()) return;
@@ -36,7 +36,7 @@ class World {
     std::unique_ptr<Task> task = std::move(may_run_[which]);
     may_run_.erase(may_run_.begin() + static_cast<std::ptrdiff_t>(which));
     finished_[task->slot] = true;
-    for (auto& next : order_.finish(*task->extras->ordered)) take(std::move(next));
+    for (auto& next : dependencies_.finish(*task->extras->ordered)) take(std::move(next));
   }
   void check() const {
     for (std::size_t later = 0; later < items_.size(); ++later) {
@@ -46,7 +46,7 @@ class World {
       ASSERT_EQ(ready_[later], !blocked) << "task " << later;
     }
   }
-  bool all_finished() const { return order_.unfinished() == 0; }
+  bool all_finished() const { return dependencies_.unfinished() == 0; }
 
  private:
   void take(std::unique_ptr<Task> task) {
@@ -67,13 +67,13 @@ class World {
 
   Random random_;
   char data_[40] = {};
-  Order order_;
+  DependencyTracker dependencies_;
   std::vector<std::vector<Item>> items_;
   std::vector<bool> finished_, ready_;
   std::vector<std::unique_ptr<Task>> may_run_;
 };
 
-TEST(Order, lets_a_task_start_exactly_when_no_earlier_one_is_in_its_way) {
+TEST(DependencyTracker, lets_a_task_start_exactly_when_no_earlier_one_is_in_its_way) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);

@@ -47,22 +47,22 @@ class Items {
   void assign(std::span<const Item> items) { std::ranges::copy(items, resize(items.size())); }
   /// Those there are lost. Returns the first.
   Item* resize(std::size_t size) {
-    many_ = size > few_.size() ? std::make_unique<Item[]>(size) : nullptr;
+    heap_ = size > inline_.size() ? std::make_unique<Item[]>(size) : nullptr;
     size_ = size;
     return begin();
   }
   std::size_t size() const { return size_; }
-  Item* begin() { return many_ ? many_.get() : few_.data(); }
+  Item* begin() { return heap_ ? heap_.get() : inline_.data(); }
   Item* end() { return begin() + size_; }
-  const Item* begin() const { return many_ ? many_.get() : few_.data(); }
+  const Item* begin() const { return heap_ ? heap_.get() : inline_.data(); }
   const Item* end() const { return begin() + size_; }
   Item& operator[](std::size_t i) { return begin()[i]; }
   const Item& operator[](std::size_t i) const { return begin()[i]; }
 
  private:
   std::size_t size_ = 0;
-  std::unique_ptr<Item[]> many_;
-  std::array<Item, 4> few_;
+  std::unique_ptr<Item[]> heap_;
+  std::array<Item, 4> inline_;
 };
 
 /// An argument that refers to data of the caller, which must stay until the task is done.

@@ -11,7 +11,7 @@ namespace poise::tasks {
 /// A rank's own work with tasks that come or go: some for each, and some for each byte, there and
 /// back. Memory that is touched for the first time, and disturbances, only ever make it longer: it
 /// follows smaller values more quickly.
-class Handling {
+class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
     const double each = static_cast<double>(tasks);

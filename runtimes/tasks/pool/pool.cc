@@ -15,40 +15,42 @@ namespace {
 
 // What this thread is running, and where; nested when a task waits for its children.
 struct Running {
-  const Workplace* workplace = nullptr;
+  const TaskPool* workplace = nullptr;
   Task* task = nullptr;
   std::shared_ptr<Children>* children = nullptr;  // the task's own
   unsigned depth = 0;
 };
-thread_local Running running_here;
+thread_local Running running_of_thread;
 
 // Memory that is used again costs less than what malloc finds.
-thread_local std::unique_ptr<Task> blank_here;
-constexpr std::size_t kMostUsed = 1 << 14;  // that a workplace keeps
-constexpr unsigned kFewInside = 32;         // tasks that wait inside one another
+thread_local std::unique_ptr<Task> blank_of_thread;
+constexpr std::size_t kMaxRecycledTasks = 1 << 14;  // that a workplace keeps
+constexpr unsigned kMaxNestedWaits = 32;            // tasks that wait inside one another
 
 }  // namespace
 
-Workplace::Workplace(std::uint32_t rank, std::vector<const Registered*> functions)
+TaskPool::TaskPool(std::uint32_t rank, std::vector<const Registered*> functions)
     : rank_(rank),
       functions_(std::move(functions)),
       times_(functions_.size()),
       queue_(functions_.size()) {}
 
-Task* Workplace::current() const {
-  return running_here.workplace == this ? running_here.task : nullptr;
+Task* TaskPool::current() const {
+  return running_of_thread.workplace == this ? running_of_thread.task : nullptr;
 }
 
-Children* Workplace::children() const { return current() ? running_here.children->get() : nullptr; }
-
-std::unique_ptr<Task> Workplace::blank() {
-  return blank_here ? std::move(blank_here) : std::make_unique<Task>();
+Children* TaskPool::children() const {
+  return current() ? running_of_thread.children->get() : nullptr;
 }
 
-void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
+std::unique_ptr<Task> TaskPool::blank() {
+  return blank_of_thread ? std::move(blank_of_thread) : std::make_unique<Task>();
+}
+
+void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
   const bool parent = current() != nullptr;
   if (parent) {
-    std::shared_ptr<Children>& children = *running_here.children;
+    std::shared_ptr<Children>& children = *running_of_thread.children;
     if (!children) children = std::make_shared<Children>();
     task->siblings = children;
     task->siblings->open.fetch_add(1, std::memory_order_relaxed);
@@ -57,25 +59,25 @@ void Workplace::submit(std::unique_ptr<Task> task, bool in_order) {
   const std::lock_guard lock(mutex_);
   task->number = ++created_;
   ++counters_.submitted;
-  if (!used_.empty()) {
-    blank_here = std::move(used_.back());
-    used_.pop_back();
-    blank_here->fetch_ahead();
+  if (!recycled_.empty()) {
+    blank_of_thread = std::move(recycled_.back());
+    recycled_.pop_back();
+    blank_of_thread->prefetch();
   }
-  if (in_order) task = order_of(*task).add(std::move(task));
+  if (in_order) task = tracker_of(*task).add(std::move(task));
   if (!task) return;  // it has to wait
   enqueue(std::move(task), parent);
 }
 
 // A task's children wait for one another, never for it: it may wait for them.
-Order& Workplace::order_of(const Task& task) {
-  if (!task.siblings) return order_;
-  std::unique_ptr<Order>& order = task.siblings->order;
-  if (!order) order = std::make_unique<Order>();
+DependencyTracker& TaskPool::tracker_of(const Task& task) {
+  if (!task.siblings) return dependencies_;
+  std::unique_ptr<DependencyTracker>& order = task.siblings->order;
+  if (!order) order = std::make_unique<DependencyTracker>();
   return *order;
 }
 
-void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
+void TaskPool::enqueue(std::unique_ptr<Task> task, bool newest_first) {
   if (task->extras && !task->extras->replicas.empty()) {
     task->extras.make().ticket = ++last_ticket_;
     task->replicated = true;
@@ -87,7 +89,7 @@ void Workplace::enqueue(std::unique_ptr<Task> task, bool newest_first) {
 
 // Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
 // copy of it has started, the result is waited for.
-bool Workplace::is_ours(std::unique_ptr<Task>& task) {
+bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
   if (!task->extras || task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
   if (!extras.replicas.empty()) --wanted_;
@@ -95,24 +97,24 @@ bool Workplace::is_ours(std::unique_ptr<Task>& task) {
   const Ticket ticket = std::exchange(extras.ticket, 0);
   const auto token = std::exchange(extras.token, nullptr);
   if (!token || take_token(token.get(), ticket)) return true;
-  elsewhere_.emplace(ticket, std::move(task));
+  started_elsewhere_.emplace(ticket, std::move(task));
   return false;
 }
 
-void Workplace::call(Task& task) {
+void TaskPool::call(Task& task) {
   std::shared_ptr<Children> children;
   const Running before =
-      std::exchange(running_here, {this, &task, &children, running_here.depth + 1});
+      std::exchange(running_of_thread, {this, &task, &children, running_of_thread.depth + 1});
   try {
     functions_[task.function]->body(task.items);
   } catch (...) {
     task.fail(thrown_text());
   }
-  running_here = before;
+  running_of_thread = before;
 }
 
-struct Workplace::Row {
-  std::array<std::unique_ptr<Task>, kMostInRow> tasks;
+struct TaskPool::Batch {
+  std::array<std::unique_ptr<Task>, kMaxBatch> tasks;
   std::size_t size = 0;
   double cost = 0, seconds = 0;
 
@@ -126,14 +128,14 @@ struct Workplace::Row {
 };
 
 // It ends without the others: tasks wait for their own only.
-std::unique_ptr<Task> Workplace::pop() {
+std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
-  if (task || (awaited && running_here.depth > kFewInside)) return task;
+  if (task || (awaited && running_of_thread.depth > kMaxNestedWaits)) return task;
   return queue_.pop();
 }
 
-std::unique_ptr<Task> Workplace::next() {
+std::unique_ptr<Task> TaskPool::next() {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Task> task;
   do task = pop();
@@ -143,27 +145,26 @@ std::unique_ptr<Task> Workplace::next() {
   return task;
 }
 
-std::unique_ptr<Task> Workplace::next_in_row(const Task& before) {
+std::unique_ptr<Task> TaskPool::next_of_batch(const Task& before) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Task> task = queue_.pop_if([&](const Task& next) {
-    return next.function == before.function && may_wait_for_its_row(next);
-  });
+  std::unique_ptr<Task> task = queue_.pop_if(
+      [&](const Task& next) { return next.function == before.function && can_be_batched(next); });
   queued_.store(queue_.size(), std::memory_order_relaxed);
   return task;
 }
 
 // Nobody waits for this task, only for all.
-bool Workplace::may_wait_for_its_row(const Task& task) const {
+bool TaskPool::can_be_batched(const Task& task) const {
   return task.home == rank_ && !task.extras && !task.siblings;
 }
 
-std::size_t Workplace::run(double& now_s, std::size_t most, const std::function<bool()>& called) {
-  Row row;
+std::size_t TaskPool::run(double& now_s, std::size_t most, const std::function<bool()>& called) {
+  Batch row;
   if (!row.add(next())) return 0;
-  if (events_) most = 1;  // they tell when each began
+  if (recorder_) most = 1;  // they tell when each began
   do call(row.last());
-  while (row.size < most && may_wait_for_its_row(row.last()) && !called() &&
-         row.add(next_in_row(row.last())));
+  while (row.size < most && can_be_batched(row.last()) && !called() &&
+         row.add(next_of_batch(row.last())));
   now_s = end(row, now_s);
   const std::lock_guard lock(mutex_);
   --running_;
@@ -173,19 +174,19 @@ std::size_t Workplace::run(double& now_s, std::size_t most, const std::function<
 }
 
 // Returns when that was.
-double Workplace::end(Row& row, double begin_s) {
+double TaskPool::end(Batch& row, double begin_s) {
   // With what it takes to start a task: of very short ones that is the larger part.
   const double end_s = clock_s();
   row.seconds = end_s - begin_s;
   Task& last = row.last();  // in a row of several there is nothing to do for the others
   last.seconds = static_cast<float>(row.seconds);
   if (!last.failed) times_.learn(last.function, row.seconds, row.cost, row.size);
-  if (events_) events_->ran(begin_s, end_s, last.function, last.home, last.slot);
+  if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.home, last.slot);
   return last.home == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
 // Under the lock. Leaves what may hold something of the program's: to be deleted without it.
-void Workplace::count_run(std::unique_ptr<Task>& task) {
+void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->home != rank_) {
     ++counters_.ran_borrowed;
     done_borrowed_.push_back(std::move(task));
@@ -193,15 +194,15 @@ void Workplace::count_run(std::unique_ptr<Task>& task) {
   }
   ++counters_.ran_own;
   count_finished(*task, rank_);
-  if (task->extras || used_.size() >= kMostUsed) return;
+  if (task->extras || recycled_.size() >= kMaxRecycledTasks) return;
   std::destroy_at(task.get());
   ::new (task.get()) Task;
-  used_.push_back(std::move(task));
+  recycled_.push_back(std::move(task));
 }
 
 /// Returns whether that could take time. Nothing of the program's is left in the task then: once it
 /// counts as finished the program may go on, and what a call refers to be gone.
-bool Workplace::deliver(Task& task) {
+bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
   const auto call = [&](std::function<void()>&& what) {
@@ -221,19 +222,20 @@ bool Workplace::deliver(Task& task) {
 }
 
 // Under the lock.
-void Workplace::count_finished(Task& task, std::uint32_t ran_on) {
+void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
     failures_.push_back(
         {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
   }
   if (task.extras && task.extras->ordered)
-    for (auto& next : order_of(task).finish(*task.extras->ordered)) enqueue(std::move(next), false);
+    for (auto& next : tracker_of(task).finish(*task.extras->ordered))
+      enqueue(std::move(next), false);
   if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
   ++finished_;
 }
 
-void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
+void TaskPool::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   const double begin_s = clock_s();
   deliver(*task);
   const std::lock_guard lock(mutex_);
@@ -242,7 +244,7 @@ void Workplace::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
   finishing_.learn(1, task->bytes().both(), clock_s() - begin_s);
 }
 
-void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
+void TaskPool::accept_borrowed(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   ++borrowed_;
   task->number = ~++accepted_;
@@ -251,7 +253,7 @@ void Workplace::accept_borrowed(std::unique_ptr<Task> task) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-void Workplace::take_back(std::unique_ptr<Task> task) {
+void TaskPool::take_back(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   wanted_ += !task->extras->replicas.empty();
   task->queued = task->bytes();
@@ -259,8 +261,8 @@ void Workplace::take_back(std::unique_ptr<Task> task) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most, double most_bytes,
-                                                               bool borrowed_too) {
+std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t most, double most_bytes,
+                                                              bool borrowed_too) {
   std::vector<std::unique_ptr<Task>> tasks;
   const std::lock_guard lock(mutex_);
   double bytes = 0;
@@ -275,7 +277,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(std::size_t most,
   return tasks;
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(
+std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(
     const std::function<bool(const Task&)>& wanted) {
   const std::lock_guard lock(mutex_);
   auto tasks = queue_.take(wanted);
@@ -284,7 +286,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_for_lending(
   return tasks;
 }
 
-void Workplace::left(const std::vector<std::unique_ptr<Task>>& tasks) {
+void TaskPool::left(const std::vector<std::unique_ptr<Task>>& tasks) {
   for (const auto& task : tasks) {
     if (task->home != rank_) --borrowed_;
     counters_.bytes_lent += task->bytes().out;
@@ -294,7 +296,7 @@ void Workplace::left(const std::vector<std::unique_ptr<Task>>& tasks) {
   counters_.loans += !tasks.empty();
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_to_replicate(
+std::vector<std::unique_ptr<Task>> TaskPool::take_to_replicate(
     const std::function<bool(std::uint32_t rank)>& reached) {
   if (wanted_ == 0) return {};
   const std::lock_guard lock(mutex_);
@@ -305,7 +307,7 @@ std::vector<std::unique_ptr<Task>> Workplace::take_to_replicate(
   return tasks;
 }
 
-void Workplace::want_replicas(const Replication& what) {
+void TaskPool::want_replicas(const Replication& what) {
   const std::lock_guard lock(mutex_);
   std::uint32_t left = what.tasks;
   queue_.for_each_lendable([&](Task& task) {
@@ -318,29 +320,29 @@ void Workplace::want_replicas(const Replication& what) {
   });
 }
 
-bool Workplace::let_go(Ticket ticket) {
+bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
   // Taken here on behalf of that rank; unless another one had it already.
   const bool here = !found.empty() && is_ours(found.front());
-  if (here) elsewhere_.emplace(ticket, std::move(found.front()));
+  if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;
 }
 
-std::unique_ptr<Task> Workplace::take_elsewhere(Ticket ticket) {
+std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
   if (!found.empty()) (void)is_ours(found.front());  // it is not: the copy has taken its token
-  const auto gone = elsewhere_.find(ticket);
-  POISE_CHECK(gone != elsewhere_.end());
+  const auto gone = started_elsewhere_.find(ticket);
+  POISE_CHECK(gone != started_elsewhere_.end());
   auto task = std::move(gone->second);
-  elsewhere_.erase(gone);
+  started_elsewhere_.erase(gone);
   return task;
 }
 
-std::vector<QueuedTask> Workplace::queue(bool by_number) const {
+std::vector<QueuedTask> TaskPool::queue(bool by_number) const {
   std::vector<QueuedTask> tasks;
   const std::lock_guard lock(mutex_);
   queue_.for_each_lendable([&](const Task& task) {
@@ -354,17 +356,17 @@ std::vector<QueuedTask> Workplace::queue(bool by_number) const {
   return tasks;
 }
 
-std::vector<std::unique_ptr<Task>> Workplace::take_done_borrowed() {
+std::vector<std::unique_ptr<Task>> TaskPool::take_done_borrowed() {
   const std::lock_guard lock(mutex_);
   return std::exchange(done_borrowed_, {});
 }
 
-void Workplace::borrowed_left(std::size_t tasks) {
+void TaskPool::borrowed_departed(std::size_t tasks) {
   const std::lock_guard lock(mutex_);
   borrowed_ -= tasks;
 }
 
-Workplace::State Workplace::state() const {
+TaskPool::State TaskPool::state() const {
   const std::lock_guard lock(mutex_);
   State state{.queued = queue_.size(),
               .lendable = queue_.num_lendable(),
@@ -386,12 +388,12 @@ Workplace::State Workplace::state() const {
   return state;
 }
 
-std::vector<Failure> Workplace::take_failures() {
+std::vector<Failure> TaskPool::take_failures() {
   const std::lock_guard lock(mutex_);
   return std::exchange(failures_, {});
 }
 
-Counters Workplace::counters() const {
+Counters TaskPool::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
 }

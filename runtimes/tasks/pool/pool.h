@@ -27,15 +27,15 @@
 
 namespace poise::tasks {
 
-class Workplace {
+class TaskPool {
  public:
-  static constexpr std::size_t kMostInRow = 16;
+  static constexpr std::size_t kMaxBatch = 16;
 
-  Workplace(std::uint32_t rank, std::vector<const Registered*> functions);
+  TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
   /// Tells these events what runs, from now on; null: nobody.
-  void tell(Events* events) { events_ = events; }
-  Events* events() const { return events_; }
+  void tell(TraceRecorder* events) { recorder_ = events; }
+  TraceRecorder* events() const { return recorder_; }
 
   /// A new task, for submit.
   static std::unique_ptr<Task> blank();
@@ -69,7 +69,7 @@ class Workplace {
   /// Borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
   /// Their results are under way.
-  void borrowed_left(std::size_t tasks);
+  void borrowed_departed(std::size_t tasks);
 
   /// Own tasks that are to be copied to a rank which `reached` says can have them now; to be put
   /// back by take_back.
@@ -78,9 +78,9 @@ class Workplace {
   /// Has the first tasks of the queue copied to these ranks, as if they had been submitted so.
   void want_replicas(const Replication& what);
   /// Whether a rank that has a copy of this task may start it.
-  bool let_go(Ticket ticket);
+  bool grant_replica(Ticket ticket);
   /// An own task that a rank which had a copy of it has run.
-  std::unique_ptr<Task> take_elsewhere(Ticket ticket);
+  std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
   struct State {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
@@ -88,7 +88,7 @@ class Workplace {
     bool all_times_known = true;  // of the functions queued
     bool tasks_differ = false;    // by what they are said to cost
     Bytes bytes;                  // of lendable tasks
-    Handling finishing;           // of results that came home
+    TaskOverhead finishing;       // of results that came home
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
@@ -107,37 +107,38 @@ class Workplace {
   Counters counters() const;
 
  private:
-  struct Row;
+  struct Batch;
   std::unique_ptr<Task> next();
   std::unique_ptr<Task> pop();
-  std::unique_ptr<Task> next_in_row(const Task& before);
-  bool may_wait_for_its_row(const Task& task) const;
+  std::unique_ptr<Task> next_of_batch(const Task& before);
+  bool can_be_batched(const Task& task) const;
   void call(Task& task);
-  double end(Row& row, double begin_s);
+  double end(Batch& row, double begin_s);
   void count_run(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
-  Order& order_of(const Task& task);
+  DependencyTracker& tracker_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);
   void left(const std::vector<std::unique_ptr<Task>>& tasks);
 
   const std::uint32_t rank_;
   const std::vector<const Registered*> functions_;
   TaskTimes times_;
-  Handling finishing_;
-  Events* events_ = nullptr;
+  TaskOverhead finishing_;
+  TraceRecorder* recorder_ = nullptr;
   mutable BriefMutex mutex_;  // of all below, of which each task touches what comes first
   std::atomic<std::size_t> queued_{0};
   std::size_t running_ = 0, borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
   Counters counters_;
-  std::vector<std::unique_ptr<Task>> used_;  // own ones that are done, as new
+  std::vector<std::unique_ptr<Task>> recycled_;  // own ones that are done, as new
   Queue queue_;
-  Order order_;
+  DependencyTracker dependencies_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
-  std::map<Ticket, std::unique_ptr<Task>> elsewhere_;  // own tasks of which a copy was started
+  std::map<Ticket, std::unique_ptr<Task>>
+      started_elsewhere_;  // own tasks of which a copy was started
   Ticket last_ticket_ = 0;
   std::atomic<std::size_t> wanted_{0};  // tasks queued that are to be copied
 };

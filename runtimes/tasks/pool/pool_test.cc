@@ -9,25 +9,25 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kMost = Workplace::kMostInRow;
+constexpr std::size_t kMaxEvents = TaskPool::kMaxBatch;
 
 class Rows : public ::testing::Test {
  protected:
   enum : std::uint32_t { kPlain, kOther, kFails, kParent };
 
   void submit(std::uint32_t function, std::function<void()> on_finish = {}) {
-    auto task = Workplace::blank();
+    auto task = TaskPool::blank();
     task->function = function;
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
-    workplace_.submit(std::move(task));
+    pool_.submit(std::move(task));
   }
   // Somebody calls once so many tasks ran in all.
-  std::size_t run(std::size_t most = kMost, std::size_t until_ran = kNever) {
+  std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = clock_s();
     double now_s = begin_s;
-    const std::size_t in_row = workplace_.run(now_s, most, [&] { return ran_ >= until_ran; });
+    const std::size_t batch_size = pool_.run(now_s, most, [&] { return ran_ >= until_ran; });
     EXPECT_GE(now_s, begin_s);
-    return in_row;
+    return batch_size;
   }
 
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
@@ -37,7 +37,7 @@ class Rows : public ::testing::Test {
       {"other", "", [this](std::span<const Item>) { ++ran_; }},
       {"fails", "", [](std::span<const Item>) { throw std::runtime_error("on purpose"); }},
       {"parent", "", [this](std::span<const Item>) { submit(kPlain), submit(kPlain); }}};
-  Workplace workplace_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
+  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
 TEST_F(Rows, are_as_long_as_they_may_be) {
@@ -51,20 +51,20 @@ TEST_F(Rows, are_as_long_as_they_may_be) {
 
 TEST_F(Rows, are_counted_when_they_end) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
-  EXPECT_FALSE(workplace_.state().idle());
+  EXPECT_FALSE(pool_.state().idle());
   run();
-  const auto state = workplace_.state();
+  const auto state = pool_.state();
   EXPECT_TRUE(state.idle());
   EXPECT_EQ(state.created, 5u);
   EXPECT_EQ(state.finished, 5u);
-  EXPECT_EQ(workplace_.counters().ran_own, 5u);
-  EXPECT_GT(workplace_.times().per_unit(kPlain), 0);
+  EXPECT_EQ(pool_.counters().ran_own, 5u);
+  EXPECT_GT(pool_.times().per_unit(kPlain), 0);
 }
 
 TEST_F(Rows, end_when_somebody_calls) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
-  EXPECT_EQ(run(kMost, 2), 2u);
-  EXPECT_EQ(workplace_.state().lendable, 3u);
+  EXPECT_EQ(run(kMaxEvents, 2), 2u);
+  EXPECT_EQ(pool_.state().lendable, 3u);
 }
 
 TEST_F(Rows, are_of_one_function) {
@@ -91,15 +91,15 @@ TEST_F(Rows, hold_up_no_child) {
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
-  EXPECT_TRUE(workplace_.state().idle());
+  EXPECT_TRUE(pool_.state().idle());
 }
 
 TEST_F(Rows, end_with_a_failure_which_says_nothing_of_times) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
-  EXPECT_EQ(workplace_.take_failures().size(), 2u);
-  EXPECT_EQ(workplace_.times().per_unit(kFails), 0);
+  EXPECT_EQ(pool_.take_failures().size(), 2u);
+  EXPECT_EQ(pool_.times().per_unit(kFails), 0);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace poise::tasks {
 
 namespace {
-constexpr std::size_t kNear = 64;
-constexpr int kMostPassed = 64;  // else many that come the shortest first would take n² steps
+constexpr std::size_t kNearFront = 64;
+constexpr int kMaxPassed = 64;  // else many that come the shortest first would take n² steps
 }  // namespace
 
 void Queue::count(const Task& task, int sign) {
@@ -29,7 +29,7 @@ void Queue::push_borrowed(std::unique_ptr<Task> task) {
     return other->function == task->function && other->cost < task->cost;
   };
   auto spot = borrowed_.end();
-  for (int passed = 0; passed < kMostPassed; ++passed, --spot)
+  for (int passed = 0; passed < kMaxPassed; ++passed, --spot)
     if (spot == borrowed_.begin() || !is_shorter(*std::prev(spot))) break;
   borrowed_.insert(spot, std::move(task));
 }
@@ -62,8 +62,8 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   std::unique_ptr<Task> task = std::move(tasks.front());
   tasks.pop_front();
   auto later = tasks.begin();
-  if (later != tasks.end()) (*later)->fetch_data_ahead();
-  if (later != tasks.end() && ++later != tasks.end()) (*later)->fetch_ahead();
+  if (later != tasks.end()) (*later)->prefetch_data();
+  if (later != tasks.end() && ++later != tasks.end()) (*later)->prefetch();
   count(*task, -1);
   return task;
 }
@@ -72,7 +72,7 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
-  for (const std::size_t near : {kNear, size_})
+  for (const std::size_t near : {kNearFront, size_})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end =

@@ -20,7 +20,7 @@
 
 namespace poise::tasks {
 
-class Order;
+class DependencyTracker;
 
 /// The tasks that one task submitted: how many are not finished, how many of these are in the queue
 /// of this rank, and the order among them.
@@ -28,15 +28,15 @@ struct Children {
   Children();
   ~Children();
   std::atomic<std::uint32_t> open{0};
-  std::size_t queued = 0;        // under the lock of the queue
-  std::unique_ptr<Order> order;  // made for the first that has one
+  std::size_t queued = 0;                    // under the lock of the queue
+  std::unique_ptr<DependencyTracker> order;  // made for the first that has one
 };
 
-struct Ordered;
+struct DependencyNode;
 
 /// What few have: made when it is first written to, empty until then.
 template <typename T>
-class IfAny {
+class Lazy {
  public:
   explicit operator bool() const { return made_ != nullptr; }
   const T* operator->() const {
@@ -67,10 +67,10 @@ struct Extras {
   // At home, of a task that is to be copied to other ranks ahead of time, or was.
   std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
   std::shared_ptr<std::uint64_t> token;
-  Ticket ticket = 0;                 // 0: nobody else may start it
-  std::uint64_t name = 0;            // for the program's own policy
-  std::shared_ptr<Ordered> ordered;  // its place in an order, if it has one
-  std::string error;                 // of a failed task
+  Ticket ticket = 0;                        // 0: nobody else may start it
+  std::uint64_t name = 0;                   // for the program's own policy
+  std::shared_ptr<DependencyNode> ordered;  // its place in an order, if it has one
+  std::string error;                        // of a failed task
 };
 
 /// Of data that goes to another rank with a task, and of what comes home.
@@ -95,11 +95,11 @@ struct Task {
   bool pinned = false;
   bool failed = false;
   bool replicated = false;  // others have, or are to have, copies of it; or did
-  IfAny<Extras> extras;
+  Lazy<Extras> extras;
   Items items;
-  alignas(16) std::array<std::byte, 16> few_literals;  // if they fit; else in `storage`
-  std::shared_ptr<Children> siblings;                  // those this task is one of
-  Bytes queued;                                        // as its queue counts them
+  alignas(16) std::array<std::byte, 16> small_literals;  // if they fit; else in `storage`
+  std::shared_ptr<Children> siblings;                    // those this task is one of
+  Bytes queued;                                          // as its queue counts them
   std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
   std::uint64_t slot = 0;    // of its record at home, once it was lent
   float seconds = 0;         // that it ran
@@ -113,12 +113,12 @@ struct Task {
     if (extras) extras.make().copies.clear();
   }
   /// Has what is in memory come to the caches, while something else is done.
-  void fetch_ahead() const {
+  void prefetch() const {
     const auto* const begin = reinterpret_cast<const char*>(this);
     for (std::size_t at = 0; at < sizeof *this; at += 64) __builtin_prefetch(begin + at, 1);
   }
   /// The same of where its data begin; for a task that has come.
-  void fetch_data_ahead() const {
+  void prefetch_data() const {
     for (const Item& item : items) __builtin_prefetch(item.data);
   }
   Bytes bytes() const {

@@ -21,13 +21,13 @@ class TaskTimes {
       : known_(std::make_unique<Known[]>(num_functions)) {}
 
   /// From tasks in a row, with what they cost and took together.
-  void learn(std::uint32_t function, double seconds, double cost, std::size_t in_row = 1) {
+  void learn(std::uint32_t function, double seconds, double cost, std::size_t batch_size = 1) {
     if (cost <= 0) return;
     Known& known = known_[function];
-    const double average = per_unit(function), several = static_cast<double>(in_row);
+    const double average = per_unit(function), several = static_cast<double>(batch_size);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + several;
     // As long as it was expected to be: disturbed ones would weigh the more the worse.
-    const double weight = std::min(kLargestWeight, average * cost / kMemory_s);
+    const double weight = std::min(kMaxWeight, average * cost / kMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);
     known.seconds.store(
         moved_average(average, seconds / cost, std::max(weight, several / tasks), several),
@@ -40,7 +40,7 @@ class TaskTimes {
   }
 
  private:
-  static constexpr double kLargestWeight = 0.125, kMemory_s = 20e-3;
+  static constexpr double kMaxWeight = 0.125, kMemory_s = 20e-3;
   struct Known {
     std::atomic<double> seconds{0}, tasks{0};
   };

@@ -18,7 +18,7 @@ std::string line_of(const Registered& function) {
 
 }  // namespace
 
-std::string said_by(MPI_Comm communicator, std::string text, int rank) {
+std::string broadcast_text(MPI_Comm communicator, std::string text, int rank) {
   auto length = static_cast<std::uint64_t>(text.size());
   complete([&](MPI_Request* request) {
     MPI_Ibcast(&length, 1, MPI_UINT64_T, rank, communicator, request);
@@ -38,18 +38,18 @@ std::string first_error(MPI_Comm communicator, const std::string& error) {
   int first = error.empty() ? size : rank;
   reduce(communicator, first, MPI_MIN);
   if (first == size) return "";
-  const std::string text = said_by(communicator, error, first);
+  const std::string text = broadcast_text(communicator, error, first);
   return first == 0 ? text : fmt::format("rank {}: {}", first, text);
 }
 
-void agree_on_success(MPI_Comm communicator, const std::string& error) {
+void throw_if_any_failed(MPI_Comm communicator, const std::string& error) {
   const std::string first = first_error(communicator, error);
   if (first.empty()) return;
   throw Error(error.empty() ? first : error);
 }
 
-void agree_on_values(MPI_Comm communicator, std::span<const char* const> names,
-                     const Knobs& settings) {
+void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
+                              const Knobs& settings) {
   std::vector<std::uint64_t> extremes;  // of each: the value and its complement
   for (const char* name : names) {
     const auto value = static_cast<std::uint64_t>(settings[name]);
@@ -64,8 +64,8 @@ void agree_on_values(MPI_Comm communicator, std::span<const char* const> names,
   }
 }
 
-std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
-                                              const std::vector<const Registered*>& functions) {
+std::vector<std::uint32_t> number_functions(MPI_Comm communicator,
+                                            const std::vector<const Registered*>& functions) {
   std::vector<std::uint32_t> order(functions.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(),
@@ -79,7 +79,7 @@ std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
   if (extremes[0] != ~extremes[1]) {
     int rank = 0;
     MPI_Comm_rank(communicator, &rank);
-    const std::string root = said_by(communicator, all, 0);
+    const std::string root = broadcast_text(communicator, all, 0);
     for (const std::uint32_t f : order)
       if (error.empty() && root.find(line_of(*functions[f]) + '\n') == std::string::npos)
         error = fmt::format("function {} is registered on rank {} but not on rank 0",
@@ -94,7 +94,7 @@ std::vector<std::uint32_t> agree_on_functions(MPI_Comm communicator,
     if (!error.empty())
       error += "; register the same functions everywhere before creating a context";
   }
-  agree_on_success(communicator, error);
+  throw_if_any_failed(communicator, error);
   std::vector<std::uint32_t> position(functions.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
   return position;

@@ -18,7 +18,8 @@ namespace poise::tasks {
 namespace {
 constexpr unsigned kMaxThreads = 4096;
 // By these ranks read what others sent, and what all do together at the end.
-constexpr const char* kOfAll[] = {"large_bytes", "chunk_bytes", "shared_bytes", "summary"};
+constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",
+                                            "summary"};
 
 void check_threads(unsigned threads) {
   if (threads < 1 || threads > kMaxThreads)
@@ -73,7 +74,7 @@ int thread_level() {
 
 bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
 
-bool wants_helper(const Knobs& settings) {
+bool wants_progress_thread(const Knobs& settings) {
   if (settings.choice("policy") == "none") return false;
   if (settings.choice("helper") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
   return settings.choice("helper") == "on";
@@ -93,7 +94,7 @@ std::string next_trace_path(MPI_Comm communicator) {
   MPI_Comm_rank(MPI_COMM_WORLD, &leader);
   MPI_Comm_rank(communicator, &rank);
   if (leader > 0 && !path.empty()) path += fmt::format(".rank{}", leader);
-  path = said_by(communicator, path, 0);
+  path = broadcast_text(communicator, path, 0);
   if (path.empty()) return path;
   const int number = ++num_paths;
   if (number > 1) path += fmt::format(".{}", number);
@@ -105,19 +106,20 @@ std::string next_trace_path(MPI_Comm communicator) {
 
 Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   Knobs settings(setting_knobs());
-  agree_on_success(communicator, error_of([&] {
-                     if (!options.settings.empty()) settings.set_all("tasks", options.settings);
-                     check_threads(options.threads);
-                     check_helper(settings, "tasks: helper=on");
-                   }));
-  agree_on_values(communicator, kOfAll, settings);
+  throw_if_any_failed(communicator, error_of([&] {
+                        if (!options.settings.empty()) settings.set_all("tasks", options.settings);
+                        check_threads(options.threads);
+                        check_helper(settings, "tasks: helper=on");
+                      }));
+  check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
   end_job_on_error(communicator, error_of([&] {
                      apply_environment(settings, environ);
                      check_helper(settings, "POISE_TASKS_HELPER=on");
                    }));
   // It fails on all ranks or on none.
-  end_job_on_error(communicator,
-                   error_of([&] { agree_on_values(communicator, kOfAll, settings); }));
+  end_job_on_error(communicator, error_of([&] {
+                     check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
+                   }));
   return settings;
 }
 

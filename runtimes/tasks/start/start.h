@@ -18,7 +18,7 @@ bool may_any_thread_call();
 bool is_main_thread();
 
 /// Left to us, the helper runs only where the program's tasks may call MPI at the same time.
-bool wants_helper(const Knobs& settings);
+bool wants_progress_thread(const Knobs& settings);
 
 /// The settings of the program, changed by the environment. Collective. Throws Error on all ranks
 /// if the program's are wrong on any rank, or differ where they must be equal. Ends the job if the

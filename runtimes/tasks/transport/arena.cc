@@ -18,8 +18,9 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr std::size_t kPage = std::size_t{1} << 21;       // parts begin at multiples of a huge page
-constexpr std::size_t kGiveBack = std::size_t{64} << 20;  // pieces that leave the memory when freed
+constexpr std::size_t kPage = std::size_t{1} << 21;  // parts begin at multiples of a huge page
+constexpr std::size_t kReturnToSystemBytes = std::size_t{64}
+                                             << 20;  // pieces that leave the memory when freed
 
 // How another process finds a part, and knows that it found the right one.
 struct Offer {
@@ -159,7 +160,7 @@ void Arena::do_deallocate(void* data, std::size_t, std::size_t alignment) {
   auto [begin, size] = *piece;
   in_use_.erase(piece);
   allocated_ -= size;
-  if (size >= kGiveBack)
+  if (size >= kReturnToSystemBytes)
     (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
                     static_cast<off_t>(size));
   auto next = free_.lower_bound(begin);

@@ -18,7 +18,7 @@ namespace poise::tasks {
 /// system provides only those pages that were written; it ends with its last process.
 class Arena final : public std::pmr::memory_resource {
  public:
-  /// Collective. `node_of`: of each rank, see Neighbours. `part_bytes`: of address space for each
+  /// Collective. `node_of`: of each rank, see Locality. `part_bytes`: of address space for each
   /// rank's part; 0: nothing is shared. Where the system allows no sharing (other nodes, other
   /// containers, too little address space), the arena has no part and gives out ordinary memory.
   Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std::size_t part_bytes);

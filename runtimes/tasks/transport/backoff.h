@@ -15,7 +15,9 @@ class Backoff {
   explicit Backoff(double spin_s = 50e-6) : spin_s_(spin_s) {}
   void reset() { since_s_ = -1; }
   void pause() {
-    pause([](double nap_s) { std::this_thread::sleep_for(std::chrono::duration<double>(nap_s)); });
+    pause([](double sleep_s) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
+    });
   }
   /// `nap`: to be called with how many seconds to sleep.
   template <typename Nap>
@@ -26,11 +28,11 @@ class Backoff {
     if (now_s - since_s_ < kYield_s)
       std::this_thread::yield();
     else
-      nap(kNap_s);
+      nap(kSleep_s);
   }
 
  private:
-  static constexpr double kYield_s = 1e-3, kNap_s = 50e-6;
+  static constexpr double kYield_s = 1e-3, kSleep_s = 50e-6;
   double spin_s_;
   double since_s_ = -1;
 };
@@ -41,7 +43,7 @@ class BriefMutex {
  public:
   void lock() {
     if (!taken_.exchange(true, std::memory_order_acquire)) return;
-    Backoff backoff(kMoment_s);
+    Backoff backoff(kBriefSpin_s);
     do backoff.pause();
     while (taken_.load(std::memory_order_relaxed) ||
            taken_.exchange(true, std::memory_order_acquire));
@@ -49,7 +51,7 @@ class BriefMutex {
   void unlock() { taken_.store(false, std::memory_order_release); }
 
  private:
-  static constexpr double kMoment_s = 0.5e-6;  // longer: its owner has lost its core
+  static constexpr double kBriefSpin_s = 0.5e-6;  // longer: its owner has lost its core
   std::atomic<bool> taken_{false};
 };
 

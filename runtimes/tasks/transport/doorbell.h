@@ -15,56 +15,56 @@ namespace poise::tasks {
 
 /// A bell counts: it rings until as many messages have been received as were announced, which may
 /// be a moment before they can be. What comes from other nodes rings none.
-class Bells {
+class Doorbells {
  public:
   /// Collective. Ranks that share no memory have none.
-  Bells(MPI_Comm communicator, Arena& arena);
+  Doorbells(MPI_Comm communicator, Arena& arena);
 
-  void ring(std::uint32_t rank) {
-    if (Bell* const bell = bells_.of(rank)) bell->ring();
+  void notify(std::uint32_t rank) {
+    if (Doorbell* const bell = doorbells_.of(rank)) bell->notify();
   }
   /// Wakes who sleeps through what can wait until a task has ended.
-  void call(std::uint32_t rank) {
-    if (Bell* const bell = bells_.of(rank)) bell->call();
+  void wake_progress(std::uint32_t rank) {
+    if (Doorbell* const bell = doorbells_.of(rank)) bell->wake_progress();
   }
 
   /// Whether there are other ranks and all can ring this one's.
-  bool ring_for_all() const { return ring_for_all_; }
+  bool all_ranks_notify() const { return all_ranks_notify_; }
 
   /// Whether something is to come that was announced. For several threads at once.
-  bool rings() const { return heard() != answered_.load(std::memory_order_relaxed); }
+  bool is_pending() const { return announced() != received_.load(std::memory_order_relaxed); }
   /// How often it has rung.
-  std::uint32_t heard() const { return bells_.own().heard.load(); }
+  std::uint32_t announced() const { return doorbells_.own().announced.load(); }
   /// What `rank` announced has come.
-  void answer(std::uint32_t rank) {
-    if (!bells_.is_seen_by(rank)) return;
-    answered_.store(answered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  void received_from(std::uint32_t rank) {
+    if (!doorbells_.is_visible_to(rank)) return;
+    received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   /// How often this rank was called.
-  std::uint32_t calls() const { return bells_.own().calls.load(); }
+  std::uint32_t progress_wakes() const { return doorbells_.own().progress_wakes.load(); }
 
   /// Where threads of this rank sleep until its bell rings, and until it is called.
-  Sleeper& rung() { return bells_.own().rung; }
-  Sleeper& called() { return bells_.own().called; }
+  Parker& parker() { return doorbells_.own().parker; }
+  Parker& progress_parker() { return doorbells_.own().progress_parker; }
 
  private:
-  struct Bell {
-    void ring() {
-      heard.fetch_add(1);
-      rung.wake();
+  struct Doorbell {
+    void notify() {
+      announced.fetch_add(1);
+      parker.wake();
     }
-    void call() {
-      calls.fetch_add(1);
-      called.wake();
+    void wake_progress() {
+      progress_wakes.fetch_add(1);
+      progress_parker.wake();
     }
-    std::atomic<std::uint32_t> heard{0}, calls{0};
-    Sleeper rung, called;
+    std::atomic<std::uint32_t> announced{0}, progress_wakes{0};
+    Parker parker, progress_parker;
   };
 
-  OfEachRank<Bell> bells_;
-  std::atomic<std::uint32_t> answered_{0};
-  bool ring_for_all_ = false;
+  PerRank<Doorbell> doorbells_;
+  std::atomic<std::uint32_t> received_{0};
+  bool all_ranks_notify_ = false;
 };
 
 }  // namespace poise::tasks

@@ -73,7 +73,8 @@ std::int64_t number_of(const Machine& machine, DomainId domain) {
   return domain < numbers.size() ? numbers[domain] : domain;
 }
 
-double distance_between(const Machine& machine, const Whereabouts& own, const Whereabouts& other) {
+double distance_between(const Machine& machine, const RankLocation& own,
+                        const RankLocation& other) {
   if (own.host != other.host) return std::numeric_limits<double>::infinity();
   if (own.domain == other.domain || own.domain < 0 || other.domain < 0) return 1;
   std::optional<DomainId> from, to;
@@ -97,30 +98,30 @@ std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> un
   return found;
 }
 
-Neighbours neighbours_among(std::span<const Whereabouts> ranks, std::uint32_t own_rank,
-                            const Machine& machine) {
-  const Whereabouts& own = ranks[own_rank];
+Locality locality_among(std::span<const RankLocation> ranks, std::uint32_t own_rank,
+                        const Machine& machine) {
+  const RankLocation& own = ranks[own_rank];
   std::map<std::uint64_t, std::uint32_t> first_of_host;
   std::map<std::pair<std::uint64_t, std::int64_t>, std::uint32_t> first_of_group;
-  Neighbours neighbours;
+  Locality locality;
   for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
     const auto& [host, domain] = ranks[rank];
     const std::pair group(host, host == own.host ? domain : -1);
-    neighbours.nodes.push_back(first_of_host.emplace(host, rank).first->second);
-    neighbours.of_rank.push_back({first_of_group.emplace(group, rank).first->second,
-                                  distance_between(machine, own, ranks[rank])});
+    locality.nodes.push_back(first_of_host.emplace(host, rank).first->second);
+    locality.of_rank.push_back({first_of_group.emplace(group, rank).first->second,
+                                distance_between(machine, own, ranks[rank])});
   }
-  return neighbours;
+  return locality;
 }
 
-Neighbours neighbours_of(MPI_Comm communicator) {
+Locality discover_locality(MPI_Comm communicator) {
   std::vector<std::uint32_t> units;
   if (has_several_domains()) units = units_bound_to();
   const Machine machine = units.empty() ? Machine() : machine_here();
-  const auto ranks = all_of(communicator, Whereabouts{own_host(), domain_of(machine, units)});
+  const auto ranks = all_of(communicator, RankLocation{own_host(), domain_of(machine, units)});
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  return neighbours_among(ranks, static_cast<std::uint32_t>(rank), machine);
+  return locality_among(ranks, static_cast<std::uint32_t>(rank), machine);
 }
 
 }  // namespace poise::tasks

@@ -12,25 +12,25 @@
 namespace poise::tasks {
 namespace {
 
-constexpr double kLong_s = 250;  // the test would have run out of time by then
+constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
 
-TEST(Sleeper, does_not_sleep_when_there_is_a_reason_to_be_awake) {
-  Sleeper sleeper;
-  sleeper.sleep(kLong_s, [] { return true; });
+TEST(Parker, does_not_sleep_when_there_is_a_reason_to_be_awake) {
+  Parker sleeper;
+  sleeper.park(kStalePoll_s, [] { return true; });
 }
 
-TEST(Sleeper, sleeps_as_long_as_it_is_told_if_nobody_wakes_it) {
-  Sleeper sleeper;
+TEST(Parker, sleeps_as_long_as_it_is_told_if_nobody_wakes_it) {
+  Parker sleeper;
   for (int i = 0; i < 100; ++i) sleeper.wake();  // while nobody sleeps: forgotten
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
     const double begin_s = clock_s();
-    sleeper.sleep(seconds, [] { return false; });
+    sleeper.park(seconds, [] { return false; });
     EXPECT_GE(clock_s() - begin_s, seconds);
   }
 }
 
-TEST(Sleeper, misses_nobody_who_gives_a_reason_and_wakes_it) {
-  Sleeper sleeper;
+TEST(Parker, misses_nobody_who_gives_a_reason_and_wakes_it) {
+  Parker sleeper;
   std::atomic<int> given{0};
   std::thread other([&] {
     for (int i = 0; i < 1000; ++i) {
@@ -40,15 +40,15 @@ TEST(Sleeper, misses_nobody_who_gives_a_reason_and_wakes_it) {
     }
   });
   for (int taken = 0; taken < 1000; ++taken) {
-    while (given % 2 == 0) sleeper.sleep(kLong_s, [&] { return given % 2 == 1; });
+    while (given % 2 == 0) sleeper.park(kStalePoll_s, [&] { return given % 2 == 1; });
     ++given;
   }
   other.join();
 }
 
-TEST(Sleeper, is_woken_by_another_process) {
+TEST(Parker, is_woken_by_another_process) {
   struct Shared {
-    Sleeper sleeper;
+    Parker sleeper;
     std::atomic<bool> given{false};
   };
   void* const memory =
@@ -62,7 +62,7 @@ TEST(Sleeper, is_woken_by_another_process) {
     _exit(0);
   }
   ASSERT_GT(child, 0);
-  while (!shared.given) shared.sleeper.sleep(kLong_s, [&] { return shared.given.load(); });
+  while (!shared.given) shared.sleeper.park(kStalePoll_s, [&] { return shared.given.load(); });
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
   shared.~Shared();
   munmap(memory, sizeof(Shared));

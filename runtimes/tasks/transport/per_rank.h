@@ -19,10 +19,10 @@ namespace poise::tasks {
 /// share no memory everybody sees only his own. T is changed by several processes, so its parts are
 /// atomic, or made for it.
 template <typename T>
-class OfEachRank {
+class PerRank {
  public:
   /// Collective.
-  OfEachRank(MPI_Comm communicator, Arena& arena) : arena_(arena) {
+  PerRank(MPI_Comm communicator, Arena& arena) : arena_(arena) {
     void* const memory = arena.try_allocate(kBytes);
     if (!memory) alone_ = std::make_unique<T>();
     own_ = memory ? new (memory) T : alone_.get();
@@ -30,28 +30,28 @@ class OfEachRank {
     const auto offsets = all_of(communicator, spot ? spot->offset : kNone);
     int self = 0;
     MPI_Comm_rank(communicator, &self);
-    of_rank_.resize(offsets.size());
-    sees_own_.resize(offsets.size());
+    others_.resize(offsets.size());
+    visible_to_.resize(offsets.size());
     for (std::uint32_t rank = 0; rank < offsets.size(); ++rank) {
       if (static_cast<int>(rank) == self || !arena.shared_with(rank)) continue;
-      sees_own_[rank] = !alone_;
-      if (offsets[rank] != kNone) of_rank_[rank] = static_cast<T*>(arena.at({rank, offsets[rank]}));
+      visible_to_[rank] = !alone_;
+      if (offsets[rank] != kNone) others_[rank] = static_cast<T*>(arena.at({rank, offsets[rank]}));
     }
   }
-  ~OfEachRank() {
+  ~PerRank() {
     if (alone_) return;
     own_->~T();
     arena_.deallocate(own_, kBytes, kAlignment);
   }
-  OfEachRank(const OfEachRank&) = delete;
-  OfEachRank& operator=(const OfEachRank&) = delete;
+  PerRank(const PerRank&) = delete;
+  PerRank& operator=(const PerRank&) = delete;
 
   T& own() { return *own_; }
   const T& own() const { return *own_; }
   /// Null: this rank's, or one that cannot be seen.
-  T* of(std::uint32_t rank) const { return of_rank_[rank]; }
+  T* of(std::uint32_t rank) const { return others_[rank]; }
   /// Whether that other rank sees this one's.
-  bool is_seen_by(std::uint32_t rank) const { return sees_own_[rank]; }
+  bool is_visible_to(std::uint32_t rank) const { return visible_to_[rank]; }
 
  private:
   static constexpr std::size_t kBytes = 4 * kAlignment;
@@ -61,8 +61,8 @@ class OfEachRank {
   Arena& arena_;
   T* own_ = nullptr;
   std::unique_ptr<T> alone_;  // it, where it cannot be shared
-  std::vector<T*> of_rank_;
-  std::vector<bool> sees_own_;
+  std::vector<T*> others_;
+  std::vector<bool> visible_to_;
 };
 
 }  // namespace poise::tasks

@@ -38,9 +38,9 @@ Tokens::Tokens(Arena& arena) : pool_(std::make_shared<Pool>(arena)) {}
 std::shared_ptr<std::uint64_t> Tokens::make(Ticket ticket) {
   std::uint64_t* const token = pool_->take();
   std::atomic_ref(*token).store(2 * ticket);
-  return {token, [pool = pool_](std::uint64_t* used) {
+  return {token, [pool = pool_](std::uint64_t* recycled) {
             const std::lock_guard lock(pool->mutex);
-            pool->unused.push_back(used);
+            pool->unused.push_back(recycled);
           }};
 }
 
