@@ -22,6 +22,7 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) {
     lbname = "PoiseHybridLB";
+    poise::charm::measure_messages();
     if (tree->numLevels() > 2) statsStrategy = SHRINK;
     // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
     // first PE is done, and those of a PE that is already at the next balancing were counted
@@ -65,7 +66,6 @@ namespace {
 
 void register_hybrid() {
   poise::charm::take_setting();
-  poise::charm::measure_messages();
   static const poise::charm::Listed listed = {"PoiseHybridLB", "PoiseLB, group by group of PEs"};
   poise::charm::register_balancer<PoiseHybridLB, 0>(listed);
 }

@@ -66,7 +66,6 @@ void register_balancers() {
   poise::charm::take_setting();
   if (poise::charm::balancers().size() > kMostNames)
     CmiAbort("poise: more balancers than kMostNames");
-  poise::charm::measure_messages();
   register_rows(std::make_index_sequence<kMostNames>());
 }
 
@@ -81,6 +80,7 @@ void PoiseLB::begin(int which) {
   which_ = which;
   lbname = poise::charm::balancers()[static_cast<std::size_t>(which)].name.c_str();
   cores_.assign(static_cast<std::size_t>(CkNumPes()), -1);
+  poise::charm::measure_messages();
   if (CkMyPe() == cur_ld_balancer) make_balancer();
 }
 
