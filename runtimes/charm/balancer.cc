@@ -15,6 +15,7 @@
 #include "runtimes/charm/stage.h"
 
 #include "poise/base/error.h"
+#include "poise/machine/text.h"
 
 namespace poise::charm {
 
@@ -97,6 +98,7 @@ struct Balancer::State {
   }
 
   Settings settings;
+  Machine host = host_of(settings);  // found at the start, when no PE waits for a decision
   Stage stage = {};
   std::vector<PeRow> staged = {};  // the rows that `stage` was made from
   std::vector<ObjectName> past_names = {};
@@ -127,7 +129,8 @@ void Balancer::State::remember(std::vector<ObjectName> names, const Workload& wo
 Decision Balancer::State::decided(const Statistics& statistics) {
   const double start_s = now_s();
   if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // PEs come, go or move
-    stage = stage_of(settings, statistics);
+    const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
+    stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
     staged = statistics.pes;
   }
   Converted rows = converted(statistics, stage.seating, stage.speed_of_place,

@@ -10,6 +10,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/machine/text.h"
 
 namespace poise::charm {
 namespace {
@@ -174,7 +175,7 @@ TEST(Stage, hosts_are_nodes_and_a_given_machine_is_what_each_is) {
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);
   for (std::size_t pe = 0; pe < 8; ++pe) statistics.pes[pe].host = pe % 2 == 0 ? 7 : 3;
-  const Stage stage = stage_of(settings, statistics);
+  const Stage stage = stage_of(host_of(settings), statistics);
   EXPECT_EQ(stage.machine.num_nodes(), 2u);
   EXPECT_EQ(stage.machine.num_domains(), 4u);
   EXPECT_THAT(stage.seating.pe_of_place, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
@@ -185,10 +186,9 @@ TEST(Stage, speeds_that_were_measured_are_relative_to_the_fastest) {
   Statistics statistics = ring(1, 2);
   statistics.pes[0].speed = 100;
   statistics.pes[1].speed = 50;
-  EXPECT_THAT(stage_of({parse_strategy("poise")}, statistics).speed_of_place,
-              testing::ElementsAre(1, 0.5));
+  EXPECT_THAT(stage_of(flat_machine(1), statistics).speed_of_place, testing::ElementsAre(1, 0.5));
   statistics.pes[0].speed = 0;
-  EXPECT_THROW(stage_of({parse_strategy("poise")}, statistics), Error);
+  EXPECT_THROW(stage_of(flat_machine(1), statistics), Error);
 }
 
 }  // namespace
