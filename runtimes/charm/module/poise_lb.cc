@@ -42,6 +42,7 @@ class PoiseLB : public CBase_PoiseLB {
 
  private:
   void begin(int which);
+  void tell_core();
   void make_balancer();
   Statistics rows_of(LDStats& stats) const;
 
@@ -73,7 +74,7 @@ void register_balancers() {
 
 PoiseLB::PoiseLB(const CkLBOptions& options, int which) : CBase_PoiseLB(options) {
   begin(which);
-  thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core());
+  tell_core();
 }
 
 void PoiseLB::begin(int which) {
@@ -84,13 +85,20 @@ void PoiseLB::begin(int which) {
   if (CkMyPe() == cur_ld_balancer) make_balancer();
 }
 
+void PoiseLB::tell_core() { thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core()); }
+
 void PoiseLB::make_balancer() {
   balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::Scope::all);
 }
 
+/// After a restart PEs may be others, and on other cores.
 void PoiseLB::pup(PUP::er& p) {
   p | which_;
-  if (p.isUnpacking()) begin(which_);
+  if (p.isUnpacking()) {
+    begin(which_);
+    tell_core();
+  }
+  poise::charm::pup_past(p, balancer_.get());
 }
 
 Statistics PoiseLB::rows_of(LDStats& stats) const {
