@@ -1,9 +1,7 @@
 // `poise compare`: strategies side by side, with bounds and pictures.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,7 +10,9 @@
 #include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/compare_page.h"
+#include "apps/compare_table.h"
 #include "apps/comparison.h"
+#include "apps/csv.h"
 #include "apps/format.h"
 #include "apps/inputs.h"
 #include "apps/output.h"
@@ -31,8 +31,10 @@ struct Options {
   std::string html;
   std::vector<std::string> timelines;
   std::uint64_t every = 10;
-  bool json = false;
+  bool wide = false, json = false, csv = false, markdown = false;
 };
+
+constexpr std::size_t kColumns = 80;  // where stdout is no terminal
 
 std::vector<Choice> choices_of(const std::optional<std::string>& text) {
   if (text) return parse_strategies(*text);
@@ -42,90 +44,30 @@ std::vector<Choice> choices_of(const std::optional<std::string>& text) {
   return choices;
 }
 
-/// A column of the table: its heading, its value in a row and the unit all rows share.
-struct Column {
-  std::string heading;
-  std::function<double(const Comparison::Row&)> value;
-  Unit (*unit)(double largest) = nullptr;  // nothing: as the number is
-};
-
-std::vector<Column> columns_of(std::uint64_t every) {
-  using Row = Comparison::Row;
-  const auto number = [](auto member) {
-    return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
-  };
-  return {
-      {"imbalance", number(&Metrics::imbalance)},
-      {"max\ncomm", number(&Metrics::max_comm_s), time_unit},
-      {"hop-\nbytes", number(&Metrics::hop_bytes), byte_unit},
-      {"inter-\nnode", number(&Metrics::internode_bytes), byte_unit},
-      {"NUCO\nmessages", number(&Metrics::nuco_messages)},
-      {"moved\ntasks", number(&Metrics::migrations)},
-      {"at\nleast", [](const Row& row) { return static_cast<double>(row.least.tasks); }},
-      {"moved", number(&Metrics::migrated_bytes), byte_unit},
-      {"moving", number(&Metrics::migration_s), time_unit},
-      {"deciding", [](const Row& row) { return row.decision_s; }, time_unit},
-      {fmt::format("{}\nphases", every),
-       [every](const Row& row) { return amortised_s(row.metrics, row.decision_s, every); },
-       time_unit},
-  };
-}
-
-void add_column(Table& table, const Comparison& comparison, const Column& column) {
-  std::vector<double> values;
-  for (const auto& row : comparison.rows)
-    if (row.error.empty()) values.push_back(column.value(row));
-  const Unit unit =
-      column.unit ? column.unit(*std::max_element(values.begin(), values.end())) : Unit{" ", 1};
-  for (double& value : values) value /= unit.value;
-  table.headings.push_back(fmt::format("{}\n{}", column.heading, unit.name));
-  const int decimals = decimals_for(values);
-  auto value = values.begin();
-  for (std::size_t r = 0; r < comparison.rows.size(); ++r)
-    if (comparison.rows[r].error.empty())
-      table.rows[r].cells.push_back(fmt::format("{:.{}f}", *value++, decimals));
-}
-
-void add_iteration(Table& table, const Comparison& comparison) {
-  add_column(table, comparison,
-             {"iteration", [](const auto& row) { return row.metrics.iteration_s; }, time_unit});
-  table.headings.insert(table.headings.end(), {"vs\nkeep\n ", "vs\nbound\n "});
-  for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
-    const Comparison::Row& row = comparison.rows[r];
-    if (!row.error.empty()) continue;
-    const double iteration_s = row.metrics.iteration_s;
-    table.rows[r].cells.push_back(change_text(iteration_s, comparison.keep.iteration_s));
-    table.rows[r].cells.push_back(change_text(iteration_s, comparison.iteration_bound_s));
-  }
-}
-
-Table table_of(const Comparison& comparison, std::uint64_t every) {
-  Table table{{"strategy\n "}, {}};
-  for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
-    const Comparison::Row& row = comparison.rows[r];
-    const char* mark = comparison.best == r ? "* " : "  ";
-    table.rows.push_back({{mark + row.strategy}, row.error});
-  }
-  add_iteration(table, comparison);
-  for (const Column& column : columns_of(every)) add_column(table, comparison, column);
-  return table;
-}
-
 std::string text_of_comparison(const Comparison& comparison, const Options& options,
                                const Phase& phase) {
+  const Table table = comparison_table(comparison, options.every, options.wide);
+  const std::size_t width = terminal_width() > 0 ? terminal_width() : options.wide ? 0 : kColumns;
   std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
-                     render(table_of(comparison, options.every), terminal_width()) + "\n" +
-                     text_of(comparison.bounds) + "\n" +
+                     render(table, width, has_colours()) + "\n" + text_of(comparison.bounds) +
+                     "\n" +
                      fmt::format("no placement has an iteration below {}\n",
                                  seconds_text(comparison.iteration_bound_s));
   const Comparison::Row& best = comparison.best_row();
   if (best.least_nuco_messages > 0)
     text += fmt::format("as balanced as the best: at least {:.0f} NUCO messages\n",
                         std::floor(best.least_nuco_messages));
-  text += fmt::format("* best: {} takes {} an iteration, {} now\n", best.strategy,
+  text += fmt::format("* best: {} takes {} per iteration; without a move it is {}\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
                       seconds_text(comparison.keep.iteration_s));
   return text;
+}
+
+std::string markdown_of_comparison(const Comparison& comparison, const Options& options,
+                                   const Phase& phase) {
+  return fmt::format("{}, on {}:\n\n", trace_text(options.input, phase),
+                     comparison.machine.name()) +
+         markdown(comparison_table(comparison, options.every, options.wide));
 }
 
 /// One row per machine: who is best there.
@@ -135,8 +77,7 @@ Table::Row summary_row(const Comparison& comparison) {
            seconds_text(comparison.keep.iteration_s), best.strategy,
            seconds_text(best.metrics.iteration_s),
            change_text(best.metrics.iteration_s, comparison.keep.iteration_s),
-           change_text(best.metrics.iteration_s, comparison.iteration_bound_s)},
-          ""};
+           change_text(best.metrics.iteration_s, comparison.iteration_bound_s)}};
 }
 
 nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Options& options,
@@ -152,7 +93,7 @@ nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Op
     }
     json["decision_s"] = row.decision_s;
     json["decision_wall_s"] = row.decision_wall_s;
-    add_metrics(json, row.metrics);
+    add_metrics(json, row.metrics, comparison.has_sizes);
     json["bounds"] = json_of(comparison.bounds);
     json["iteration_bound_s"] = comparison.iteration_bound_s;
     json["migrations_bound"] = row.least.tasks;
@@ -189,24 +130,30 @@ void compare(const Options& options) {
   Inputs inputs(options.input);
   auto results = nlohmann::ordered_json::array();
   std::string text;
-  Table summary{{"machine", "places", "now", "best", "iteration", "vs now", "vs bound"}, {}};
+  Table summary{{"machine", "places", "now", "best", "iteration", "against now", "above bound"},
+                {}};
   std::vector<ComparePart> parts;
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
     const Problem problem = inputs.on(m);
     Comparison comparison = compare_on(problem, choices);
     for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
       results.push_back(std::move(row));
-    text += (m > 0 ? "\n" : "") + text_of_comparison(comparison, options, inputs.phase());
+    text += (m > 0 ? "\n" : "") + (options.markdown
+                                       ? markdown_of_comparison(comparison, options, inputs.phase())
+                                       : text_of_comparison(comparison, options, inputs.phase()));
     summary.rows.push_back(summary_row(comparison));
     if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
   }
-  if (inputs.num_machines() > 1) text += "\n" + render(summary, terminal_width());
+  if (inputs.num_machines() > 1)
+    text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
   if (!options.html.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
                                           options.every, timelines));
-  print(
-      options.json ? nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n" : text,
-      inputs.notes());
+  if (options.json)
+    text = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
+  else if (options.csv)
+    text = csv_of(results);
+  print(text, inputs.notes());
 }
 
 }  // namespace
@@ -236,10 +183,20 @@ void add_compare(CLI::App& app) {
       ->needs(html);
   add_count(*command, "--every", "K", options->every,
             "Phases until the next decision, for the total", 1);
-  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->add_flag("--wide", options->wide,
+                    "More columns: traffic, bytes moved, time of moving and deciding");
+  CLI::Option* json =
+      command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  CLI::Option* csv = command->add_flag("--csv", options->csv,
+                                       "Print the keys of --json as comma-separated values");
+  command->add_flag("--markdown", options->markdown, "Print the table in Markdown")
+      ->excludes(json)
+      ->excludes(csv);
+  csv->excludes(json);
   command->footer(
-      "A strategy that cannot work on the trace is a row that says why; when none can, the exit\n"
-      "status is 1. --machine may be given again: one table per machine.\n\n"
+      "The best strategy comes first: the shortest iteration, then the fewest bytes moved. One\n"
+      "that cannot work on the trace is a row that says why; when none can, the exit status is 1.\n"
+      " --machine may be given again: one table per machine.\n\n"
       "Example: poise compare step.poise --machine NUMA32 --strategies greedy,nuco:alpha=1e-4");
   command->callback([options] { compare(*options); });
 }

@@ -49,6 +49,7 @@ std::string summary_of(const Comparison& comparison) {
 std::vector<std::string> cells_of(const Comparison::Row& row, const Comparison& comparison,
                                   std::uint64_t every) {
   const Metrics& m = row.metrics;
+  const bool is_known = knows_migrations(m, comparison.has_sizes);
   return {seconds_text(m.iteration_s),
           change_text(m.iteration_s, comparison.keep.iteration_s),
           change_text(m.iteration_s, comparison.iteration_bound_s),
@@ -59,8 +60,8 @@ std::vector<std::string> cells_of(const Comparison::Row& row, const Comparison& 
           bytes_text(static_cast<double>(m.internode_bytes)),
           digits(m.nuco_messages),
           count_text(m.migrations),
-          bytes_text(static_cast<double>(m.migrated_bytes)),
-          seconds_text(m.migration_s),
+          is_known ? bytes_text(static_cast<double>(m.migrated_bytes)) : "unknown",
+          is_known ? seconds_text(m.migration_s) : "unknown",
           seconds_text(row.decision_s),
           seconds_text(amortised_s(m, row.decision_s, every))};
 }

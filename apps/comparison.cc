@@ -1,10 +1,12 @@
 #include "apps/comparison.h"
 
+#include <algorithm>
 #include <exception>
 #include <tuple>
 #include <utility>
 
 #include "apps/output.h"
+#include "apps/report.h"
 
 namespace poise::apps {
 
@@ -17,11 +19,22 @@ bool is_better(const Metrics& a, const Metrics& b) {
 
 }  // namespace
 
+std::vector<const Comparison::Row*> ranked(const Comparison& comparison) {
+  std::vector<const Comparison::Row*> rows;
+  for (const Comparison::Row& row : comparison.rows) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
+    if (!a->error.empty() || !b->error.empty()) return a->error.empty() && !b->error.empty();
+    return is_better(a->metrics, b->metrics);
+  });
+  return rows;
+}
+
 Comparison begin_comparison(const Problem& problem) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   return {.machine = machine,
           .bounds = makespan_bounds(machine, workload, current),
           .iteration_bound_s = iteration_bound_s(machine, workload, costs, current),
+          .has_sizes = has_sizes(workload),
           .spectra = spectra_of(workload),
           .keep = evaluate(machine, workload, costs, current, current),
           .rows = {},

@@ -27,6 +27,7 @@ struct Comparison {
   Machine machine;
   MakespanBounds bounds;
   double iteration_bound_s = 0;
+  bool has_sizes = false;           // else nobody knows what migrations cost
   Spectra spectra;                  // of its tasks: what bounds least_nuco_messages
   Metrics keep;                     // of the current placement
   std::vector<Row> rows;            // in the order they were added
@@ -38,6 +39,9 @@ struct Comparison {
     return rows[*best];
   }
 };
+
+/// Rows from the best to the worst by what `best` goes by; those that cannot work come last.
+std::vector<const Comparison::Row*> ranked(const Comparison& comparison);
 
 /// A comparison without rows yet.
 Comparison begin_comparison(const Problem& problem);

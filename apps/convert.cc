@@ -51,6 +51,9 @@ void convert(const Options& options) {
   if (options.phase) keep_phase(trace, *options.phase, options.input);
   if (!options.placement.empty()) place(trace, options.placement);
   write_trace(trace, options.output, options.to);
+  std::vector<std::string> notes;
+  for (const std::string& assumed : trace.assumed)
+    notes.push_back(fmt::format("{}: {}", options.input, assumed));
   std::size_t tasks = 0, messages = 0;
   for (const Phase& phase : trace.phases) {
     tasks += phase.workload.tasks.size();
@@ -58,7 +61,8 @@ void convert(const Options& options) {
   }
   print(fmt::format("{}: {} phase{} on {} places, {} tasks and {} messages in all\n",
                     options.output, trace.phases.size(), trace.phases.size() == 1 ? "" : "s",
-                    trace.num_places, tasks, messages));
+                    trace.num_places, tasks, messages),
+        notes);
 }
 
 std::string list_of_formats() {

@@ -22,6 +22,9 @@ struct Options {
 };
 
 void evaluate_placement(const Options& options) {
+  std::vector<std::string> files = options.input.files();
+  files.push_back(options.placement);
+  check_stdin(files);
   Inputs inputs(options.input);
   const Placement given = read_placement(options.placement);
   const Problem problem = inputs.on(0, &given);
@@ -35,7 +38,7 @@ void evaluate_placement(const Options& options) {
   const MakespanBounds bounds = makespan_bounds(problem.machine, problem.workload, problem.current);
   if (options.json) {
     auto json = json_of_problem(options.input, inputs.phase(), problem.machine);
-    add_metrics(json, after);
+    add_metrics(json, after, has_sizes(problem.workload));
     json["bounds"] = json_of(bounds);
     print(json.dump(2) + "\n", inputs.notes());
     return;
@@ -43,7 +46,7 @@ void evaluate_placement(const Options& options) {
   const Metrics before =
       evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
   print(heading_text(options.input, inputs.phase(), problem.machine) + "\n" +
-            before_and_after(before, after) + text_of(bounds) + "\n",
+            before_and_after(before, after, has_sizes(problem.workload)) + text_of(bounds) + "\n",
         inputs.notes());
 }
 

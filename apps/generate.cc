@@ -118,6 +118,7 @@ std::string summary_of(const Options& options, const Trace& trace) {
 void run(const Options& options) {
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("generate: which KIND? poise generate --list shows them");
+  parse_recipe(options.kind);  // a kind that is not there is named before what is missing
   if (!options.tasks) fail("generate: how many --tasks?");
   if (options.output.empty()) fail("generate: where to? -o TRACE names the file");
   check_writable(options.output);

@@ -7,6 +7,7 @@
 #include "apps/command_line.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/base/text.h"
 #include "poise/machine/find.h"
 #include "poise/machine/text.h"
@@ -50,11 +51,24 @@ std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& 
 
 }  // namespace
 
+void check_stdin(const std::vector<std::string>& files) {
+  const auto count = std::count(files.begin(), files.end(), kStdin);
+  if (count > 1)
+    fail("\"-\" is given for {} inputs, but stdin can be read only once; name files for the others",
+         count);
+}
+
+std::vector<std::string> InputOptions::files() const {
+  std::vector<std::string> files = machines;
+  files.insert(files.end(), {trace, current});
+  return files;
+}
+
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
   command
       .add_option("TRACE", options.trace,
-                  "What ran: a .poise file, a folder or stem of vt files, a Charm++ dump, or a "
-                  "METIS graph")
+                  "What ran: a .poise file, a folder or stem of vt files, a Charm++ dump, a METIS "
+                  "graph, or - for stdin")
       ->required();
   command
       .add_option("-m,--machine", options.machines,
@@ -88,7 +102,10 @@ void allow_many_machines(CLI::App& command) {
 Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
   if (std::find(std::begin(kStarts), std::end(kStarts), options_.start) == std::end(kStarts))
     throw Error(unknown_name("start", options_.start, kStarts));
+  check_stdin(options_.files());
   trace_ = read_trace(options_.trace);
+  for (const std::string& assumed : trace_.assumed)
+    notes_.push_back(fmt::format("{}: {}", options_.trace, assumed));
   choose_phase();
   Phase& chosen = trace_.phases[phase_];
   for (std::size_t earlier = 0; earlier < phase_; ++earlier)

@@ -23,7 +23,12 @@ struct InputOptions {
   std::string start = "trace";         // or "round_robin", "blocked"
   std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first
   std::uint64_t seed = 0;
+
+  std::vector<std::string> files() const;  // all that are read
 };
+
+/// Throws Error when standard input is named for more than one of the files.
+void check_stdin(const std::vector<std::string>& files);
 
 /// Adds TRACE, --machine, --phase, --seed, --start and the file of the current placement, which is
 /// called `current_flag`.

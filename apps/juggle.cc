@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "apps/commands.h"
 #include "apps/output.h"
 #include "runtimes/juggle/balancer.h"
+#include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/report.h"
 
 #include "poise/base/error.h"
@@ -87,6 +89,19 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
+/// Says which of the cpus asked for are not there or not allowed, if some are.
+void note_unusable(const juggle::Options& options, const std::string& asked) {
+  const juggle::Cpus allowed = juggle::allowed_cpus();
+  const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed);
+  juggle::Cpus unusable;
+  std::set_difference(options.cpus.begin(), options.cpus.end(), usable.begin(), usable.end(),
+                      std::back_inserter(unusable));
+  if (!unusable.empty() && !usable.empty())
+    options.on_note(
+        fmt::format("--cpus {}: {} cannot be used here (absent or not allowed); using {}", asked,
+                    juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
+}
+
 juggle::Options options_from(const Options& options) {
   juggle::Options result;
   result.settings.policy = juggle_policy_named(options.policy);
@@ -111,6 +126,7 @@ juggle::Options options_from(const Options& options) {
       picture.show(tally);
     };
   result.on_note = [](std::string_view note) { fmt::print(stderr, "poise juggle: {}\n", note); };
+  note_unusable(result, options.cpus);
   return result;
 }
 

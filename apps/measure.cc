@@ -44,8 +44,7 @@ std::string figure(double value) { return fmt::format("{:.4g}", value); }
 
 Table::Row row_of(std::string what, const Spread& spread, const char* unit, std::string factor) {
   return {{std::move(what), fmt::format("{} {}", figure(spread.median), unit), figure(spread.low),
-           figure(spread.high), std::move(factor)},
-          ""};
+           figure(spread.high), std::move(factor)}};
 }
 
 /// Every pair of a few domains; of many, the nearest and the farthest.
@@ -92,9 +91,10 @@ std::string text_of(const Machine& machine) {
                                             : fmt::format("message {} to {}", pair.from, pair.to),
                                 pair.latency_ns, "ns",
                                 is_one_host ? "" : figure(pair.latency_ns.median / local_ns)));
-    table.rows.push_back({{"", fmt::format("fit {} ns", figure(pair.fit_latency_ns)), "", "",
-                           fmt::format("{} GB/s", figure(pair.fit_bytes_per_s * 1e-9))},
-                          ""});
+    table.rows.push_back({
+        {"", fmt::format("fit {} ns", figure(pair.fit_latency_ns)), "", "",
+         fmt::format("{} GB/s", figure(pair.fit_bytes_per_s * 1e-9))},
+    });
   }
   return render(table, terminal_width()) +
          "\nFactors are relative to one local memory read. They are the hardware's part: what a "

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
@@ -34,6 +35,16 @@ void check_writable(const std::string& path) {
   std::error_code ignored;  // a path that cannot be looked at fails when it is written
   if (std::filesystem::is_directory(path, ignored))
     fail("cannot write {}: it is a directory", path);
+}
+
+bool has_colours() {
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && value[0] != '\0';
+  };
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return ::isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") && !is_dumb;
 }
 
 std::size_t terminal_width() {

@@ -19,6 +19,9 @@ std::string reason(const std::exception& error);
 /// Throws Error when a file could not be written to path; asked before long work.
 void check_writable(const std::string& path);
 
+/// Whether stdout is a terminal that shows bold and colours: not with NO_COLOR, nor TERM=dumb.
+bool has_colours();
+
 /// Columns of the terminal on stdout; 0 when stdout is none, so nothing is cut.
 std::size_t terminal_width();
 

@@ -33,7 +33,7 @@ std::string text_of_plan(const Options& options, const Inputs& inputs, const Pro
   return heading_text(options.input, inputs.phase(), problem.machine) +
          fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", choice.text(),
                      seconds_text(decision.cpu_s), seconds_text(decision.wall_s)) +
-         before_and_after(before, after) +
+         before_and_after(before, after, has_sizes(problem.workload)) +
          fmt::format("{}\n{} phases with this decision: {}\n",
                      text_of(makespan_bounds(problem.machine, problem.workload, problem.current)),
                      options.every,
@@ -47,7 +47,7 @@ nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs
   json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
   json["decision_s"] = decision.cpu_s;
   json["decision_wall_s"] = decision.wall_s;
-  add_metrics(json, after);
+  add_metrics(json, after, has_sizes(problem.workload));
   json["bounds"] = json_of(makespan_bounds(problem.machine, problem.workload, problem.current));
   json["every"] = options.every;
   json["amortised_s"] = amortised_s(after, decision.cpu_s, options.every);

@@ -2,12 +2,33 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 
 #include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/output.h"
 
 #include "poise/base/error.h"
+
+namespace {
+
+/// What --help and --version print, to stdout like every result.
+void print_help(const CLI::App& app, const CLI::ParseError& request) {
+  std::ostringstream text, errors;
+  app.exit(request, text, errors);
+  poise::apps::print(text.str());
+}
+
+void run(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw;
+    print_help(app, error);
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
@@ -29,12 +50,14 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help tells more, with an example.");
   try {
-    app.parse(argc, argv);
+    run(app, argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
     fmt::print(stderr, "poise: {}\n", poise::apps::usage_error(app, error));
     return 2;
+  } catch (const poise::SystemError& error) {
+    fmt::print(stderr, "poise: failed: {}\n", error.what());
+    return 1;
   } catch (const poise::Error& error) {
     fmt::print(stderr, "poise: {}\n", error.what());
     return 2;

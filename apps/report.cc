@@ -1,5 +1,6 @@
 #include "apps/report.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,8 @@
 #include "apps/table.h"
 
 namespace poise::apps {
+
+using Json = nlohmann::ordered_json;
 
 std::uint64_t num_messages(const Workload& workload) {
   std::uint64_t count = 0;
@@ -24,7 +27,16 @@ nlohmann::ordered_json json_of_problem(const InputOptions& options, const Phase&
           {"places", machine.num_places()}};
 }
 
-void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics) {
+bool has_sizes(const Workload& workload) {
+  return std::any_of(workload.tasks.begin(), workload.tasks.end(),
+                     [](const Task& task) { return task.bytes > 0; });
+}
+
+bool knows_migrations(const Metrics& metrics, bool has_sizes) {
+  return has_sizes || metrics.migrations == 0;
+}
+
+void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_sizes) {
   json["iteration_s"] = metrics.iteration_s;
   json["makespan_s"] = metrics.makespan_s;
   json["makespan_bound_s"] = metrics.makespan_bound_s;
@@ -35,8 +47,9 @@ void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics) {
   json["internode_bytes"] = metrics.internode_bytes;
   json["nuco_messages"] = metrics.nuco_messages;
   json["migrations"] = metrics.migrations;
-  json["migrated_bytes"] = metrics.migrated_bytes;
-  json["migration_s"] = metrics.migration_s;
+  const bool is_known = knows_migrations(metrics, has_sizes);
+  json["migrated_bytes"] = is_known ? Json(metrics.migrated_bytes) : Json(nullptr);
+  json["migration_s"] = is_known ? Json(metrics.migration_s) : Json(nullptr);
 }
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds) {
@@ -61,18 +74,18 @@ std::string heading_text(const InputOptions& options, const Phase& phase, const 
 
 std::string text_of(const MakespanBounds& bounds) {
   return fmt::format(
-      "no placement has a makespan below {} (average {}, largest task {}, pigeonhole {}, pinned "
-      "{})",
+      "no placement has a makespan below {}\n"
+      "  (average {}, largest task {}, pigeonhole {}, pinned {})",
       seconds_text(bounds.largest_s()), seconds_text(bounds.average_s),
       seconds_text(bounds.largest_task_s), seconds_text(bounds.pigeonhole_s),
       seconds_text(bounds.pinned_s));
 }
 
-std::string before_and_after(const Metrics& before, const Metrics& after) {
+std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes) {
   Table table{{"", "before", "after", "change"}, {}};
   const auto add = [&table](const char* name, double old_value, double new_value, auto&& text) {
     table.rows.push_back(
-        {{name, text(old_value), text(new_value), change_text(new_value, old_value)}, ""});
+        {{name, text(old_value), text(new_value), change_text(new_value, old_value)}});
   };
   add("iteration", before.iteration_s, after.iteration_s, seconds_text);
   add("makespan", before.makespan_s, after.makespan_s, seconds_text);
@@ -84,9 +97,12 @@ std::string before_and_after(const Metrics& before, const Metrics& after) {
   add("inter-node bytes", static_cast<double>(before.internode_bytes),
       static_cast<double>(after.internode_bytes), bytes);
   add("NUCO messages", before.nuco_messages, after.nuco_messages, digits);
-  return render(table, 0) + fmt::format("migrations: {}, {}, {}\n", count_text(after.migrations),
-                                        bytes_text(static_cast<double>(after.migrated_bytes)),
-                                        seconds_text(after.migration_s));
+  const std::string cost =
+      knows_migrations(after, has_sizes)
+          ? fmt::format("{}, {}", bytes_text(static_cast<double>(after.migrated_bytes)),
+                        seconds_text(after.migration_s))
+          : "tasks of unknown size";
+  return render(table, 0) + fmt::format("migrations: {}, {}\n", count_text(after.migrations), cost);
 }
 
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every) {

@@ -17,8 +17,14 @@ std::uint64_t num_messages(const Workload& workload);
 nlohmann::ordered_json json_of_problem(const InputOptions& options, const Phase& phase,
                                        const Machine& machine);
 
-/// Adds every metric under its name in metrics.h.
-void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics);
+/// Whether anything is known of what a migration sends: some task has a size.
+bool has_sizes(const Workload& workload);
+
+/// Whether migrations have a known cost: none do where tasks of unknown size move.
+bool knows_migrations(const Metrics& metrics, bool has_sizes);
+
+/// Adds every metric under its name in metrics.h; what is not known is null.
+void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_sizes);
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);
 
@@ -32,7 +38,7 @@ std::string heading_text(const InputOptions& options, const Phase& phase, const 
 std::string text_of(const MakespanBounds& bounds);
 
 /// Two placements side by side, one metric a line.
-std::string before_and_after(const Metrics& before, const Metrics& after);
+std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
 /// `every` phases and one decision: every * iteration + migration + decision.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "apps/command_line.h"
@@ -67,26 +68,18 @@ std::vector<Choice> choices_of(const std::string& text) {
   return choices;
 }
 
-/// A column of figures: its heading, its value and the unit all rows share.
-struct Column {
-  std::string heading;
-  std::function<double(const Replay&)> value;
-  Unit (*unit)(double largest) = nullptr;
-};
+/// Whether what the migrations cost is known: not where tasks of unknown size moved.
+bool knows_migrations(const Simulation& simulation, const Replay& replay) {
+  return simulation.has_sizes || replay.migrations == 0;
+}
 
-void add_column(Table& table, const Simulation& simulation, const Column& column) {
-  std::vector<double> values;
+void add_column(Table& table, const Simulation& simulation, const char* heading,
+                const std::function<std::optional<double>(const Replay&)>& value,
+                Unit (*unit)(double) = nullptr) {
+  Figures figures{heading, {}, unit};
   for (const auto& row : simulation.rows)
-    if (row.error.empty()) values.push_back(column.value(row.replay));
-  const double largest = *std::max_element(values.begin(), values.end());
-  const Unit unit = column.unit ? column.unit(largest) : Unit{" ", 1};
-  for (double& value : values) value /= unit.value;
-  const int decimals = decimals_for(values);
-  table.headings.push_back(fmt::format("{}\n{}", column.heading, unit.name));
-  auto value = values.begin();
-  for (std::size_t r = 0; r < simulation.rows.size(); ++r)
-    if (simulation.rows[r].error.empty())
-      table.rows[r].cells.push_back(fmt::format("{:.{}f}", *value++, decimals));
+    if (row.error.empty()) figures.values.push_back(value(row.replay));
+  add_figures(table, figures);
 }
 
 void add_changes(Table& table, const Simulation& simulation) {
@@ -101,23 +94,33 @@ void add_changes(Table& table, const Simulation& simulation) {
 
 Table table_of(const Simulation& simulation) {
   Table table{{"strategy\n "}, {}};
-  for (std::size_t r = 0; r < simulation.rows.size(); ++r)
-    table.rows.push_back({{(r == simulation.best ? "* " : "  ") + simulation.rows[r].strategy},
-                          simulation.rows[r].error});
+  for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
+    const bool is_best = r == simulation.best;
+    table.rows.push_back({{(is_best ? "* " : "  ") + simulation.rows[r].strategy},
+                          simulation.rows[r].error,
+                          is_best});
+  }
   const auto number = [](auto member) {
     return [member](const Replay& replay) { return static_cast<double>(replay.*member); };
   };
-  add_column(table, simulation, {"total", number(&Replay::total_s), time_unit});
+  const auto migration_cost = [&](auto member) {
+    return [&, member](const Replay& replay) {
+      return knows_migrations(simulation, replay)
+                 ? std::optional(static_cast<double>(replay.*member))
+                 : std::nullopt;
+    };
+  };
+  add_column(table, simulation, "total", number(&Replay::total_s), time_unit);
   add_changes(table, simulation);
-  add_column(table, simulation,
-             {"efficiency", [&](const Replay& replay) { return efficiency(simulation, replay); }});
-  add_column(table, simulation, {"iterations", number(&Replay::iteration_s), time_unit});
-  add_column(table, simulation, {"moving", number(&Replay::migration_s), time_unit});
-  add_column(table, simulation, {"deciding", number(&Replay::decision_s), time_unit});
-  add_column(table, simulation, {"moved\ntasks", number(&Replay::migrations)});
-  add_column(table, simulation, {"moved", number(&Replay::migrated_bytes), byte_unit});
+  add_column(table, simulation, "efficiency",
+             [&](const Replay& replay) { return efficiency(simulation, replay); });
+  add_column(table, simulation, "iterations", number(&Replay::iteration_s), time_unit);
+  add_column(table, simulation, "moving", migration_cost(&Replay::migration_s), time_unit);
+  add_column(table, simulation, "deciding", number(&Replay::decision_s), time_unit);
+  add_column(table, simulation, "moved\ntasks", number(&Replay::migrations));
+  add_column(table, simulation, "moved", migration_cost(&Replay::migrated_bytes), byte_unit);
   if (simulation.plan.overlap)
-    add_column(table, simulation, {"over-\nlapped", number(&Replay::overlapped_s), time_unit});
+    add_column(table, simulation, "over-\nlapped", number(&Replay::overlapped_s), time_unit);
   return table;
 }
 
@@ -128,7 +131,8 @@ std::string plan_text(const ReplayPlan& plan) {
 
 std::string text_of(const Simulation& simulation) {
   const auto& best = simulation.rows[simulation.best];
-  return plan_text(simulation.plan) + "\n\n" + render(table_of(simulation), terminal_width()) +
+  return plan_text(simulation.plan) + "\n\n" +
+         render(table_of(simulation), terminal_width(), has_colours()) +
          fmt::format("\niterations at least {} in all\n* best: {} takes {}, {} without balancing\n",
                      seconds_text(simulation.total_bound_s), best.strategy,
                      seconds_text(best.replay.total_s),
@@ -160,15 +164,16 @@ Json series_of(const Replay& replay, bool has_overlap) {
 Json json_of(const Simulation::Row& row, const Simulation& simulation) {
   if (!row.error.empty()) return {{"strategy", row.strategy}, {"error", row.error}};
   const Replay& replay = row.replay;
+  const bool knows_cost = knows_migrations(simulation, replay);
   const bool is_balanced = &row != &simulation.rows.front();
   Json json{{"strategy", is_balanced ? Json(row.strategy) : Json(nullptr)},
             {"total_s", replay.total_s},
             {"iteration_s", replay.iteration_s},
-            {"migration_s", replay.migration_s},
+            {"migration_s", knows_cost ? Json(replay.migration_s) : Json(nullptr)},
             {"decision_s", replay.decision_s},
             {"decisions", replay.decisions},
             {"migrations", replay.migrations},
-            {"migrated_bytes", replay.migrated_bytes},
+            {"migrated_bytes", knows_cost ? Json(replay.migrated_bytes) : Json(nullptr)},
             {"efficiency", efficiency(simulation, replay)},
             {"speed_up", replay.total_s > 0 ? simulation.unbalanced().total_s / replay.total_s : 1},
             {"best", &row == &simulation.rows[simulation.best]}};
@@ -221,7 +226,8 @@ void simulate(const Options& options) {
   Inputs inputs(options.input);
   const Replayer replayer = replayer_of(inputs, plan);
   const std::string heading = heading_text(options.input, inputs.phase(), replayer.machine());
-  const Simulation simulation = simulate_all(replayer, choices, cost);
+  Simulation simulation = simulate_all(replayer, choices, cost);
+  simulation.has_sizes = has_sizes(inputs.phase().workload);
   if (!options.html.empty())
     write_file(options.html, simulate_page(simulation, trace_text(options.input, inputs.phase()) +
                                                            "; " + plan_text(plan)));

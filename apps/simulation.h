@@ -20,6 +20,7 @@ struct Simulation {
   ReplayPlan plan;
   std::vector<double> bound_s;  // per step
   double total_bound_s = 0, total_average_s = 0;
+  bool has_sizes = true;  // else nothing is known of what migrations cost
   std::vector<Row> rows;  // the first: no balancing
   std::size_t best = 0;   // the row with the least total
 

@@ -1,6 +1,7 @@
 #include "apps/table.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string_view>
 
 #include "poise/base/text.h"
@@ -61,20 +62,92 @@ void append_headings(const Table& table, const std::vector<std::size_t>& columns
   }
 }
 
+/// The words of a remark from column `indent` on; lines end before column `width`, if that is not
+/// 0.
+void append_remark(std::string_view remark, std::size_t indent, std::size_t width,
+                   std::string& text) {
+  std::size_t column = indent;
+  for (const std::string_view word : split(remark, ' ')) {
+    if (width > 0 && column + 1 + width_of(word) > width && column > indent) {
+      end_line(text);
+      text.append(indent, ' ');
+      column = indent;
+    }
+    text.append(column == indent ? kGap : 1, ' ').append(word);
+    column += (column == indent ? kGap : 1) + width_of(word);
+  }
+}
+
+/// How a block is drawn.
+struct Style {
+  std::size_t width;  // of the terminal; 0: not known
+  bool is_bold;       // the best row
+};
+
 void append_block(const Table& table, const std::vector<std::size_t>& columns,
-                  const std::vector<std::size_t>& widths, std::string& text) {
+                  const std::vector<std::size_t>& widths, const Style& style, std::string& text) {
   append_headings(table, columns, widths, text);
   for (const Table::Row& row : table.rows) {
+    std::string line;
     for (const std::size_t c : columns)
-      if (c < row.cells.size()) append_cell(text, row.cells[c], widths[c], c == 0);
-    if (!row.remark.empty()) text.append(kGap, ' ').append(row.remark);
-    end_line(text);
+      if (c < row.cells.size()) append_cell(line, row.cells[c], widths[c], c == 0);
+    if (!row.remark.empty()) append_remark(row.remark, widths[0], style.width, line);
+    end_line(line);
+    if (row.is_best && style.is_bold)
+      text += fmt::format("\x1b[1m{}\x1b[0m\n", line.substr(0, line.size() - 1));
+    else
+      text += line;
   }
+}
+
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  text.erase(std::min(text.find_last_not_of(' ') + 1, text.size()));
+  return text;
 }
 
 }  // namespace
 
-std::string render(const Table& table, std::size_t width) {
+void add_figures(Table& table, const Figures& figures) {
+  std::vector<double> known;
+  for (const auto& value : figures.values)
+    if (value) known.push_back(*value);
+  const double largest = known.empty() ? 0 : *std::max_element(known.begin(), known.end());
+  if (largest <= 0 && known.size() == figures.values.size()) return;
+  const Unit unit = figures.unit ? figures.unit(largest) : Unit{" ", 1};
+  for (double& value : known) value /= unit.value;
+  const int decimals = decimals_for(known);
+  table.headings.push_back(fmt::format("{}\n{}", figures.heading, unit.name));
+  auto value = figures.values.begin();
+  for (Table::Row& row : table.rows) {
+    if (!row.remark.empty()) continue;
+    row.cells.push_back(*value ? fmt::format("{:.{}f}", **value / unit.value, decimals)
+                               : "unknown");
+    ++value;
+  }
+}
+
+std::string markdown(const Table& table) {
+  std::string text;
+  const auto append_line = [&](const auto& cells) {
+    text += "|";
+    for (const std::string& cell : cells) text += fmt::format(" {} |", on_one_line(cell));
+    text += "\n";
+  };
+  append_line(table.headings);
+  text += "|---|";
+  for (std::size_t c = 1; c < table.headings.size(); ++c) text += "---:|";
+  text += "\n";
+  for (const Table::Row& row : table.rows) {
+    std::vector<std::string> cells = row.cells;
+    if (!row.remark.empty()) cells.push_back(row.remark);
+    cells.resize(table.headings.size());
+    append_line(cells);
+  }
+  return text;
+}
+
+std::string render(const Table& table, std::size_t width, bool is_bold) {
   const std::vector<std::size_t> widths = column_widths(table);
   std::string text;
   std::size_t next = 1;
@@ -87,7 +160,7 @@ std::string render(const Table& table, std::size_t width) {
       columns.push_back(next);
     }
     if (!text.empty()) text += '\n';
-    append_block(table, columns, widths, text);
+    append_block(table, columns, widths, {width, is_bold}, text);
   }
   return text;
 }

@@ -22,7 +22,7 @@
 #include "faces/chameleon/task.h"
 #include "faces/chameleon/tool.h"
 #include "runtimes/tasks/context.h"
-#include "runtimes/tasks/end_job.h"
+#include "runtimes/tasks/start/end_job.h"
 
 #include "poise/base/error.h"
 

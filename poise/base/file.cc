@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// Owns a file descriptor for the length of a function.
+/// Closes a file descriptor at the end of a scope.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -46,21 +46,43 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/// A full disk or a broken one is no fault of the input; any other reason is: the path is wrong.
+[[noreturn]] void fail_to_write(const std::string& path, int error) {
+  const std::string text = fmt::format("cannot write {}: {}", path, std::strerror(error));
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO) throw SystemError(text);
+  throw Error(text);
+}
+
 void write_in_place(const std::string& path, std::string_view bytes) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0 || !write_all(file.get(), bytes))
-    fail("cannot write {}: {}", path, std::strerror(errno));
+  if (file.get() < 0 || !write_all(file.get(), bytes)) fail_to_write(path, errno);
+}
+
+std::string read_all(int fd, const std::string& path) {
+  struct stat status {};
+  if (fd < 0 || ::fstat(fd, &status) != 0) fail("cannot read {}: {}", path, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail("cannot read {}: it is a directory", path);
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(status.st_size));
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot read {}: {}", path, std::strerror(errno));
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
 }
 
 }  // namespace
 
 void write_file(const std::string& path, std::string_view bytes) {
-  // A device or a pipe (/dev/stdout) cannot be renamed over.
+  // A device or a pipe (/dev/stdout) cannot be replaced by rename(), so it is written directly.
   if (is_special(path)) return write_in_place(path, bytes);
 
   std::string temporary = path + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) fail("cannot write {}: {}", path, std::strerror(errno));
+  if (file.get() < 0) fail_to_write(path, errno);
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool done = write_all(file.get(), bytes) && ::fchmod(file.get(), 0666 & ~mask) == 0 &&
@@ -68,26 +90,12 @@ void write_file(const std::string& path, std::string_view bytes) {
   if (done) return;
   const int error = errno;
   ::unlink(temporary.c_str());
-  fail("cannot write {}: {}", path, std::strerror(error));
+  fail_to_write(path, error);
 }
 
 std::string read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
-    fail("cannot read {}: {}", path, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) fail("cannot read {}: it is a directory", path);
-
-  std::string bytes;
-  bytes.reserve(static_cast<std::size_t>(status.st_size));
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot read {}: {}", path, std::strerror(errno));
-    if (count == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(count));
-  }
+  if (path == kStdin) return read_all(STDIN_FILENO, path);
+  return read_all(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get(), path);
 }
 
 }  // namespace poise

@@ -11,13 +11,16 @@ namespace poise {
 
 namespace {
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Characters to insert, remove or replace; upper and lower case are the same.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = row[0]++;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      const std::size_t substituted = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
     }
@@ -61,7 +64,8 @@ std::optional<double> parse_duration_s(std::string_view text) {
     std::string_view name;
     double per_s;
   };
-  constexpr Unit kUnits[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" ends them all
+  constexpr Unit kUnits[] = {
+      {"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" last: it ends all the others
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));

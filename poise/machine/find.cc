@@ -34,11 +34,12 @@ Machine read_machine_file(const std::string& path) {
   const std::string bytes = read_file(path);
   const auto first = std::find_if_not(bytes.begin(), bytes.end(),
                                       [](unsigned char c) { return std::isspace(c) != 0; });
-  if (first != bytes.end() && *first == '<') return machine_from_hwloc_xml(bytes, path);
+  if (first == bytes.end()) fail("{}: it is empty", path);
+  if (*first == '<') return machine_from_hwloc_xml(bytes, path);
   return machine_from_json(bytes, path);
 }
 
-/// A word "pu:…" or a bracket tells hwloc's synthetic text from ours.
+/// A word "pu:..." or a bracket means hwloc's synthetic text.
 bool is_synthetic(std::string_view text) {
   if (text.find_first_of("[(") != text.npos) return true;
   for (const std::string_view word : split(text, ' '))
@@ -58,7 +59,7 @@ Machine named_machine(std::string_view name) {
        unknown_name("machine", name, known));
 }
 
-/// Of what stays the same between reboots: not the memory, whose size varies on virtual machines.
+/// Hashes only what stays the same between reboots; memory sizes vary on virtual machines.
 std::uint64_t topology_hash(const Machine& machine) {
   MachineParts parts = machine.parts();
   parts.facts.memory_bytes.clear();
@@ -73,11 +74,11 @@ std::uint64_t topology_hash(const Machine& machine) {
 Machine find_machine(std::string_view argument) {
   const std::string text(argument);
   if (text == "live") return live_machine();
-  const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml");
+  const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml") || text == kStdin;
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
   if (text.find(':') != text.npos) return machine_from_text(text);
-  if (text.find('/') != text.npos) return read_machine_file(text);  // which says what is wrong
+  if (text.find('/') != text.npos) return read_machine_file(text);  // reports what is wrong
   return named_machine(text);
 }
 
@@ -87,7 +88,7 @@ Machine live_machine() {
   if (path.empty() || !is_file(path)) return discovered;
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
-    fail("{}: it is not of this machine; measure again with \"poise measure\"", path);
+    fail("{}: it was measured on another machine; measure again with \"poise measure\"", path);
   return stored;
 }
 

@@ -18,12 +18,10 @@ struct Target {
   double gain;
 };
 
-/// Sums of gains that differ by less than this part of them differ by rounding.
-inline constexpr double kRounding = 1e-12;
-
 struct ClimbLimits {
   std::size_t patience;            // moves without a new best after which a climb ends
   Vertex max_degree = ~Vertex{0};  // a moved vertex's neighbours of higher degree keep their gains
+  double rounding = 0;             // a new best must exceed the old one by this fraction
 };
 
 /// Moves vertices by greatest gain, good or bad, each at most once, then undoes moves back to the
@@ -63,7 +61,7 @@ bool climb(const Graph& graph, Parts& parts, const Limits& limits_for) {
     moves.emplace_back(v, parts.part_of(v));
     parts.move(v, target->part);
     gained += target->gain;
-    if (gained > best * (1 + kRounding)) best = gained, best_length = moves.size();
+    if (gained > best * (1 + limits.rounding)) best = gained, best_length = moves.size();
     for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
       if (graph.degree(graph.to[e]) <= limits.max_degree) offer(graph.to[e]);
   }

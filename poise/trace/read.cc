@@ -1,4 +1,4 @@
-// Tells the forms of a trace apart and calls the right reader.
+// Recognises the format of a trace and calls its reader.
 #include <algorithm>
 #include <filesystem>
 
@@ -23,9 +23,9 @@ constexpr TraceFormat kFormats[] = {
     {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
 };
 
-/// The form of a single file, by how it begins.
+/// The format of a single file, by its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
-  if (bytes.starts_with(native::kMagic)) return "native";
+  if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos &&
@@ -34,9 +34,16 @@ std::string_view format_of_content(std::string_view bytes) {
   return "vt";
 }
 
-Trace read_vt(const std::string& path) {
+/// A file with a name may be one of several ranks or of a series; a stream stands for itself.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  return path == kStdin || !std::filesystem::is_regular_file(path, error);
+}
+
+Trace read_vt(const std::string& path, const std::string& bytes) {
+  if (is_stream(path)) return vt::join({vt::parse_rank_file(path, 0, bytes)});
   std::vector<std::string> files = vt::find_rank_files(path);
-  if (files.empty()) files.push_back(path);  // of the only rank, whatever its name
+  if (files.empty()) files.push_back(path);  // the only rank, whatever the file's name
   return vt::read_files(files);
 }
 
@@ -45,9 +52,10 @@ Trace read_file_as(std::string_view format, const std::string& path, const std::
   if (format == "native")
     return native::read(path, bytes,
                         options.recover ? native::Reading::recover : native::Reading::whole);
+  if (format == "charm" && is_stream(path)) return charm::read_dump(path, bytes);
   if (format == "charm") return charm::read_series(charm::find_series(path));
   if (format == "metis") return metis::read_graph(path, bytes);
-  return read_vt(path);
+  return read_vt(path, bytes);
 }
 
 /// A folder, or the stem of several files.
@@ -60,14 +68,16 @@ Trace read_several(const std::string& path, std::string_view format) {
     const auto files = charm::find_series(path);
     if (!files.empty()) return charm::read_series(files);
   }
-  fail("{}: there is no such file, and neither {}.0.json nor {}.0", path, path, path);
+  fail("{}: no such file, and no {}.0.json or {}.0 either", path, path, path);
 }
 
 Trace read_any(const std::string& path, const ReadOptions& options) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
-  if (is_folder || !std::filesystem::exists(path, error)) return read_several(path, options.format);
+  const bool is_there = path == kStdin || std::filesystem::exists(path, error);
+  if (is_folder || !is_there) return read_several(path, options.format);
   const std::string bytes = read_file(path);
+  if (bytes.empty()) fail("{}: it is empty", path);
   return read_file_as(options.format.empty() ? format_of_content(bytes) : options.format, path,
                       bytes, options);
 }
@@ -96,7 +106,7 @@ void check(const Trace& trace) {
   std::optional<std::uint64_t> before;
   for (const Phase& phase : trace.phases) {
     if (before && phase.id <= *before)
-      fail("phase {} comes after phase {}; the numbers of phases grow", phase.id, *before);
+      fail("phase {} comes after phase {}; phase numbers must increase", phase.id, *before);
     before = phase.id;
     try {
       check(phase.workload, trace.num_places);

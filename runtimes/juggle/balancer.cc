@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -54,12 +53,10 @@ double clock_s(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-bool same_set(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b) != 0; }
-
 /// What the balancer knows of a thread beside its times.
 struct Kept {
   pid_t process = 0;
-  cpu_set_t own = {};                 // its affinity, as the program wants it
+  CpuSet own = {};                    // its affinity, as the program wants it
   std::optional<CpuId> cpu = {};      // where the balancer keeps it
   std::optional<CpuId> before = {};   // where it did before: children may still have inherited that
   double since_s = 0;                 // on cpu
@@ -73,26 +70,28 @@ class Balancer {
   void round();
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
+  void replace_guard();
   Tally finish();
 
  private:
   void warn_of_quota();
   void choose_progress();
   void refresh_cpus();
+  void start_anew();
   bool learn_speeds();
   void set_speeds(std::vector<double> speeds);
   std::vector<JugglePlace> places() const;
   void look();
   bool is_time_to_look();
   void meet(std::uint64_t key);
-  cpu_set_t own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const;
+  CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
   void refresh_own_affinities();
-  const Kept* former_self(const FoundThread& first, const cpu_set_t& seen) const;
+  const Kept* former_self(const FoundThread& first, const CpuSet& seen) const;
   void respect_own_choice(std::uint64_t key, Kept& kept);
   void respect_own_choices();
   void ask_first_threads();
   void read();
-  void add_bounds(const cpu_set_t& own, ThreadReading& reading) const;
+  void add_bounds(const CpuSet& own, ThreadReading& reading) const;
   void carry_out(const JuggleOrder& order);
   void release(std::uint64_t key);
   void forget(std::uint64_t key);
@@ -114,7 +113,7 @@ class Balancer {
   double looked_s_ = -kLookMostS, counted_s_ = 0, asked_own_s_ = 0, asked_quota_s_ = 0,
          round_s_ = 0;
   std::uint32_t team_size_ = 0;  // in the last round
-  cpu_set_t allowed_ = {};       // as last seen
+  CpuSet allowed_ = {};          // as last seen
   Cpus cpus_;
   std::vector<double> speeds_;  // of the cpus
   bool learns_;                 // these, for Linux does not tell that they differ
@@ -156,6 +155,8 @@ Balancer::Balancer(const Options& options, Guard& guard, const Program& program)
       speeds_(speeds_of(cpus_)),
       learns_(are_equal(speeds_)),
       team_(options.settings, places()) {
+  if (const std::string missing = missing_in_proc(); !missing.empty())
+    throw std::runtime_error(missing);
   allow_many_files();
   warn_of_quota();
   choose_progress();
@@ -198,8 +199,8 @@ void Balancer::note_once(const std::string& text) {
 
 /// Cpus come and go: with the cgroup's cpuset and with hotplug.
 void Balancer::refresh_cpus() {
-  cpu_set_t allowed;
-  if (get_affinity(0, allowed) && same_set(allowed, allowed_)) return;
+  CpuSet allowed;
+  if (get_affinity(0, allowed) && allowed == allowed_) return;
   allowed_ = allowed;
   Cpus cpus = usable_cpus(options_);
   if (cpus == cpus_) return;
@@ -211,6 +212,12 @@ void Balancer::refresh_cpus() {
   speeds_ = speeds_of(cpus_);
   learns_ = are_equal(speeds_);
   if (learns_) speeds_ = learned_.of(cpus_);
+  team_.set_places(places());
+}
+
+/// This process was stopped, and the guard has given every thread its own affinity back meanwhile.
+void Balancer::start_anew() {
+  for (auto& [key, kept] : kept_) release(key);
   team_.set_places(places());
 }
 
@@ -262,6 +269,10 @@ void Balancer::look() {
   for (const std::uint64_t key : changes.died) forget(key);
   if (finder_.is_full())
     note_once(fmt::format("more than {} threads: the rest is left alone", kMaxThreads));
+  if (finder_.lacks_files())
+    note_once(
+        "too few files may be open here (ulimit -n; a thread takes two): threads without are "
+        "not balanced");
   looked_s_ = now_s();
 }
 
@@ -285,8 +296,8 @@ bool Balancer::is_time_to_look() {
 
 /// A thread born to one that the balancer keeps on a cpu has inherited that cpu: it gets what its
 /// parent would have had.
-cpu_set_t Balancer::own_affinity_of(const FoundThread& thread, const cpu_set_t& seen) const {
-  const Cpus cpus = cpus_in(seen);
+CpuSet Balancer::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
+  const Cpus cpus = seen.cpus();
   if (cpus.size() != 1) return seen;
   const Kept* parent = nullptr;
   for (const auto& [key, kept] : kept_) {
@@ -301,10 +312,10 @@ cpu_set_t Balancer::own_affinity_of(const FoundThread& thread, const cpu_set_t& 
 
 void Balancer::meet(std::uint64_t key) {
   const FoundThread& thread = finder_.threads().at(key);
-  cpu_set_t seen;
+  CpuSet seen;
   if (!get_affinity(thread.id, seen)) return;
-  const cpu_set_t own = own_affinity_of(thread, seen);
-  if (!same_set(own, seen)) set_affinity(thread.id, own);
+  const CpuSet own = own_affinity_of(thread, seen);
+  if (own != seen) set_affinity(thread.id, own);
   Kept& kept = kept_[key];
   kept.process = thread.process;
   kept.own = own;
@@ -316,7 +327,7 @@ void Balancer::refresh_own_affinities() {
   asked_own_s_ = now_s();
   for (auto& [key, kept] : kept_) {
     const auto thread = finder_.threads().find(key);
-    cpu_set_t seen;
+    CpuSet seen;
     if (kept.cpu || thread == finder_.threads().end()) continue;
     if (!get_affinity(thread->second.id, seen)) continue;
     const Kept* const former = former_self(thread->second, seen);
@@ -329,8 +340,8 @@ void Balancer::refresh_own_affinities() {
 
 /// A thread that becomes another program takes the number of its process's first thread, and the
 /// cpu that it was kept on comes along; the number it had is gone. Null where that did not happen.
-const Kept* Balancer::former_self(const FoundThread& first, const cpu_set_t& seen) const {
-  const Cpus cpus = cpus_in(seen);
+const Kept* Balancer::former_self(const FoundThread& first, const CpuSet& seen) const {
+  const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;
   for (const auto& [key, kept] : kept_) {
     if (kept.process != first.process || key == first.key) continue;
@@ -345,12 +356,12 @@ const Kept* Balancer::former_self(const FoundThread& first, const cpu_set_t& see
 /// purpose, unless it may now use every cpu: then the kernel gave it other cpus.
 void Balancer::respect_own_choice(std::uint64_t key, Kept& kept) {
   const auto thread = finder_.threads().find(key);
-  cpu_set_t seen;
+  CpuSet seen;
   if (!kept.cpu || thread == finder_.threads().end() || !get_affinity(thread->second.id, seen))
     return;
-  if (CPU_COUNT(&seen) == 1 && CPU_ISSET(*kept.cpu, &seen)) return;
-  if (common_cpus(cpus_in(seen), cpus_) == cpus_ || former_self(thread->second, seen) != nullptr) {
-    set_affinity(thread->second.id, set_of({*kept.cpu}));
+  if (seen.count() == 1 && seen.has(*kept.cpu)) return;
+  if (common_cpus(seen.cpus(), cpus_) == cpus_ || former_self(thread->second, seen) != nullptr) {
+    set_affinity(thread->second.id, CpuSet({*kept.cpu}));
     return;
   }
   if (usable_cpus(options_) != cpus_) return;  // the kernel is at it: next round knows
@@ -403,11 +414,11 @@ void Balancer::read() {
 }
 
 /// What a thread's own affinity leaves of the cpus.
-void Balancer::add_bounds(const cpu_set_t& own, ThreadReading& reading) const {
+void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   PlaceId place = 0;
   std::size_t num_own = 0;
   for (PlaceId p = 0; p < cpus_.size(); ++p) {
-    if (!CPU_ISSET(cpus_[p], &own)) continue;
+    if (!own.has(cpus_[p])) continue;
     ++num_own;
     place = p;
   }
@@ -436,7 +447,7 @@ void Balancer::carry_out(const JuggleOrder& order) {
       !guard_.keep(order.key, {found.process, found.id, found.start_time, kept->second.own}))
     return;
   const CpuId cpu = cpus_[*order.place];
-  if (set_affinity(found.id, set_of({cpu}))) {
+  if (set_affinity(found.id, CpuSet({cpu}))) {
     end_stay(order.key, kept->second);
     kept->second.before = std::exchange(kept->second.cpu, cpu);
     kept->second.since_s = now_s();
@@ -444,15 +455,18 @@ void Balancer::carry_out(const JuggleOrder& order) {
     return;
   }
   if (errno == ESRCH) return;
+  const int error = errno;
   ++tally_.refusals;
+  if (error != EINVAL)
+    note_once(fmt::format("threads may not be moved here ({}): they are not balanced",
+                          std::strerror(error)));
   // A cpu that is gone is refused for now; one that is there, for good.
-  if (errno == EPERM || usable_cpus(options_) == cpus_) team_.leave_alone(order.key);
+  if (error != EINVAL || usable_cpus(options_) == cpus_) team_.leave_alone(order.key);
 }
 
 void Balancer::release(std::uint64_t key) {
   const auto kept = kept_.find(key);
-  if (const OwnAffinity* own = guard_.kept(key)) give_back(*own);
-  guard_.drop(key);
+  guard_.give_back(key);
   if (kept == kept_.end()) return;
   end_stay(key, kept->second);
   kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
@@ -474,7 +488,15 @@ void Balancer::end_stay(std::uint64_t key, Kept& kept) {
   tally_.stays.push_back({past->second.process, past->second.id, *kept.cpu, kept.since_s, now_s()});
 }
 
+void Balancer::replace_guard() {
+  guard_.restart();
+  finder_.do_not_follow(guard_.pid());
+}
+
 void Balancer::round() {
+  const Guard::Release release = guard_.release();
+  if (release == Guard::Release::under_way) return;  // this process was stopped; next time
+  if (release == Guard::Release::done) start_anew();
   const double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
   const double real_s = now_s() - std::exchange(round_s_, now_s());
   refresh_cpus();
@@ -575,61 +597,125 @@ timespec timespec_of(double wait_s) {
   return {static_cast<time_t>(whole_s), static_cast<long>((std::max(0.0, wait_s) - whole_s) * 1e9)};
 }
 
-/// Hands signals on; true when an attached balancer is told to leave.
-bool take_signals(int signals, const Program& program) {
-  signalfd_siginfo info;
-  bool leaves = false;
-  while (::read(signals, &info, sizeof info) == sizeof info) {
-    const auto signal = static_cast<int>(info.ssi_signo);
-    if (program.is_child()) {
-      program.hand_on(signal, info.ssi_code);
-    } else {
-      leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-    }
-    if (signal == SIGTSTP) ::raise(SIGSTOP);  // job control: the shell waits for this process
-  }
-  return leaves;
+/// What the balancer was woken for.
+struct Told {
+  bool somebody_ended = false;  // the program, the guard or an adopted child
+  bool leaves = false;          // an attached balancer is to leave its program
+  bool is_early = false;        // no balancing point is due yet
+};
+
+/// As the terminal stops a program that does nothing about it, so that a shell sees the same.
+void stop_self() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
-Outcome balance(Program& program, Guard& guard, const Descriptor& signals, const Options& options) {
-  if (auto ending = program.ended()) return {*ending, {}};
-  Balancer balancer(options, guard, program);
-  double due_s = clock_s(CLOCK_MONOTONIC), reap_s = due_s + kReapEveryS;
-  for (;;) {
-    pollfd ends[] = {{program.pidfd(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
-    const timespec wait = timespec_of(due_s - clock_s(CLOCK_MONOTONIC));
-    const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
-    if (num_ends < 0 && errno != EINTR) fail_at("wait");
-    const bool is_over = num_ends > 0 && ends[0].revents != 0;
-    if (num_ends > 0 && ends[1].revents != 0 && take_signals(signals.get(), program))
-      return {{}, balancer.finish()};
-    if (is_over || due_s >= reap_s) {
-      if (auto ending = program.ended()) return {*ending, balancer.finish()};
-      reap_s = due_s + kReapEveryS;
-    }
-    if (num_ends != 0 && clock_s(CLOCK_MONOTONIC) < due_s) {
-      balancer.count_early_wake_up();
+/// Hands signals on.
+Told take_signals(const Signals& signals, const Program& program) {
+  Told told;
+  while (const auto info = signals.next()) {
+    const auto signal = static_cast<int>(info->ssi_signo);
+    if (signal == SIGCHLD) {
+      told.somebody_ended = true;
       continue;
     }
-    balancer.round();
-    due_s = clock_s(CLOCK_MONOTONIC) + balancer.next_s();
+    if (program.is_child()) {
+      program.hand_on(signal, info->ssi_code);
+    } else {
+      told.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    }
+    if (signal == SIGTSTP) stop_self();
+  }
+  return told;
+}
+
+void say_not_balanced(const Options& options, const std::exception& reason) {
+  if (options.on_note)
+    options.on_note(fmt::format("the program runs, but is not balanced: {}", reason.what()));
+}
+
+/// A program and the balancer that it has for as long as it can be balanced.
+class Watch {
+ public:
+  Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
+      : program_(program), guard_(guard), signals_(signals), options_(options) {}
+
+  /// Balances until the program ends, or an attached balancer is told to leave it.
+  Outcome run();
+
+ private:
+  double now_s() const { return clock_s(CLOCK_MONOTONIC); }
+  /// What cannot be had must not cost the program: it runs on without a balancer.
+  template <typename Step>
+  void with_balancer(Step step);
+  void balance();
+  Told wait();
+  Tally finish() { return balancer_ ? balancer_->finish() : Tally{}; }
+
+  Program& program_;
+  Guard& guard_;
+  const Signals& signals_;
+  const Options& options_;
+  std::optional<Balancer> balancer_;
+  double due_s_ = now_s();  // for the next balancing point
+  double reap_s_ = 0;       // for the next look at children
+  bool is_unbalanced_ = false;
+};
+
+template <typename Step>
+void Watch::with_balancer(Step step) {
+  if (is_unbalanced_) return;
+  try {
+    if (!balancer_) balancer_.emplace(options_, guard_, program_);
+    step(*balancer_);
+  } catch (const std::exception& exception) {
+    if (!program_.is_child()) throw;
+    is_unbalanced_ = true;
+    guard_.give_all_back();
+    say_not_balanced(options_, exception);
   }
 }
 
-/// Signals come through a descriptor while this lives.
-struct Signals {
-  Signals() {
-    const sigset_t set = forwarded_signals();
-    if (::sigprocmask(SIG_BLOCK, &set, &before) != 0) fail_at("block signals");
-    descriptor = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (!descriptor) fail_at("watch signals");
+/// Sleeps until something is due, signals come, or an attached program ends.
+Told Watch::wait() {
+  double until_s = due_s_;
+  if (is_unbalanced_) until_s = reap_s_;
+  if (program_.pidfd() < 0 && !program_.is_child()) until_s = std::min(due_s_, reap_s_);
+  pollfd ends[] = {{signals_.descriptor(), POLLIN, 0}, {program_.pidfd(), POLLIN, 0}};
+  const timespec wait = timespec_of(until_s - now_s());
+  const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
+  if (num_ends < 0 && errno != EINTR) fail_at("wait");
+  Told told;
+  if (num_ends > 0 && ends[0].revents != 0) told = take_signals(signals_, program_);
+  if (num_ends > 0 && ends[1].revents != 0) told.somebody_ended = true;
+  told.is_early = num_ends != 0 && now_s() < due_s_;
+  return told;
+}
+
+void Watch::balance() {
+  with_balancer([](Balancer& balancer) { balancer.round(); });
+  if (balancer_) due_s_ = now_s() + balancer_->next_s();
+}
+
+Outcome Watch::run() {
+  for (Told told;; told = wait()) {
+    if (told.leaves) return {{}, finish()};
+    if (told.somebody_ended || now_s() >= reap_s_) {
+      if (auto ending = program_.ended()) return {*ending, finish()};
+      if (guard_.has_died()) with_balancer([](Balancer& balancer) { balancer.replace_guard(); });
+      reap_s_ = now_s() + kReapEveryS;
+    }
+    if (told.is_early) {
+      with_balancer([](Balancer& balancer) { balancer.count_early_wake_up(); });
+    } else {
+      balance();
+    }
   }
-  ~Signals() { ::sigprocmask(SIG_SETMASK, &before, nullptr); }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  sigset_t before = {};
-  Descriptor descriptor;
-};
+}
 
 void check(const Options& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
@@ -640,12 +726,22 @@ void check(const Options& options) {
 }  // namespace
 
 Outcome run_balanced(const std::vector<std::string>& command, const Options& options) {
-  check(options);
+  std::optional<Signals> signals;
+  std::optional<Guard> guard;
+  try {
+    check(options);
+    signals.emplace();
+    guard.emplace();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& reason) {
+    say_not_balanced(options, reason);
+    signals.reset();
+    return {become(command), {}};
+  }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children whose parents died stay in sight
-  const Signals signals;
-  Guard guard;
-  Program program = Program::start(command, signals.before);
-  return balance(program, guard, signals.descriptor, options);
+  Program program = Program::start(command, *signals);
+  return Watch(program, *guard, *signals, options).run();
 }
 
 Outcome attach_balanced(pid_t pid, const Options& options) {
@@ -653,7 +749,7 @@ Outcome attach_balanced(pid_t pid, const Options& options) {
   const Signals signals;
   Program program = Program::attach(pid);
   Guard guard;
-  return balance(program, guard, signals.descriptor, options);
+  return Watch(program, guard, signals, options).run();
 }
 
 }  // namespace poise::juggle

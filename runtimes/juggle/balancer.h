@@ -37,8 +37,9 @@ struct Outcome {
 };
 
 /// Runs the command under the balancer, until it ends. Signals to this process go to the command,
-/// and a guard process gives affinities back if this one is killed. Throws Error for cpus that are
-/// not allowed.
+/// and a guard process gives affinities back if this one is killed or stopped. Where something that
+/// balancing needs cannot be had the command runs alone, and on_note tells why. Throws Error for
+/// cpus that are not allowed.
 Outcome run_balanced(const std::vector<std::string>& command, const Options& options);
 
 /// Balances a process that runs, and its children, until it ends or a signal (INT, TERM, HUP, QUIT)

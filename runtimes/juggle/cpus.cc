@@ -1,6 +1,8 @@
 #include "runtimes/juggle/cpus.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -19,7 +21,8 @@ namespace poise::juggle {
 
 namespace {
 
-constexpr CpuId kNoCpu = CPU_SETSIZE;
+constexpr CpuId kNoCpu = kMaxCpus;
+constexpr std::size_t kMaxMaskBytes = kMaxCpus / 8;
 constexpr double kOneKind = 0.9;
 
 CpuId cpu_in(std::string_view text) {
@@ -73,7 +76,7 @@ Cpus parse_cpu_list(std::string_view text) {
     const CpuId last = ends.empty() ? kNoCpu : cpu_in(ends.back());
     if (ends.size() > 2 || first == kNoCpu || last == kNoCpu || first > last)
       fail("cpus \"{}\": \"{}\" is no cpu and no range; say them like 0-3,8 (below {})", text,
-           piece, CPU_SETSIZE);
+           piece, kMaxCpus);
     for (CpuId cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   if (cpus.empty()) fail("no cpus; say them like 0-3,8");
@@ -93,18 +96,46 @@ std::string cpu_list_text(const Cpus& cpus) {
   return text;
 }
 
-Cpus cpus_in(const cpu_set_t& set) {
+CpuSet::CpuSet(const Cpus& cpus) {
+  for (const CpuId cpu : cpus) {
+    const std::size_t word = cpu / kCpusPerWord;
+    if (word >= words_.size()) words_.resize(word + 1, 0);
+    words_[word] |= Word{1} << (cpu % kCpusPerWord);
+  }
+}
+
+CpuSet CpuSet::of_words(std::vector<Word> words) {
+  CpuSet set;
+  set.words_ = std::move(words);
+  return set;
+}
+
+bool CpuSet::has(CpuId cpu) const {
+  const std::size_t word = cpu / kCpusPerWord;
+  return word < words_.size() && ((words_[word] >> (cpu % kCpusPerWord)) & 1) != 0;
+}
+
+std::size_t CpuSet::count() const {
+  std::size_t count = 0;
+  for (const Word word : words_) count += static_cast<std::size_t>(std::popcount(word));
+  return count;
+}
+
+Cpus CpuSet::cpus() const {
   Cpus cpus;
-  for (CpuId cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  const auto end = static_cast<CpuId>(words_.size() * kCpusPerWord);
+  for (CpuId cpu = 0; cpu < end; ++cpu)
+    if (has(cpu)) cpus.push_back(cpu);
   return cpus;
 }
 
-cpu_set_t set_of(const Cpus& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const CpuId cpu : cpus) CPU_SET(cpu, &set);
-  return set;
+bool operator==(const CpuSet& a, const CpuSet& b) {
+  const auto word = [](const CpuSet& set, std::size_t i) {
+    return i < set.words_.size() ? set.words_[i] : 0;
+  };
+  for (std::size_t i = 0; i < std::max(a.words_.size(), b.words_.size()); ++i)
+    if (word(a, i) != word(b, i)) return false;
+  return true;
 }
 
 Cpus common_cpus(const Cpus& a, const Cpus& b) {
@@ -113,20 +144,36 @@ Cpus common_cpus(const Cpus& a, const Cpus& b) {
   return both;
 }
 
-bool get_affinity(pid_t thread, cpu_set_t& set) {
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(thread, sizeof set, &set) == 0;
+bool get_affinity(pid_t thread, CpuSet& set, AffinityCall call) {
+  static std::atomic<std::size_t> enough_bytes{sizeof(cpu_set_t)};
+  for (std::size_t bytes = enough_bytes;; bytes *= 2) {
+    std::vector<CpuSet::Word> words(bytes / sizeof(CpuSet::Word), 0);
+    if (call(thread, bytes, reinterpret_cast<cpu_set_t*>(words.data())) == 0) {
+      enough_bytes = bytes;
+      set = CpuSet::of_words(std::move(words));
+      return true;
+    }
+    if (errno != EINVAL || bytes >= kMaxMaskBytes) return false;
+  }
 }
 
-bool set_affinity(pid_t thread, const cpu_set_t& set) {
-  return ::sched_setaffinity(thread, sizeof set, &set) == 0;
+bool set_affinity(pid_t thread, const CpuSet& set) {
+  const auto words = set.words();
+  return ::sched_setaffinity(thread, words.size_bytes(),
+                             reinterpret_cast<const cpu_set_t*>(words.data())) == 0;
+}
+
+std::size_t affinity_words() {
+  CpuSet set;
+  return get_affinity(0, set) ? set.words().size() : CPU_SETSIZE / CpuSet::kCpusPerWord;
 }
 
 Cpus allowed_cpus() {
-  cpu_set_t set;
+  CpuSet set;
   if (!get_affinity(0, set))
-    throw std::runtime_error(fmt::format("cannot ask for the cpus: {}", std::strerror(errno)));
-  return cpus_in(set);
+    throw std::runtime_error(
+        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+  return set.cpus();
 }
 
 std::vector<DomainId> domains_of(const Cpus& cpus) {

@@ -18,20 +18,49 @@ using CpuId = std::uint32_t;
 /// The kernel's numbers of cpus, in rising order.
 using Cpus = std::vector<CpuId>;
 
-/// "0-3,8" as Linux writes it. Throws Error for another text, a falling range and for cpus from
-/// 1,024 on, which these sets do not hold.
+/// Lists of cpus end before this number, so that a wrong one costs little memory. Linux can be
+/// built for 8,192 cpus.
+constexpr CpuId kMaxCpus = 65'536;
+
+/// "0-3,8" as Linux writes it. Throws Error for another text, a falling range and cpus from
+/// kMaxCpus on.
 Cpus parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const Cpus& cpus);
 
-Cpus cpus_in(const cpu_set_t& set);
-cpu_set_t set_of(const Cpus& cpus);
+/// A mask of cpus as the kernel reads and writes it, of any size: a cpu_set_t ends at 1,024 cpus.
+class CpuSet {
+ public:
+  using Word = unsigned long;
+  static constexpr std::size_t kCpusPerWord = 8 * sizeof(Word);
+
+  CpuSet() = default;
+  explicit CpuSet(const Cpus& cpus);
+  static CpuSet of_words(std::vector<Word> words);
+
+  bool has(CpuId cpu) const;
+  std::size_t count() const;
+  Cpus cpus() const;
+  /// May end with zeros.
+  std::span<const Word> words() const { return words_; }
+  friend bool operator==(const CpuSet& a, const CpuSet& b);
+
+ private:
+  std::vector<Word> words_;
+};
 
 /// What both have.
 Cpus common_cpus(const Cpus& a, const Cpus& b);
 
-/// The cpus a thread may use (0: this one); false with errno when it cannot be asked.
-bool get_affinity(pid_t thread, cpu_set_t& set);
-bool set_affinity(pid_t thread, const cpu_set_t& set);
+/// sched_getaffinity; tests put a kernel of their own in its place.
+using AffinityCall = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask);
+
+/// The cpus a thread may use (0: this one); false with errno when it cannot be asked. The mask
+/// grows until the kernel's cpus fit.
+bool get_affinity(pid_t thread, CpuSet& set, AffinityCall call = ::sched_getaffinity);
+bool set_affinity(pid_t thread, const CpuSet& set);
+
+/// The size of the mask that the kernel fills.
+std::size_t affinity_words();
 
 /// The cpus this process may use now: what its cgroup allows and what is online.
 Cpus allowed_cpus();

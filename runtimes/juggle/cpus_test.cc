@@ -1,6 +1,8 @@
 #include "runtimes/juggle/cpus.h"
 
+#include <cerrno>
 #include <gmock/gmock.h>
+#include <vector>
 
 #include "poise/base/error.h"
 
@@ -18,13 +20,41 @@ TEST(Cpus, are_lists_as_linux_writes_them) {
 }
 
 TEST(Cpus, that_are_none_are_refused) {
-  for (const char* text : {"", "a", "3-1", "0-1-2", "-", "1,,2", "1024", "0-99999999", "1-"})
+  for (const char* text : {"", "a", "3-1", "0-1-2", "-", "1,,2", "65536", "0-99999999", "1-"})
     EXPECT_THROW(parse_cpu_list(text), Error) << text;
 }
 
 TEST(Cpus, go_into_sets_and_back) {
-  EXPECT_THAT(cpus_in(set_of({1, 63, 64, 1023})), ElementsAre(1, 63, 64, 1023));
+  const Cpus cpus = {1, 63, 64, 1023, 1024, 8191};
+  const CpuSet set(cpus);
+  EXPECT_EQ(set.cpus(), cpus);
+  EXPECT_EQ(set.count(), 6u);
+  EXPECT_TRUE(set.has(1024));
+  EXPECT_FALSE(set.has(1025));
+  EXPECT_FALSE(set.has(kMaxCpus));
+  EXPECT_EQ(CpuSet({2}), CpuSet::of_words({4, 0, 0})) << "zeros at the end count";
+  EXPECT_NE(CpuSet({2}), CpuSet({2, 200}));
   EXPECT_THAT(common_cpus({0, 2, 3}, {2, 3, 4}), ElementsAre(2, 3));
+}
+
+/// A kernel for 8,192 cpus that refuses shorter masks; the last cpu may be used.
+int affinity_of_8192_cpus(pid_t, std::size_t bytes, cpu_set_t* mask) {
+  errno = EINVAL;
+  if (bytes < 1024) return -1;
+  CPU_SET_S(8191, bytes, mask);
+  return 0;
+}
+
+int never(pid_t, std::size_t, cpu_set_t*) {
+  errno = EINVAL;
+  return -1;
+}
+
+TEST(Cpus, of_a_kernel_with_more_than_1024_are_asked_with_a_mask_that_grows) {
+  CpuSet set;
+  ASSERT_TRUE(get_affinity(0, set, affinity_of_8192_cpus));
+  EXPECT_THAT(set.cpus(), ElementsAre(8191));
+  EXPECT_FALSE(get_affinity(0, set, never)) << "it must give up";
 }
 
 TEST(Cpus, of_this_host_have_domains_and_speeds) {

@@ -1,27 +1,39 @@
 #include "runtimes/juggle/guard.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <optional>
+#include <poll.h>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtimes/juggle/cpus.h"
-
 namespace poise::juggle {
 
+/// Counts how often the guard process gave affinities back since the balancer was stopped.
+struct Guard::Shared {
+  std::atomic<std::uint32_t> releases;       // odd: under way; two more at each
+  std::atomic<std::uint32_t> releases_seen;  // by the balancer, which has gone on since
+};
+
+/// The guard may read while the balancer writes: what it has read counts if `turn` is as before.
 struct Guard::Slot {
-  std::atomic<bool> is_kept;  // set last, cleared first: the balancer may die in between
-  OwnAffinity own;
+  std::atomic<std::uint32_t> turn;  // odd: kept; one more at each change
+  pid_t process, thread;
+  std::uint64_t start_time;
 };
 
 namespace {
+
+constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are freed within twice this
 
 [[noreturn]] void fail_at(const char* step) {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
@@ -42,67 +54,136 @@ void become_quiet(int alive) {
     if (fd != alive) ::close(fd);
 }
 
+/// Sleeps until the other end of the pipe is closed, or for a while.
+bool is_closed(int pipe, int wait_ms) {
+  pollfd end{pipe, 0, 0};
+  return ::poll(&end, 1, wait_ms) > 0;
+}
+
 }  // namespace
 
 void give_back(const OwnAffinity& own) {
   if (start_time_of(own.process, own.thread) == own.start_time) set_affinity(own.thread, own.set);
 }
 
-Guard::Guard() {
-  void* const memory = ::mmap(nullptr, kMaxThreads * sizeof(Slot), PROT_READ | PROT_WRITE,
+Guard::Guard()
+    : words_per_mask_(affinity_words()),
+      bytes_(sizeof(Shared) + alignof(Slot) +
+             kMaxThreads * (sizeof(Slot) + words_per_mask_ * sizeof(CpuSet::Word))) {
+  void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) fail_at("share memory with the guard");
   slots_ = static_cast<Slot*>(memory);
+  masks_ = reinterpret_cast<CpuSet::Word*>(slots_ + kMaxThreads);
+  shared_ = reinterpret_cast<Shared*>(masks_ + kMaxThreads * words_per_mask_);
   for (std::uint32_t i = kMaxThreads; i-- > 0;) free_.push_back(i);
+  try {
+    start();
+  } catch (...) {
+    ::munmap(memory, bytes_);
+    throw;
+  }
+}
+
+void Guard::start() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_at("make a pipe");
   const Descriptor read_end(ends[0]);
   alive_ = Descriptor(ends[1]);
+  const pid_t balancer = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) fail_at("start the guard");
-  if (pid_ > 0) return;
-  become_quiet(ends[0]);
-  char none;
-  while (::read(ends[0], &none, 1) < 0 && errno == EINTR) {
+  if (pid_ == 0) watch(ends[0], balancer);
+}
+
+/// The life of the guard process.
+void Guard::watch(int balancer_lives, pid_t balancer) {
+  become_quiet(balancer_lives);
+  while (!is_closed(balancer_lives, kStopCheckMs)) {
+    const bool has_released = shared_->releases != shared_->releases_seen;
+    if (has_released || state_of(balancer) != 'T') continue;
+    ++shared_->releases;
+    give_all_kept_back();
+    ++shared_->releases;
   }
-  for (std::size_t i = 0; i < kMaxThreads; ++i)
-    if (slots_[i].is_kept.load(std::memory_order_acquire)) give_back(slots_[i].own);
+  give_all_kept_back();
   ::_exit(0);
 }
+
+/// For the guard process, which knows the shared memory alone.
+void Guard::give_all_kept_back() {
+  for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
+    const std::uint32_t turn = slots_[i].turn.load(std::memory_order_acquire);
+    if (turn % 2 == 0) continue;
+    const OwnAffinity own = affinity_in(i);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (slots_[i].turn.load(std::memory_order_relaxed) == turn) juggle::give_back(own);
+  }
+}
+
+OwnAffinity Guard::affinity_in(std::uint32_t slot) const {
+  const Slot& kept = slots_[slot];
+  const CpuSet::Word* const mask = mask_of(slot);
+  return {kept.process, kept.thread, kept.start_time,
+          CpuSet::of_words({mask, mask + words_per_mask_})};
+}
+
+CpuSet::Word* Guard::mask_of(std::uint32_t slot) const { return masks_ + slot * words_per_mask_; }
 
 Guard::~Guard() {
   give_all_back();
   alive_ = Descriptor();
   ::waitpid(pid_, nullptr, 0);
-  ::munmap(slots_, kMaxThreads * sizeof(Slot));
+  ::munmap(slots_, bytes_);
+}
+
+bool Guard::has_died() const { return ::waitpid(pid_, nullptr, WNOHANG) != 0; }
+
+void Guard::restart() {
+  if (shared_->releases % 2 != 0) ++shared_->releases;
+  start();
 }
 
 bool Guard::keep(std::uint64_t key, const OwnAffinity& own) {
-  if (free_.empty()) return false;
+  const auto words = own.set.words();
+  if (free_.empty() || words.size() > words_per_mask_) return false;
   const std::uint32_t i = free_.back();
   free_.pop_back();
   slot_of_[key] = i;
-  slots_[i].own = own;
-  slots_[i].is_kept.store(true, std::memory_order_release);
+  slots_[i].process = own.process;
+  slots_[i].thread = own.thread;
+  slots_[i].start_time = own.start_time;
+  std::fill_n(mask_of(i), words_per_mask_, 0);
+  std::copy(words.begin(), words.end(), mask_of(i));
+  slots_[i].turn.fetch_add(1, std::memory_order_release);
   return true;
 }
 
 void Guard::drop(std::uint64_t key) {
   const auto slot = slot_of_.find(key);
   if (slot == slot_of_.end()) return;
-  slots_[slot->second].is_kept.store(false, std::memory_order_release);
+  // Before another thread's affinity is written here.
+  slots_[slot->second].turn.fetch_add(1, std::memory_order_seq_cst);
   free_.push_back(slot->second);
   slot_of_.erase(slot);
 }
 
-const OwnAffinity* Guard::kept(std::uint64_t key) const {
-  const auto slot = slot_of_.find(key);
-  return slot == slot_of_.end() ? nullptr : &slots_[slot->second].own;
+void Guard::give_back(std::uint64_t key) {
+  if (const auto slot = slot_of_.find(key); slot != slot_of_.end())
+    juggle::give_back(affinity_in(slot->second));
+  drop(key);
 }
 
 void Guard::give_all_back() {
-  for (const auto& [key, slot] : slot_of_) give_back(slots_[slot].own);
-  while (!slot_of_.empty()) drop(slot_of_.begin()->first);
+  while (!slot_of_.empty()) give_back(slot_of_.begin()->first);
+}
+
+Guard::Release Guard::release() {
+  const std::uint32_t releases = shared_->releases;
+  if (releases == shared_->releases_seen) return Release::none;
+  if (releases % 2 != 0) return Release::under_way;
+  shared_->releases_seen = releases;
+  return Release::done;
 }
 
 }  // namespace poise::juggle

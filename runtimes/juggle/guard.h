@@ -1,15 +1,18 @@
-// The guard: a process that gives every thread its own affinity back when the balancer is killed.
+// The guard: a process that gives every thread its own affinity back when the balancer is killed or
+// stopped.
 //
-// What is to be given back lies in memory that both processes share. The guard sleeps on a pipe
-// whose other end only the balancer holds: the end of the balancer, however it comes, wakes it.
+// The affinities lie in memory that both processes share. The guard sleeps on a pipe whose other
+// end only the balancer holds, so that the end of the balancer wakes it, however it comes. Twice a
+// second it looks whether the balancer is stopped (SIGSTOP): threads then stay on their cpus for
+// good.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <sched.h>
 #include <sys/types.h>
 #include <vector>
 
+#include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/threads.h"
 
 namespace poise::juggle {
@@ -21,35 +24,55 @@ constexpr std::size_t kMaxThreads = 16384;
 struct OwnAffinity {
   pid_t process = 0, thread = 0;
   std::uint64_t start_time = 0;
-  cpu_set_t set = {};
+  CpuSet set = {};
 };
 
-/// Gives it back unless the thread is gone; the number of a dead thread may be another's by now.
+/// Sets it unless the thread is gone: its number may be another thread's by now, which the start
+/// time tells.
 void give_back(const OwnAffinity& own);
 
 class Guard {
  public:
   /// Starts the guard process. Throws when it cannot.
   Guard();
-  /// Gives back what is still kept, then ends the guard.
+  /// Gives back what is still kept, then ends the guard process.
   ~Guard();
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
   pid_t pid() const { return pid_; }
+  /// Whether the guard process has ended; somebody has killed it.
+  bool has_died() const;
+  /// Starts another guard process in place of a dead one. Throws when it cannot.
+  void restart();
 
   /// Keeps an affinity, before the thread is first touched. False when there is no room.
   bool keep(std::uint64_t key, const OwnAffinity& own);
-  /// The thread has got its affinity back, or is dead.
+  /// The program has set another affinity itself, or the thread is dead.
   void drop(std::uint64_t key);
   bool keeps(std::uint64_t key) const { return slot_of_.contains(key); }
-  /// Changes what is kept: the program has set another affinity itself.
-  const OwnAffinity* kept(std::uint64_t key) const;
+  void give_back(std::uint64_t key);
   void give_all_back();
 
+  /// What the guard process did while this one was stopped.
+  enum class Release : std::uint8_t { none, under_way, done };
+  /// `done` is told once: all threads have got their own affinities back. Nobody may be moved while
+  /// it is under way.
+  Release release();
+
  private:
+  struct Shared;
   struct Slot;
-  Slot* slots_ = nullptr;
+  void start();
+  [[noreturn]] void watch(int balancer_lives, pid_t balancer);
+  void give_all_kept_back();
+  OwnAffinity affinity_in(std::uint32_t slot) const;
+  CpuSet::Word* mask_of(std::uint32_t slot) const;
+
+  std::size_t words_per_mask_, bytes_;
+  Shared* shared_ = nullptr;
+  Slot* slots_ = nullptr;          // in shared memory, kMaxThreads of them
+  CpuSet::Word* masks_ = nullptr;  // in shared memory, words_per_mask_ for each slot
   std::vector<std::uint32_t> free_;
   std::map<std::uint64_t, std::uint32_t> slot_of_;
   Descriptor alive_;  // the end of the pipe that closes with this process

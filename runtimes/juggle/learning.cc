@@ -1,7 +1,6 @@
 #include "runtimes/juggle/learning.h"
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <pthread.h>
 
@@ -84,20 +83,21 @@ double computing_rate() {
 Visitor::Visitor() : thread_([this] { run(); }) {}
 
 Visitor::~Visitor() {
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  move(all);  // it ends soon, wherever there is room
+  move(CpuSet::of_words(
+      std::vector(affinity_words(), ~CpuSet::Word{0})));  // it ends soon, wherever there is room
   state_ = State::ends;
   state_.notify_one();
   thread_.join();
 }
 
-bool Visitor::move(const cpu_set_t& cpus) {
-  return ::pthread_setaffinity_np(thread_.native_handle(), sizeof cpus, &cpus) == 0;
+bool Visitor::move(const CpuSet& cpus) {
+  const auto words = cpus.words();
+  return ::pthread_setaffinity_np(thread_.native_handle(), words.size_bytes(),
+                                  reinterpret_cast<const cpu_set_t*>(words.data())) == 0;
 }
 
 bool Visitor::visit(CpuId cpu) {
-  if (state_ == State::asked || !move(set_of({cpu}))) return false;
+  if (state_ == State::asked || !move(CpuSet({cpu}))) return false;
   visit_ = {cpu, 0};
   state_ = State::asked;
   state_.notify_one();

@@ -73,7 +73,7 @@ class Visitor {
  private:
   enum class State : int { idle, asked, told, ends };  // of a size that the kernel can wait for
   void run();
-  bool move(const cpu_set_t& cpus);
+  bool move(const CpuSet& cpus);
 
   std::atomic<State> state_{State::idle};
   Visit visit_;

@@ -27,35 +27,70 @@ Descriptor pidfd_of(pid_t pid) {
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-/// In the child: becomes the command, or writes errno to the pipe.
-[[noreturn]] void become(const std::vector<std::string>& command, const sigset_t& mask, int said) {
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+bool is_readable(int descriptor) {
+  pollfd end{descriptor, POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
+/// Becomes the command, or returns errno.
+int failure_of(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::execvp(words[0], words.data());
-  const int error = errno;
+  return errno;
+}
+
+Ending ending_of_failure(const std::vector<std::string>& command, int error) {
+  return {.status = error == ENOENT ? kNotFound : kNotExecutable,
+          .text = fmt::format("cannot run \"{}\": {}", command[0], std::strerror(error))};
+}
+
+/// In the child: becomes the command, or writes errno to the pipe.
+[[noreturn]] void become_or_say(const std::vector<std::string>& command, const Signals& signals,
+                                int said) {
+  signals.restore();
+  const int error = failure_of(command);
   if (::write(said, &error, sizeof error) != sizeof error) ::_exit(kNotExecutable);
   ::_exit(error == ENOENT ? kNotFound : kNotExecutable);
 }
 
-bool is_over(int pidfd) {
-  pollfd end{pidfd, POLLIN, 0};
-  return ::poll(&end, 1, 0) > 0;
-}
-
 }  // namespace
 
-sigset_t forwarded_signals() {
+Signals::Signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal :
-       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGTSTP, SIGWINCH})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT,
+                           SIGTSTP, SIGWINCH, SIGCHLD})
     ::sigaddset(&set, signal);
-  return set;
+  descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!descriptor_) fail_at("watch signals");
+  if (::sigprocmask(SIG_BLOCK, &set, &mask_before_) != 0) fail_at("block signals");
+  // Where SIGCHLD is ignored the kernel forgets how a child has ended.
+  struct sigaction child {};
+  child.sa_handler = SIG_DFL;
+  child.sa_flags = SA_NOCLDSTOP;
+  ::sigaction(SIGCHLD, &child, &child_before_);
 }
 
-Program Program::start(const std::vector<std::string>& command, const sigset_t& mask) {
+Signals::~Signals() { restore(); }
+
+void Signals::restore() const {
+  ::sigaction(SIGCHLD, &child_before_, nullptr);
+  ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+std::optional<signalfd_siginfo> Signals::next() const {
+  signalfd_siginfo info;
+  return ::read(descriptor(), &info, sizeof info) == sizeof info ? std::optional(info)
+                                                                 : std::nullopt;
+}
+
+Ending become(const std::vector<std::string>& command) {
+  return ending_of_failure(command, failure_of(command));
+}
+
+Program Program::start(const std::vector<std::string>& command, const Signals& signals) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_at("make a pipe");
   const Descriptor said(ends[0]);
@@ -64,19 +99,15 @@ Program Program::start(const std::vector<std::string>& command, const sigset_t& 
   program.is_child_ = true;
   program.pid_ = ::fork();
   if (program.pid_ < 0) fail_at("start a process");
-  if (program.pid_ == 0) become(command, mask, say.get());
+  if (program.pid_ == 0) become_or_say(command, signals, say.get());
   say = Descriptor();
   int error = 0;
   ssize_t count;
   do count = ::read(said.get(), &error, sizeof error);
   while (count < 0 && errno == EINTR);
-  program.pidfd_ = pidfd_of(program.pid_);
-  if (!program.pidfd_) fail_at("watch a process");
   if (count == sizeof error) {
     ::waitpid(program.pid_, nullptr, 0);
-    program.ending_ =
-        Ending{.status = error == ENOENT ? kNotFound : kNotExecutable,
-               .text = fmt::format("cannot run \"{}\": {}", command[0], std::strerror(error))};
+    program.ending_ = ending_of_failure(command, error);
   }
   return program;
 }
@@ -86,7 +117,8 @@ Program Program::attach(pid_t pid) {
   program.pid_ = pid;
   program.pidfd_ = pidfd_of(pid);
   struct stat status {};
-  if (!program.pidfd_ || ::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0)
+  program.start_time_ = start_time_of(pid, pid);
+  if (!program.start_time_ || ::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0)
     fail("--attach {}: no such process; `pgrep -u $USER NAME` finds one", pid);
   if (status.st_uid != ::geteuid())
     fail("--attach {}: the process belongs to another user; attach as that user", pid);
@@ -98,7 +130,11 @@ Program Program::attach(pid_t pid) {
 
 std::optional<Ending> Program::ended() {
   if (ending_) return ending_;
-  if (!is_child_) return is_over(pidfd_.get()) ? std::optional<Ending>(Ending{}) : std::nullopt;
+  if (!is_child_) {
+    const bool is_over = pidfd_ ? is_readable(pidfd_.get())
+                                : state_of(pid_) == 'Z' || start_time_of(pid_, pid_) != start_time_;
+    return is_over ? std::optional<Ending>(Ending{}) : std::nullopt;
+  }
   int status = 0;
   for (pid_t dead; (dead = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     if (dead != pid_) continue;
@@ -109,7 +145,8 @@ std::optional<Ending> Program::ended() {
 }
 
 void Program::hand_on(int signal, int code) const {
-  if (!ending_ && code != SI_KERNEL) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, 0, 0);
+  // Until its end has been collected nobody else has its number.
+  if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }
 
 void end_like(const Ending& ending) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 #include <vector>
 
@@ -21,20 +23,44 @@ struct Ending {
   std::string text = {};
 };
 
-/// The signals that are handed on to the program, as a set; the balancer blocks them.
-sigset_t forwarded_signals();
+/// Signals to this process come through a descriptor while this lives: those that are handed on to
+/// the program, and SIGCHLD when a child has ended. Throws where that cannot be had.
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  /// Becomes readable when there is one.
+  int descriptor() const { return descriptor_.get(); }
+  /// The next one; nothing when there is none. Does not wait.
+  std::optional<signalfd_siginfo> next() const;
+  /// In a child: as it was before.
+  void restore() const;
+
+ private:
+  sigset_t mask_before_ = {};
+  struct sigaction child_before_ = {};
+  Descriptor descriptor_;
+};
+
+/// Becomes the command, in this process. Returns how it failed.
+Ending become(const std::vector<std::string>& command);
 
 /// A running program, or another that is followed.
 class Program {
  public:
-  /// Starts the command with the signal mask `mask`. Throws when no process can be made.
-  static Program start(const std::vector<std::string>& command, const sigset_t& mask);
+  /// Starts the command, to which signals go as they did before `signals`. Throws when no process
+  /// can be made.
+  static Program start(const std::vector<std::string>& command, const Signals& signals);
   /// Follows a process that runs. Throws Error when there is none or it is not the user's own.
   static Program attach(pid_t pid);
 
   pid_t pid() const { return pid_; }
   bool is_child() const { return is_child_; }
-  /// Becomes readable when the program ends.
+  /// Becomes readable when an attached program ends. -1 for a child, of which SIGCHLD tells, and
+  /// where the kernel has no such descriptor (before Linux 5.3, or refused): then ended() tells.
   int pidfd() const { return pidfd_.get(); }
 
   /// Collects the dead, adopted ones too, and tells how the program ended once it has. Of an
@@ -47,6 +73,7 @@ class Program {
  private:
   pid_t pid_ = -1;
   bool is_child_ = false;
+  std::optional<std::uint64_t> start_time_ = {};  // of an attached one
   Descriptor pidfd_;
   std::optional<Ending> ending_;
 };

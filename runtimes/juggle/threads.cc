@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -34,9 +36,14 @@ Descriptor open_to_read(int folder, const std::string& path) {
   return Descriptor(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-std::vector<pid_t> numbers_in_folder(int folder) {
+bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
+
+/// Nothing when no more files may be open.
+std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
-  DIR* stream = ::fdopendir(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) return is_out_of_files() ? std::nullopt : std::optional(numbers);
+  DIR* stream = ::fdopendir(copy);
   if (stream == nullptr) return numbers;
   while (const dirent* entry = ::readdir(stream))
     if (const auto number = parse_unsigned(entry->d_name))
@@ -92,6 +99,20 @@ std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) {
   const auto stat =
       read_short(open_to_read(AT_FDCWD, fmt::format("/proc/{}/task/{}/stat", process, thread)));
   return stat ? parse_start_time(*stat) : std::nullopt;
+}
+
+char state_of(pid_t process) {
+  const auto stat = read_short(open_to_read(AT_FDCWD, fmt::format("/proc/{}/stat", process)));
+  const std::size_t command_end = stat ? stat->rfind(')') : std::string::npos;
+  if (command_end == std::string::npos || command_end + 2 >= stat->size()) return 0;
+  return (*stat)[command_end + 2];
+}
+
+std::string missing_in_proc() {
+  for (const char* const path : {"/proc/thread-self/schedstat", "/proc/thread-self/stat"})
+    if (!open_to_read(AT_FDCWD, path))
+      return fmt::format("{} cannot be read: {}", path, std::strerror(errno));
+  return "";
 }
 
 std::optional<CpuTime> read_time(const FoundThread& thread) {
@@ -158,25 +179,31 @@ void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& chan
   for (const auto& [thread, key] : process.key_of)
     add_children(threads_.at(key).children, children);
   if (!process.has_all)
-    for (const pid_t thread : numbers_in_folder(process.task.get()))
+    for (const pid_t thread : numbers_in_folder(process.task.get()).value_or(std::vector<pid_t>()))
       if (!process.key_of.contains(thread))
         add_children(open_to_read(process.task.get(), fmt::format("{}/children", thread)),
                      children);
   if (process.key_of.empty()) processes_.erase(id);
 }
 
-/// Reads a process's folder of threads.
+/// Reads a process's folder of threads. Where no more files may be open those known stay known.
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
-  process.folder =
-      Descriptor(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  process.task =
-      Descriptor(::openat(process.folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+  const auto numbers = task || !is_out_of_files() ? numbers_in_folder(task.get()) : std::nullopt;
+  if (!numbers) {
+    lacks_files_ = true;
+    process.has_all = false;
+    return;
+  }
+  process.folder = std::move(folder);
+  process.task = std::move(task);
   struct stat status {};
   std::map<pid_t, std::uint64_t> gone = std::exchange(process.key_of, {});
   process.has_all = true;
   if (process.task && ::fstat(process.task.get(), &status) == 0 && status.st_uid == ::geteuid()) {
     process.num_links = status.st_nlink;
-    for (const pid_t thread : numbers_in_folder(process.task.get())) {
+    for (const pid_t thread : *numbers) {
       const auto known = gone.find(thread);
       if (known != gone.end() && read_time(threads_.at(known->second))) {
         process.key_of.insert(gone.extract(known));
@@ -197,6 +224,7 @@ void ThreadFinder::add_thread(pid_t process, pid_t id, Process& of, Changes& cha
   const int folder = of.task.get();
   Descriptor schedstat;
   if (start) schedstat = open_to_read(folder, fmt::format("{}/schedstat", id));
+  lacks_files_ |= !is_full_ && !schedstat && is_out_of_files();
   of.has_all &= static_cast<bool>(schedstat);
   if (!schedstat) return;
   const std::uint64_t key = next_key_++;

@@ -69,6 +69,10 @@ class ThreadFinder {
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
+  /// Whether a thread was left out since this process may open no more files.
+  bool lacks_files() const { return lacks_files_; }
+  /// Another child of the caller that is left out, in place of the one before.
+  void do_not_follow(pid_t process) { not_followed_ = process; }
   /// Whether a process that was found belongs, by now, to the user whom the balancer runs for.
   bool is_ours(pid_t process) const;
 
@@ -90,7 +94,7 @@ class ThreadFinder {
   pid_t not_followed_;
   Descriptor own_children_;  // with those adopted; none: these are not followed
   std::size_t max_threads_;
-  bool is_full_ = false;
+  bool is_full_ = false, lacks_files_ = false;
   std::uint64_t next_key_ = 1;
   std::map<pid_t, Process> processes_;
   std::map<std::uint64_t, FoundThread> threads_;
@@ -113,5 +117,12 @@ std::optional<CpuTime> read_time(const FoundThread& thread);
 
 /// The start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);
+
+/// The state of a process as /proc tells it: 'R' running, 'S' sleeping, 'T' stopped, …; 0 for none.
+char state_of(pid_t process);
+
+/// What of /proc is missing that threads are found and measured by, with the reason; empty when all
+/// is there.
+std::string missing_in_proc();
 
 }  // namespace poise::juggle

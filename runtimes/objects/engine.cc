@@ -16,7 +16,7 @@
 #include "runtimes/objects/step_offload.h"
 #include "runtimes/objects/tuning.h"
 #include "runtimes/objects/when_to_balance.h"
-#include "runtimes/tasks/end_job.h"
+#include "runtimes/tasks/start/end_job.h"
 
 #include "poise/placement/initial.h"
 

@@ -8,9 +8,9 @@
 namespace poise::objects {
 
 void Meter::enter_subphase(std::uint32_t subphase, LocalObjects& objects) {
-  if (subphase >= kMostSubphases)
+  if (subphase >= kMaxSubphases)
     fail("objects: subphase_of_step returned {} for step {}; subphases are 0 to {}", subphase,
-         run_.steps, kMostSubphases - 1);
+         run_.steps, kMaxSubphases - 1);
   subphase_ = subphase;
   num_subphases_ = std::max(num_subphases_, subphase_ + 1);
   for (LocalObject& object : objects) object.subphase_s.resize(num_subphases_);

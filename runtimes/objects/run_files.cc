@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtimes/objects/clock.h"
-#include "runtimes/tasks/end_job.h"
+#include "runtimes/tasks/start/end_job.h"
 
 #include "poise/base/error.h"
 

@@ -6,7 +6,7 @@
 
 #include "runtimes/archive/archive.h"
 #include "runtimes/objects/collectives.h"
-#include "runtimes/tasks/end_job.h"
+#include "runtimes/tasks/start/end_job.h"
 
 namespace poise::objects {
 

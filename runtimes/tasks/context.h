@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,12 +21,12 @@
 #include <utility>
 #include <vector>
 
-#include "runtimes/tasks/function.h"
-#include "runtimes/tasks/task.h"
-#include "runtimes/tasks/workplace.h"
+#include "runtimes/tasks/counters.h"
+#include "runtimes/tasks/policy.h"
+#include "runtimes/tasks/pool/task.h"
+#include "runtimes/tasks/start/function.h"
 
 #include "poise/base/error.h"
-#include "poise/online/lending.h"
 #include "poise/workload/annotations.h"
 
 namespace poise::tasks {
@@ -34,29 +35,6 @@ namespace poise::tasks {
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
-};
-
-/// What a task may know of itself.
-struct Self {
-  std::uint32_t home = 0;   // the rank that submitted it
-  bool replicated = false;  // other ranks have copies of it, or were to get some
-  const Annotations& annotations;
-};
-Self self_of(const Task& task);
-
-/// What a program decides itself instead of the setting `policy`. Called by one thread at a time,
-/// on the rank that lends. None of it may submit or wait; what it throws is said once, and the job
-/// goes on.
-struct Policy {
-  LendingPolicy decide = {};
-  // The load that other ranks' policies see of this rank; else the tasks it may lend.
-  std::function<double(const LendingView&)> load = {};
-  // Asked once in a wait on each rank that has tasks.
-  std::function<std::vector<Replication>(const LendingView&)> replicate = {};
-  // Told of each copy of a task, the one at home included, that another one was started instead of.
-  // Items whose data this copy had in the memory of its home come without.
-  std::function<void(std::span<const Item>, const Self&)> cancelled = {};
-  bool sees_queue = false;  // costs time with every decision, in proportion to the queue
 };
 
 struct Options {

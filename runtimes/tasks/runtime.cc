@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
-#include "runtimes/tasks/agreement.h"
-#include "runtimes/tasks/backoff.h"
-#include "runtimes/tasks/bytes.h"
-#include "runtimes/tasks/clock.h"
-#include "runtimes/tasks/collective.h"
-#include "runtimes/tasks/neighbours.h"
-#include "runtimes/tasks/start.h"
+#include "runtimes/tasks/start/collective_checks.h"
+#include "runtimes/tasks/start/start.h"
 #include "runtimes/tasks/summary.h"
+#include "runtimes/tasks/transport/backoff.h"
+#include "runtimes/tasks/transport/bytes.h"
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/transport/locality.h"
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -27,16 +27,16 @@ namespace {
 
 // Of a busy rank's time, for looks that may be in vain; of the time for which there are tasks,
 // between two.
-struct Looks {
+struct PollBudget {
   double share, every_share;
 };
-constexpr Looks kWhereAllRing{0.001, 0.5}, kElsewhere{0.005, 0.1};
+constexpr PollBudget kPollsWhereAllNotify{0.001, 0.5}, kPollsElsewhere{0.005, 0.1};
 // Of tasks, between two readings of the clock; and of those there are, as looks matter at the end.
-constexpr double kRow_s = 320e-6, kRowShare = 0.1;
-constexpr double kForgotten_s = 100e-6;  // until the caches hold nothing of the last look
+constexpr double kBatch_s = 320e-6, kBatchShare = 0.1;
+constexpr double kColdPoll_s = 100e-6;  // until the caches hold nothing of the last look
 
-thread_local Context* context_here = nullptr;
-thread_local const Runtime* stepping_here = nullptr;  // whose exchange this thread has locked
+thread_local Context* context_of_thread = nullptr;
+thread_local const Runtime* engine_locked_here = nullptr;  // whose exchange this thread has locked
 
 // Of all contexts: under MPI_THREAD_SERIALIZED two of them may not be inside MPI at once either.
 std::mutex& mutex_of_mpi() {
@@ -45,20 +45,20 @@ std::mutex& mutex_of_mpi() {
 }
 
 // Where a literal may begin after others: no type is aligned to more than its size.
-std::size_t after_others(std::size_t end, const Item& literal) {
+std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
 // Takes a literal's value over, because it is the submitter's own again when that goes on. Returns
 // where the literals so far end; beyond the room there is, nothing is copied.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
-  const std::size_t begin = after_others(end, literal);
+  const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
   if (end <= room) literal.data = std::memcpy(memory + begin, literal.data, literal.bytes);
   return end;
 }
 
-void keep_many_literals(Task& task, std::size_t bytes) {
+void store_many_literals(Task& task, std::size_t bytes) {
   std::byte* const memory = (task.extras.make().storage = new_bytes(bytes)).get();
   std::size_t end = 0;
   for (Item& item : task.items)
@@ -66,17 +66,17 @@ void keep_many_literals(Task& task, std::size_t bytes) {
 }
 
 // In one pass: it is a good part of what a task costs.
-void keep_items(Task& task, std::span<const Item> items) {
-  const std::size_t room = task.few_literals.size();
+void store_items(Task& task, std::span<const Item> items) {
+  const std::size_t room = task.small_literals.size();
   std::size_t end = 0;
   task.queued = {};
   Item* next = task.items.resize(items.size());
   for (const Item& given : items) {
     Item& item = *next++ = Item::of(given.data, given.bytes, given.mode);
     task.queued.add(item);
-    if (item.is_value()) end = copy_literal(item, task.few_literals.data(), end, room);
+    if (item.is_value()) end = copy_literal(item, task.small_literals.data(), end, room);
   }
-  if (end > room) keep_many_literals(task, end);
+  if (end > room) store_many_literals(task, end);
 }
 
 // Nobody would catch what a destructor throws.
@@ -86,9 +86,9 @@ void keep_items(Task& task, std::span<const Item> items) {
 }
 
 // What others may still send to. They wait for this rank, and say so.
-void leave_behind(std::unique_ptr<Exchange> exchange) {
-  static auto& left = *new std::vector<std::unique_ptr<Exchange>>;
-  left.push_back(std::move(exchange));
+void abandon(std::unique_ptr<OffloadEngine> engine) {
+  static auto& left = *new std::vector<std::unique_ptr<OffloadEngine>>;
+  left.push_back(std::move(engine));
 }
 
 }  // namespace
@@ -96,23 +96,24 @@ void leave_behind(std::unique_ptr<Exchange> exchange) {
 Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
     : owner_(owner),
       settings_((check_mpi(), agreed_settings(communicator, options))),
-      exchange_mutex_(thread_level() == MPI_THREAD_MULTIPLE ? own_mutex_ : mutex_of_mpi()) {
+      engine_mutex_(thread_level() == MPI_THREAD_MULTIPLE ? own_mutex_ : mutex_of_mpi()) {
   any_thread_ = may_any_thread_call();
   poll_s_ = settings_["poll_us"] * 1e-6;
   patience_s_ = settings_["patience_s"];
   const auto functions = registered_functions();
-  wire_ = agree_on_functions(communicator, functions);
+  function_numbers_ = number_functions(communicator, functions);
   std::vector<const Registered*> in_order(functions.size());
-  for (std::size_t f = 0; f < functions.size(); ++f) in_order[wire_[f]] = functions[f];
+  for (std::size_t f = 0; f < functions.size(); ++f) in_order[function_numbers_[f]] = functions[f];
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
-  workplace_ = std::make_unique<Workplace>(static_cast<std::uint32_t>(rank), std::move(in_order));
-  const Neighbours neighbours = neighbours_of(communicator);
-  exchange_ =
-      std::make_unique<Exchange>(communicator, neighbours, settings_, options.policy, *workplace_);
+  pool_ = std::make_unique<TaskPool>(static_cast<std::uint32_t>(rank), std::move(in_order));
+  const Locality locality = discover_locality(communicator);
+  engine_ =
+      std::make_unique<OffloadEngine>(communicator, locality, settings_, options.policy, *pool_);
   trace_path_ = next_trace_path(communicator);
-  if (!trace_path_.empty()) events_ = std::make_unique<Events>(communicator, neighbours.nodes);
-  workplace_->tell(events_.get());
+  if (!trace_path_.empty())
+    recorder_ = std::make_unique<TraceRecorder>(communicator, locality.nodes);
+  pool_->tell(recorder_.get());
   start_threads(options.threads - 1, communicator);
 }
 
@@ -122,14 +123,14 @@ void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   try {
     for (own_threads_ = 0; own_threads_ < own; ++own_threads_)
       threads_.emplace_back([this] { work_in_background(); });
-    if (wants_helper(settings_) && exchange_->num_ranks() > 1)
-      threads_.emplace_back([this] { help_in_background(); });
+    if (wants_progress_thread(settings_) && engine_->num_ranks() > 1)
+      threads_.emplace_back([this] { progress_in_background(); });
   } catch (const std::system_error& refused) {
     error = fmt::format("the system lets a tasks::Context have {} more threads, not {}: {}",
                         threads_.size(), own, refused.what());
   }
   try {
-    agree_on_success(communicator, error);
+    throw_if_any_failed(communicator, error);
   } catch (const Error&) {
     stop_threads();
     throw;
@@ -142,7 +143,7 @@ void Runtime::stop_threads() {
     closing_ = true;
   }
   wait_changed_.notify_all();
-  exchange_->called().wake();
+  engine_->progress_parker().wake();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -151,20 +152,20 @@ Runtime::~Runtime() {
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
   // An exception ends it where the other ranks may not end theirs.
-  const bool is_left = std::uncaught_exceptions() > exceptions_;
+  const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
-    if (!is_left) wait(1);
+    if (!is_abandoned) wait(1);
   } catch (const TaskFailed&) {  // nobody is left to tell
   } catch (const Error& error) {
     end_job(error.what());
   }
   stop_threads();
-  if (is_left) {
-    leave_behind(std::move(exchange_));
+  if (is_abandoned) {
+    abandon(std::move(engine_));
     return;
   }
-  exchange_->drain();
-  if (events_) write_trace();
+  engine_->drain();
+  if (recorder_) write_trace();
   if (settings_["summary"] > 0) {
     const std::string text = summary();
     std::fputs(text.c_str(), stderr);
@@ -173,14 +174,17 @@ Runtime::~Runtime() {
 
 /// A job goes on without its trace.
 void Runtime::write_trace() {
-  const std::vector<RankEvents> ranks = events_->gathered(exchange_->communicator());
-  if (exchange_->rank() != 0) return;
-  const auto is_cut = [](const RankEvents& rank) { return rank.ran.size() == Events::kMost; };
+  const std::vector<RankTrace> ranks = recorder_->gathered(engine_->communicator());
+  if (engine_->rank() != 0) return;
+  const auto is_cut = [](const RankTrace& rank) {
+    return rank.ran.size() == TraceRecorder::kMaxEvents;
+  };
   if (std::any_of(ranks.begin(), ranks.end(), is_cut))
     std::fprintf(stderr, "poise: the trace %s has the first %zu tasks of each rank, no more\n",
-                 trace_path_.c_str(), Events::kMost);
+                 trace_path_.c_str(), TraceRecorder::kMaxEvents);
   std::vector<std::string> names;
-  for (std::uint32_t f = 0; f < wire_.size(); ++f) names.push_back(workplace_->function(f).name);
+  for (std::uint32_t f = 0; f < function_numbers_.size(); ++f)
+    names.push_back(pool_->function(f).name);
   try {
     write_file(trace_path_, trace_json(ranks, names));
   } catch (const Error& error) {
@@ -188,10 +192,10 @@ void Runtime::write_trace() {
   }
 }
 
-Context* Runtime::current_context() { return context_here; }
+Context* Runtime::current_context() { return context_of_thread; }
 
 Self Runtime::self() const {
-  const Task* task = workplace_->current();
+  const Task* task = pool_->current();
   if (!task) fail("tasks::Context::self() is for tasks of this context");
   return self_of(*task);
 }
@@ -207,9 +211,9 @@ void Runtime::describe(Task& task, With&& with) const {
     task.extras.make().annotations =
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
-    if (rank >= exchange_->num_ranks())
-      fail("a task cannot be replicated on rank {}; there are {}", rank, exchange_->num_ranks());
-    if (rank != exchange_->rank() && !with.pinned) task.extras.make().replicas.push_back(rank);
+    if (rank >= engine_->num_ranks())
+      fail("a task cannot be replicated on rank {}; there are {}", rank, engine_->num_ranks());
+    if (rank != engine_->rank() && !with.pinned) task.extras.make().replicas.push_back(rank);
   }
   if (with.on_finish) task.extras.make().on_finish = std::move(with.on_finish);
   if (with.on_lend) task.extras.make().on_lend = std::move(with.on_lend);
@@ -225,77 +229,77 @@ void Runtime::describe(Task& task, With&& with) const {
 
 void Runtime::submit(With* with, FunctionId function, std::span<const Item> items,
                      std::function<void()>&& deliver) {
-  if (function >= wire_.size()) refuse(function);
-  auto task = Workplace::blank();
-  task->function = wire_[function];
+  if (function >= function_numbers_.size()) refuse(function);
+  auto task = TaskPool::blank();
+  task->function = function_numbers_[function];
   if (with) describe(*task, std::move(*with));
   if (deliver) task->extras.make().deliver = std::move(deliver);
-  keep_items(*task, items);
-  workplace_->submit(std::move(task), with && with->ordered);
+  store_items(*task, items);
+  pool_->submit(std::move(task), with && with->ordered);
 }
 
 void Runtime::progress() {
   if (!any_thread_ && !is_main_thread()) return;
-  step_and_unlock(std::unique_lock(exchange_mutex_, std::try_to_lock));
+  step_and_unlock(std::unique_lock(engine_mutex_, std::try_to_lock));
 }
 
 // Once a wait has ended MPI belongs to the program again: under MPI_THREAD_SERIALIZED no thread
 // that is late to notice may call it then.
 void Runtime::progress_in_wait() {
   if (!any_thread_ && !is_main_thread()) return;
-  std::unique_lock lock(exchange_mutex_, std::try_to_lock);
+  std::unique_lock lock(engine_mutex_, std::try_to_lock);
   if (done_.load() < wait_.load()) step_and_unlock(std::move(lock));
 }
 
 void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = clock_s();
-  const bool was_called = exchange_->has_mail();
-  const bool is_cold = now - last_look_s_.load(std::memory_order_relaxed) > kForgotten_s;
-  stepping_here = this;
-  exchange_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
-  stepping_here = nullptr;
-  done_.store(exchange_->done_wait());
-  auto finished = exchange_->take_finished();
-  last_look_s_.store(now, std::memory_order_relaxed);
-  if (!was_called && is_cold && workplace_->queued() > 0)
-    look_takes_s_.store(moved_average(look_takes_s_, clock_s() - now, 0.125));
+  const bool was_called = engine_->has_messages();
+  const bool is_cold = now - last_poll_s_.load(std::memory_order_relaxed) > kColdPoll_s;
+  engine_locked_here = this;
+  engine_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
+  engine_locked_here = nullptr;
+  done_.store(engine_->done_wait());
+  auto finished = engine_->take_finished();
+  last_poll_s_.store(now, std::memory_order_relaxed);
+  if (!was_called && is_cold && pool_->queued() > 0)
+    poll_cost_s_.store(moved_average(poll_cost_s_, clock_s() - now, 0.125));
   report_missing(now);
   lock.unlock();
-  Context* const before = std::exchange(context_here, &owner_);
+  Context* const before = std::exchange(context_of_thread, &owner_);
   for (auto& task : finished) {
     const std::uint32_t ran_on = task->ran_on;
-    workplace_->finish(std::move(task), ran_on);
+    pool_->finish(std::move(task), ran_on);
   }
-  context_here = before;
+  context_of_thread = before;
 }
 
 // Once in a wait.
 void Runtime::report_missing(double now_s) {
   const double waited_s = now_s - entered_s_;
   if (patience_s_ <= 0 || waited_s < patience_s_ || done_ >= wait_) return;
-  if (said_missing_.exchange(true)) return;
+  if (reported_missing_.exchange(true)) return;
   if (inside_ < team_)
     std::fprintf(stderr,
                  "poise: rank %u waits for tasks since %.0f s, but %u of its %u threads have not "
                  "entered the wait\n",
-                 exchange_->rank(), waited_s, team_ - inside_, team_.load());
-  for (const std::uint32_t rank : exchange_->missing())
+                 engine_->rank(), waited_s, team_ - inside_, team_.load());
+  for (const std::uint32_t rank : engine_->missing())
     std::fprintf(
         stderr,
         "poise: rank %u waits for tasks since %.0f s, but rank %u has not entered the wait\n",
-        exchange_->rank(), waited_s, rank);
+        engine_->rank(), waited_s, rank);
 }
 
 // After a task of this length. What nobody of this node has called for is looked for now and then,
 // and more often the less there is left to do.
-bool Runtime::look_is_due(double now_s, double task_s) const {
-  const double since_s = now_s - last_look_s_.load(std::memory_order_relaxed);
+bool Runtime::poll_is_due(double now_s, double task_s) const {
+  const double since_s = now_s - last_poll_s_.load(std::memory_order_relaxed);
   if (since_s < poll_s_) return false;
-  if (exchange_->has_mail()) return true;
-  const Looks& looks = exchange_->hears_all() ? kWhereAllRing : kElsewhere;
-  const double left_s = static_cast<double>(workplace_->queued()) * task_s;
-  return since_s >= std::min(looks.every_share * left_s, look_takes_s_ / looks.share);
+  if (engine_->has_messages()) return true;
+  const PollBudget& looks = engine_->all_messages_notify() ? kPollsWhereAllNotify : kPollsElsewhere;
+  const double left_s = static_cast<double>(pool_->queued()) * task_s;
+  return since_s >= std::min(looks.every_share * left_s, poll_cost_s_ / looks.share);
 }
 
 // Runs tasks until there is none, or a look is due, or `until` says so. Returns whether any ran.
@@ -303,60 +307,61 @@ template <typename Until>
 bool Runtime::run_tasks(Until until) {
   bool any = false;
   double now_s = clock_s();
-  std::size_t most_in_row = 1;
-  const auto called = [this] { return exchange_->has_mail(); };
+  std::size_t max_batch = 1;
+  const auto called = [this] { return engine_->has_messages(); };
   for (;;) {
     const double begin_s = now_s;
-    const std::size_t in_row = workplace_->run(now_s, most_in_row, std::cref(called));
-    if (in_row == 0) return any;
+    const std::size_t batch_size = pool_->run(now_s, max_batch, std::cref(called));
+    if (batch_size == 0) return any;
     any = true;
-    const double task_s = (now_s - begin_s) / static_cast<double>(in_row);
-    if (until() || look_is_due(now_s, task_s)) return true;
-    const double few = kRowShare * static_cast<double>(workplace_->queued());
-    most_in_row = static_cast<std::size_t>(
-        std::clamp<double>(std::min(kRow_s / task_s, few), 1, Workplace::kMostInRow));
+    const double task_s = (now_s - begin_s) / static_cast<double>(batch_size);
+    if (until() || poll_is_due(now_s, task_s)) return true;
+    const double few = kBatchShare * static_cast<double>(pool_->queued());
+    max_batch = static_cast<std::size_t>(
+        std::clamp<double>(std::min(kBatch_s / task_s, few), 1, TaskPool::kMaxBatch));
   }
 }
 
-// Sleeps for so long, or until the bell has rung since so much was heard; who may not look at
-// messages leaves that to those who may.
-void Runtime::nap(std::uint32_t heard, double nap_s) {
+// Sleeps for `sleep_s`, but a thread that may call MPI wakes as soon as the count of announced
+// messages differs from `announced`.
+void Runtime::park(std::uint32_t announced, double sleep_s) {
   if (any_thread_ || is_main_thread())
-    exchange_->sleep_till_more_is_heard(heard, nap_s);
+    engine_->park_until_notified(announced, sleep_s);
   else
-    std::this_thread::sleep_for(std::chrono::duration<double>(nap_s));
+    std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
 }
 
-// After a wave the next comes soon, or the end: whoever sleeps would be woken for each.
-template <typename Until, typename Look>
-void Runtime::work(Until until, Look look) {
-  Context* const before = std::exchange(context_here, &owner_);
+// Runs tasks and polls until `until()` holds. After a round of the termination detector the next
+// one, or the end, comes soon, so the thread spins again: asleep, it would be woken for each round.
+template <typename Until, typename Poll>
+void Runtime::work(Until until, Poll poll) {
+  Context* const before = std::exchange(context_of_thread, &owner_);
   Backoff backoff;
-  std::uint32_t heard = 0, waves = 0;
-  const auto listen_and_look = [&] {
-    heard = exchange_->heard();
-    look();
-    const std::uint32_t last = std::exchange(waves, exchange_->waves());
-    if (waves != last) backoff.reset();
+  std::uint32_t announced = 0, rounds = 0;
+  const auto poll_and_note = [&] {
+    announced = engine_->announced();
+    poll();
+    const std::uint32_t last = std::exchange(rounds, engine_->termination_rounds());
+    if (rounds != last) backoff.reset();
   };
-  listen_and_look();
+  poll_and_note();
   while (!until()) {
     const bool ran = run_tasks(until);
-    if (!until()) listen_and_look();
+    if (!until()) poll_and_note();
     if (ran)
       backoff.reset();
-    else if (workplace_->queued() == 0)
-      backoff.pause([&](double nap_s) { nap(heard, nap_s); });
+    else if (pool_->queued() == 0)
+      backoff.pause([&](double sleep_s) { park(announced, sleep_s); });
   }
-  context_here = before;
+  context_of_thread = before;
 }
 
 bool Runtime::yield() {
-  Context* const before = std::exchange(context_here, &owner_);
+  Context* const before = std::exchange(context_of_thread, &owner_);
   progress();
   double now_s = clock_s();
-  const bool ran = workplace_->run(now_s, 1, [] { return false; }) > 0;
-  context_here = before;
+  const bool ran = pool_->run(now_s, 1, [] { return false; }) > 0;
+  context_of_thread = before;
   return ran;
 }
 
@@ -372,7 +377,7 @@ std::uint64_t Runtime::enter(unsigned team) {
     fail("a thread waits for tasks as one of {}, but others as {}", team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
-    said_missing_ = false;
+    reported_missing_ = false;
     team_ = team;
     wait_.fetch_add(1);
     wait_changed_.notify_all();
@@ -392,11 +397,11 @@ void Runtime::leave() {
 }
 
 void Runtime::wait(unsigned team) {
-  if (workplace_->current()) {
-    if (Children* children = workplace_->children()) wait_for_children(*children);
+  if (pool_->current()) {
+    if (Children* children = pool_->children()) wait_for_children(*children);
     return;
   }
-  if (context_here == &owner_)
+  if (context_of_thread == &owner_)
     fail("only tasks can wait for tasks, not what is called when they end, leave or are chosen");
   if (team == 0) fail("no thread cannot wait for tasks; say how many of the program's do");
   if (team == 1 && !any_thread_ && !is_main_thread())
@@ -404,10 +409,10 @@ void Runtime::wait(unsigned team) {
   const std::uint64_t wait = enter(team);
   const double begin_s = clock_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
-  if (events_) events_->waited(begin_s, clock_s());
+  if (recorder_) recorder_->waited(begin_s, clock_s());
   leave();
-  { const std::lock_guard lock(exchange_mutex_); }  // whoever is still inside MPI comes out
-  const auto failures = workplace_->take_failures();
+  { const std::lock_guard lock(engine_mutex_); }  // whoever is still inside MPI comes out
+  const auto failures = pool_->take_failures();
   if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
 }
 
@@ -425,11 +430,11 @@ void Runtime::work_in_background() {
 
 // A policy may ask, too, from inside the exchange.
 Counters Runtime::counters() const {
-  std::unique_lock lock(exchange_mutex_, std::defer_lock);
-  const bool is_ours = stepping_here && &stepping_here->exchange_mutex_ == &exchange_mutex_;
+  std::unique_lock lock(engine_mutex_, std::defer_lock);
+  const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;
   if (!is_ours) lock.lock();
-  Counters counters = workplace_->counters();
-  const Counters& other = exchange_->counters();
+  Counters counters = pool_->counters();
+  const Counters& other = engine_->counters();
   counters.requests = other.requests;
   counters.declines = other.declines;
   counters.bytes_back = other.bytes_back;
@@ -449,6 +454,6 @@ Counters Runtime::counters() const {
   return counters;
 }
 
-std::string Runtime::summary() { return summary_of(exchange_->communicator(), counters()); }
+std::string Runtime::summary() { return summary_of(engine_->communicator(), counters()); }
 
 }  // namespace poise::tasks

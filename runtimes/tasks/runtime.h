@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "runtimes/tasks/context.h"
-#include "runtimes/tasks/events.h"
-#include "runtimes/tasks/exchange.h"
-#include "runtimes/tasks/workplace.h"
+#include "runtimes/tasks/offload/engine.h"
+#include "runtimes/tasks/pool/pool.h"
+#include "runtimes/tasks/trace.h"
 
 namespace poise::tasks {
 
@@ -35,8 +35,8 @@ class Runtime {
   std::string summary();
   Self self() const;
   Counters counters() const;
-  std::pmr::memory_resource* memory() { return &exchange_->arena(); }
-  const Exchange& exchange() const { return *exchange_; }
+  std::pmr::memory_resource* memory() { return &engine_->arena(); }
+  const OffloadEngine& engine() const { return *engine_; }
 
   static Context* current_context();
 
@@ -49,33 +49,33 @@ class Runtime {
   void wait_for_children(Children& children);
   std::uint64_t enter(unsigned team);
   void leave();
-  struct Hearing;
+  struct WakeBackoff;
   template <typename Until>
   bool run_tasks(Until until);
-  template <typename Until, typename Look>
-  void work(Until until, Look look);
-  void nap(std::uint32_t heard, double nap_s);
+  template <typename Until, typename Poll>
+  void work(Until until, Poll poll);
+  void park(std::uint32_t announced, double sleep_s);
   void work_in_background();
-  void help_in_background();
-  bool look_is_due(double now_s, double task_s) const;
-  double helper_nap_s(double longest_s) const;
-  void nap_until_called(double nap_s, Hearing& hearing);
+  void progress_in_background();
+  bool poll_is_due(double now_s, double task_s) const;
+  double progress_sleep_s(double max_s) const;
+  void sleep_until_woken(double sleep_s, WakeBackoff& hearing);
   void report_missing(double now_s);
   [[noreturn]] static void refuse(FunctionId function);
   void write_trace();
 
   Context& owner_;
   Knobs settings_;
-  bool any_thread_;                  // may call MPI; else the main thread only
-  std::vector<std::uint32_t> wire_;  // of each FunctionId
-  std::string trace_path_;           // empty: no trace
-  std::unique_ptr<Events> events_;
-  std::unique_ptr<Workplace> workplace_;
-  std::unique_ptr<Exchange> exchange_;
+  bool any_thread_;                              // may call MPI; else the main thread only
+  std::vector<std::uint32_t> function_numbers_;  // of each FunctionId
+  std::string trace_path_;                       // empty: no trace
+  std::unique_ptr<TraceRecorder> recorder_;
+  std::unique_ptr<TaskPool> pool_;
+  std::unique_ptr<OffloadEngine> engine_;
   std::mutex own_mutex_;
-  std::mutex& exchange_mutex_;  // of all contexts, where MPI is for one thread at a time
-  std::atomic<double> last_look_s_{0};
-  std::atomic<double> look_takes_s_{1e-6};  // in vain, of a busy rank
+  std::mutex& engine_mutex_;  // of all contexts, where MPI is for one thread at a time
+  std::atomic<double> last_poll_s_{0};
+  std::atomic<double> poll_cost_s_{1e-6};  // in vain, of a busy rank
   double poll_s_ = 0, patience_s_ = 0;
 
   // The wait that is open, if any. A team's threads come and go one by one.
@@ -88,7 +88,7 @@ class Runtime {
   std::atomic<unsigned> team_{1};  // threads of the program in the wait
   std::atomic<bool> all_inside_{false};
   std::atomic<bool> closing_{false};
-  std::atomic<bool> said_missing_{false};
+  std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
   double waiting_s_ = 0, threads_waiting_s_ = 0;  // the latter of all its threads
   std::vector<std::thread> threads_;

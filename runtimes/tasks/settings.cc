@@ -15,7 +15,8 @@ namespace poise::tasks {
 namespace {
 
 constexpr std::string_view kPrefix = "POISE_TASKS_";
-constexpr std::string_view kHelper[] = {"auto", "on", "off"};  // auto: with MPI_THREAD_MULTIPLE
+constexpr std::string_view kProgressThread[] = {"auto", "on",
+                                                "off"};  // auto: with MPI_THREAD_MULTIPLE
 constexpr std::string_view kSwitch[] = {"0", "1"};
 constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
 
@@ -30,7 +31,7 @@ constexpr Knob kSettings[] = {
     {"share", 0.5, 0, 1, "the same: of the difference, lent at once"},
     {"max_tasks", 1, 1, 1e9, "the same: most tasks lent at once"},
     {"poll_us", 5, 0, 1e6, "busy threads look at messages this often at most"},
-    {"helper", 0, 0, 2, "a thread that looks at messages during long tasks", kHelper},
+    {"helper", 0, 0, 2, "a thread that looks at messages during long tasks", kProgressThread},
     {"helper_us", 2000, 1, 1e6, "how long the helper sleeps between looks, at least"},
     {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},

@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <string>
 
-#include "runtimes/tasks/workplace.h"
+#include "runtimes/tasks/counters.h"
 
 namespace poise::tasks {
 

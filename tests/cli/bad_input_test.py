@@ -66,13 +66,15 @@ class BadInput(CliTest):
                             says='did you mean "nuco"?')
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategy")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
-                            says='the name of a strategy is missing in "keep,"')
+                            says='there is an empty name in the list of strategies "keep,"')
 
     def test_knobs(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"
         self.assert_refused(*compare, "nuco:alhpa=1", says=['"alhpa"', 'did you mean "alpha"?'])
         self.assert_refused(*compare, "nuco:alpha=-1", says=["alpha=-1", "0 to"])
-        self.assert_refused(*compare, "nuco:alpha=nan", says="alpha")
+        for text in "abc", "nan", "", "1e":
+            self.assert_refused(*compare, f"nuco:alpha={text}",
+                                says=[f"alpha={text} is not a number", "0 to 1"])
         self.assert_refused(*compare, "nuco:alpha", says="KNOB=VALUE")
         self.assert_refused(*compare, "keep:alpha=1", says="no knobs")
 
@@ -86,6 +88,8 @@ class BadInput(CliTest):
         self.assert_refused(*compare, "node:2 core:2 factors:10,-1", says="-1")
         self.assert_refused(*compare, "core:99999999999", says="core")
         self.assert_refused(*compare, "NUMA33", says='did you mean "NUMA32"?')
+        self.assert_refused(*compare, "numa32", says='did you mean "NUMA32"?')
+        self.assert_refused(*compare, "claix", says='did you mean "CLAIX"?')
         self.assert_refused(*compare, "absent.json", says="absent.json")
         self.assert_refused(*compare, "absent/machine", says="No such file")
         self.assert_refused(*compare, f"{self.folder}/", says="it is a directory")
@@ -132,6 +136,27 @@ class BadInput(CliTest):
         self.assert_refused("compare", "hollow", says="hollow")
         self.assert_refused("compare", self.write("nothing", ""), says="nothing")
         self.assert_refused("compare", self.write("noise", bytes(range(256))), says="noise")
+
+    def test_empty_files_are_called_empty_by_name(self):
+        for name in "empty", "empty.json", "empty.xml", "empty.graph", "empty.poise", "empty.0.json":
+            self.write(name, "")
+            self.assert_refused("compare", name, says=f"{name}: it is empty")
+            self.assert_refused("compare", "g.graph", "-m", f"./{name}", says=f"{name}: it is empty")
+        for name in "empty", "empty.json":
+            self.assert_refused("evaluate", "g.graph", "-m", "core:2", "--placement", name,
+                                says=f"{name}: it is empty")
+            self.assert_refused("compare", "g.graph", "-m", "core:2", "--timeline", name, "--html",
+                                "page.html", says=f"{name}: it is empty")
+
+    def test_a_trace_damaged_by_a_transfer_as_text_says_so(self):
+        self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
+        good = (self.folder / "good.poise").read_bytes()
+        self.assertIn(b"\n", good[:8])
+        self.assert_refused("compare", self.write("crlf.poise", good.replace(b"\n", b"\r\n")),
+                            says=["crlf.poise", "line ends were changed", "binary"])
+
+    def test_two_inputs_cannot_both_be_stdin(self):
+        self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
     def test_a_graph_without_machine_and_placement(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
@@ -189,6 +214,10 @@ class BadInput(CliTest):
         self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
         self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
+
+    def test_generate_names_an_unknown_kind_before_what_is_missing(self):
+        self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])
+        self.assert_refused("generate", "leanmd", says="--tasks")
 
     # Outputs.
 

@@ -120,15 +120,61 @@ class Faults(JuggleTest):
                                       "-c", f"exit {status}")
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", ""))
 
-    def test_a_stopped_balancer_goes_on_and_so_does_the_program(self):
-        process, _, workers = self.start_busy()
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(0.3)
-        self.assertTrue(all(is_kept(worker) for worker in workers))
-        process.send_signal(signal.SIGCONT)
-        end_all(workers)
+    def guard_of(self, balancer):
+        """The guard process of a balancer; None when there is none just now."""
+        for pid in children(balancer):
+            with contextlib.suppress(OSError):
+                if pathlib.Path(f"/proc/{pid}/comm").read_text() == "poise-guard\n":
+                    return pid
+        return None
+
+    def assert_all_freed(self, workers):
+        self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)),
+                        [affinity(pid) for pid in workers])
+
+    def test_affinities_come_back_although_the_guard_was_killed_before_the_balancer(self):
+        process, shell, workers = self.start_busy()
+        for _ in range(2):
+            first = self.guard_of(process.pid)
+            self.assertIsNotNone(first)
+            os.kill(first, signal.SIGKILL)
+            self.assertTrue(eventually(lambda: self.guard_of(process.pid) not in (first, None)),
+                            "no new guard was started")
+        self.assertTrue(all(map(is_kept, workers)))
+        process.kill()
+        self.assert_all_freed(workers)
+        end_all([*workers, shell])
         process.communicate(timeout=WAIT_S)
-        self.assertEqual(process.returncode, 0)
+
+    def test_threads_are_freed_while_the_balancer_is_stopped_and_balanced_again_after(self):
+        process, _, workers = self.start_busy()
+        for _ in range(2):
+            process.send_signal(signal.SIGSTOP)
+            self.assert_all_freed(workers)
+            process.send_signal(signal.SIGCONT)
+            self.assertTrue(eventually(lambda: all(map(is_kept, workers))))
+        end_all(workers)
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual((process.returncode, errors), (0, ""))
+
+    def test_a_stopped_balancer_whose_program_is_bound_gives_it_its_own_cpus_back(self):
+        one = min(CPUS)
+        process = self.start(*QUICK, "--", "taskset", "-c", str(one), "sh", "-c", BUSY)
+        workers = []
+
+        def are_spread():
+            workers[:] = [w for pid in children(process.pid) for w in children(pid)]
+            return len(set().union(*(affinity(pid) or () for pid in workers))) > 1
+
+        self.addCleanup(lambda: end_all(workers))
+        self.assertTrue(eventually(are_spread))
+        process.send_signal(signal.SIGSTOP)
+        self.assertTrue(eventually(lambda: all(affinity(pid) == {one} for pid in workers)))
+        process.send_signal(signal.SIGCONT)
+        self.assertTrue(eventually(are_spread))
+        end_all(workers)
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual((process.returncode, errors), (0, ""))
 
     def cpuset(self, cpus):
         """A folder that is a set of these cpus."""

@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import shutil
+import signal
 import subprocess
 import termios
 import time
@@ -175,6 +176,26 @@ class Watching(JuggleTest):
             self.assertEqual(termios.tcgetattr(follower), before)
             os.close(follower)
             self.assertEqual(all_of(terminal.fileno()).split(), [b"^Ccaught"])
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash")
+    def test_a_shell_sees_the_status_of_a_stopped_program(self):
+        for command in ("", f"{POISE} juggle -- "):
+            script = f"set -m; {command}sh -c 'echo up; exec sleep 60'; echo status $?; kill -KILL %1; wait"
+            leader, follower = pty.openpty()
+            with os.fdopen(leader, "r+b", buffering=0) as terminal:
+                process = subprocess.Popen(["setsid", "--ctty", "bash", "-c", script],
+                                           stdin=follower, stdout=follower, stderr=follower)
+                os.close(follower)
+                self.addCleanup(lambda: end_all(descendants(process.pid)))
+                said = b""
+                while b"up" not in said:
+                    said += terminal.read(4096)
+                time.sleep(0.1)
+                terminal.write(b"\x1a")
+                while b"status" not in said or not said.endswith(b"\n"):
+                    said += terminal.read(4096)
+                process.wait(WAIT_S)
+            self.assertIn(f"status {128 + signal.SIGTSTP}".encode(), said, command)
 
 
 if __name__ == "__main__":

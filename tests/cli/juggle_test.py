@@ -61,9 +61,9 @@ class JuggleTest(CliTest):
         process.kill()
         process.communicate(timeout=WAIT_S)
 
-    def start_busy(self, *options):
+    def start_busy(self, *options, **popen_options):
         """A balancer and its three busy grandchildren, each kept on a cpu."""
-        process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY)
+        process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY, **popen_options)
         workers = []
 
         def are_there():
@@ -112,6 +112,14 @@ class Statuses(JuggleTest):
                               "sleep 30 > /dev/null 2>&1 & echo $!; exit 3")
         end_all([int(done.stdout)])
         self.assertEqual(done.returncode, 3)
+
+    def test_cpus_that_cannot_be_used_are_named_once(self):
+        last = max(os.sched_getaffinity(0))
+        done = self.run_poise("juggle", "--cpus", f"0-{last + 50}", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertRegex(done.stderr, rf"--cpus 0-{last + 50}: .*{last + 50}.* cannot be used")
+        self.assertEqual(self.run_poise("juggle", "--cpus", str(last), "--", "true").stderr, "")
 
     def test_bad_options_are_refused(self):
         for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),

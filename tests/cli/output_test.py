@@ -1,5 +1,6 @@
 """Where results, notes and pages go, and what they hold."""
 
+import csv
 import html.parser
 import json
 import os
@@ -124,9 +125,10 @@ class Output(CliTest):
 
     def test_assumptions_are_told_on_stderr_only(self):
         done = self.run_poise("compare", "g.graph", "--placement", "places", "--json")
-        self.assertRegex(done.stderr, r"^poise: g.graph records no machine: taking 2 .*--machine\)\n$")
+        self.assertRegex(done.stderr, r"\npoise: g.graph records no machine: taking 2 .*--machine\)\n$")
         json.loads(done.stdout)
-        self.assertEqual(self.run_poise(*self.compare).stderr, "")
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
     def test_starting_afresh_fits_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
@@ -175,7 +177,8 @@ class Output(CliTest):
         self.assertEqual(sorted(self.files()), ["g.graph", "link", "places", "places.new"])
 
     def test_a_reader_that_leaves_is_no_error(self):
-        with subprocess.Popen([POISE, *self.compare], cwd=self.folder, stdout=subprocess.PIPE,
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        with subprocess.Popen([POISE, "compare", "g.poise", "-m", "core:2"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
@@ -187,7 +190,78 @@ class Output(CliTest):
             done = self.run_poise(*self.compare, capture_output=False, stdout=full,
                                   stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left", done.stderr.splitlines()[-1])
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_disk_is_a_failure_for_help_and_files_too(self):
+        for arguments in (["--help"], ["compare", "--help"], ["--version"], ["strategies"]):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = self.run_poise(*arguments, capture_output=False, stdout=full,
+                                      stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("No space left", done.stderr)
+        for option in ["--html", "/dev/full"], ["--html", "/dev/full", "--json"]:
+            self.assert_refused(*self.compare, *option, status=1, says=["/dev/full", "No space left"])
+        self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "keep", "-o", "/dev/full",
+                            status=1, says="/dev/full")
+
+    def test_inputs_come_from_stdin_as_well(self):
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        files.write_vt(self.folder, "vt", [[[1.0, 2.0]]])
+        for name in "g.graph", "g.poise", "vt.0.json":
+            with self.subTest(name), open(self.folder / name, "rb") as source:
+                done = self.run_poise("compare", "-", "-m", "core:2", "-s", "keep", "--json",
+                                      stdin=source)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(json.loads(done.stdout)["results"][0]["tasks"],
+                                 2 if name == "vt.0.json" else 4)
+        with open(self.folder / "places", "rb") as source:
+            piped = self.run_poise("evaluate", "g.graph", "-m", "core:2", "--placement", "-", "--json",
+                                   stdin=source)
+        self.assertEqual(json.loads(piped.stdout),
+                         self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", "places",
+                                      "--json"))
+        machine = self.run_poise("topo", "-m", "numa:2 core:4", "--json").stdout
+        drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
+        self.assertEqual(drawn.stdout, machine)
+
+    def test_line_ends_of_other_systems_are_taken(self):
+        for name in "g.graph", "places":
+            text = (self.folder / name).read_text().replace("\n", "\r\n")
+            (self.folder / f"dos.{name}").write_bytes(text.encode())
+        plain = self.json_of("evaluate", "g.graph", "-p", "places", "--json")
+        other = self.json_of("evaluate", "dos.g.graph", "-p", "dos.places", "--json")
+        self.assertEqual(plain | {"trace": ""}, other | {"trace": ""})
+
+    def test_unknown_sizes_are_unknown_and_not_zero(self):
+        files.write_vt(self.folder, "vt", [[[3.0, 1.0]], [[1.0]]])
+        compare = "compare", "vt", "-s", "keep,greedy"
+        keep, greedy = self.json_of(*compare, "--json")["results"]
+        self.assertGreater(greedy["migrations"], 0)
+        self.assertIsNone(greedy["migrated_bytes"])
+        self.assertIsNone(greedy["migration_s"])
+        self.assertEqual((keep["migrated_bytes"], keep["migration_s"]), (0, 0))
+        self.assertRegex(self.run_poise(*compare, "--wide").stdout, r"greedy.* unknown")
+        plan = self.run_poise("plan", "vt", "-s", "greedy").stdout
+        self.assertIn("unknown size", plan)
+        simulate = "simulate", "vt", "-s", "greedy", "--steps", "20", "--decision-time", "0s"
+        none, moved = self.json_of(*simulate, "--json")["results"]
+        self.assertGreater(moved["migrations"], 0)
+        self.assertEqual((none["migrated_bytes"], moved["migrated_bytes"], moved["migration_s"]),
+                         (0, None, None))
+        self.assertIn("unknown", self.run_poise(*simulate).stdout)
+        sized = self.json_of(*self.compare, "-s", "greedy", "--json")["results"][0]
+        self.assertGreater(sized["migrated_bytes"], 0)
+
+    def test_a_graph_says_which_units_were_assumed(self):
+        done = self.run_poise(*self.compare, "-s", "keep")
+        self.assertRegex(done.stderr, r"^poise: g\.graph: METIS files have no units: .*microseconds.*bytes")
         self.assertEqual(done.stderr.count("\n"), 1)
+        (self.folder / "bare.graph").write_text("2 1\n2\n1\n")
+        self.assertIn("no vertex weights: every task takes 1 microsecond",
+                      self.run_poise("compare", "bare.graph", "-m", "core:2", "-s", "keep").stderr)
+        self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
+        self.assertNotIn("units", self.run_poise("compare", "g.poise", "-s", "keep").stderr)
 
     def test_progress_is_for_terminals_only(self):
         done = self.run_poise(*self.compare)
@@ -199,12 +273,86 @@ class Output(CliTest):
             os.close(follower)
             self.assertIn(b"greedy", all_of(terminal))
 
+    # The table of compare.
+
+    def rows_of(self, *arguments):
+        """The names of the strategies in the order of the table, and its lines."""
+        done = self.run_poise(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        return [line[2:].split()[0] for line in lines if re.match(r"(\* |  )[a-z_]+ ", line)], lines
+
+    def test_compare_fits_80_columns_and_its_best_comes_first(self):
+        names, lines = self.rows_of(*self.compare)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        rows = self.json_of(*self.compare, "-s", "keep,greedy,refine,orb", "--json")["results"]
+        works = [row for row in rows if "error" not in row]
+        best = [row["strategy"] for row in sorted(works, key=lambda row: (
+            row["iteration_s"], row["migrated_bytes"], row["migrations"]))]
+        names, lines = self.rows_of(*self.compare, "-s", "keep,greedy,refine,orb")
+        self.assertEqual(names[:4], best + ["orb"])
+        self.assertTrue(lines[[line[2:].startswith(best[0]) for line in lines].index(True)].startswith("*"))
+
+    def test_wide_adds_columns_and_those_of_zeros_go(self):
+        narrow = self.run_poise(*self.compare, "-s", "keep,greedy").stdout
+        wide = self.run_poise(*self.compare, "-s", "keep,greedy", "--wide").stdout
+        self.assertNotIn("NUCO\n", narrow)
+        for heading in "hop-", "inter-", "deciding":
+            self.assertNotIn(heading, narrow.partition("no placement")[0])
+            self.assertIn(heading, wide)
+        self.assertIn("imbalance", narrow)
+        one_node = self.run_poise("compare", "g.graph", "-m", "core:4", "-s", "keep,greedy", "--wide")
+        self.assertNotIn("inter-", one_node.stdout)
+        self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
+
+    def test_csv_has_the_keys_and_values_of_json(self):
+        compare = *self.compare, "-m", "core:3", "-s", "keep,orb", "--every", "7"
+        rows = self.json_of(*compare, "--json")["results"]
+        text = self.run_poise(*compare, "--csv").stdout
+        table = list(csv.DictReader(text.splitlines()))
+        self.assertEqual(len(table), len(rows))
+        for entry, row in zip(table, rows):
+            for key, value in row.items():
+                if key.startswith("decision") or key == "amortised_s":  # of another run
+                    self.assertIn(key, entry)
+                elif isinstance(value, dict):
+                    for inner in value:
+                        self.assertEqual(float(entry[f"{key}_{inner}"]), value[inner])
+                elif isinstance(value, bool):
+                    self.assertEqual(entry[key], str(value).lower())
+                else:
+                    self.assertEqual(type(value)(entry[key]), value)
+        self.assert_refused(*compare, "--csv", "--json", says=["--csv", "--json"])
+
+    def test_markdown_is_a_table(self):
+        text = self.run_poise(*self.compare, "-s", "keep,greedy,orb", "--markdown").stdout
+        lines = [line for line in text.splitlines() if line.startswith("|")]
+        self.assertEqual(len(lines), 5)
+        self.assertEqual(len({line.count("|") for line in lines}), 1)
+        self.assertRegex(lines[1], r"^\|---\|(---:\|)+$")
+
+    def colours_of(self, **environment):
+        leader, follower = pty.openpty()
+        with os.fdopen(leader, "rb") as terminal:
+            subprocess.run(["stty", "cols", "80"], stdin=follower, check=True)
+            self.run_poise(*self.compare, "-s", "keep,greedy", capture_output=False, stdout=follower,
+                           stderr=subprocess.PIPE,
+                           env={**os.environ, "TERM": "xterm", "NO_COLOR": ""} | environment)
+            os.close(follower)
+            return b"\x1b[1m" in all_of(terminal)
+
+    def test_bold_is_for_terminals_that_want_it(self):
+        self.assertTrue(self.colours_of())
+        self.assertFalse(self.colours_of(NO_COLOR="1"))
+        self.assertFalse(self.colours_of(TERM="dumb"))
+        self.assertNotIn("\x1b", self.run_poise(*self.compare).stdout)
+
     def test_a_narrow_terminal_gets_narrow_tables(self):
         leader, follower = pty.openpty()
         with os.fdopen(leader, "rb") as terminal:
             subprocess.run(["stty", "cols", "60"], stdin=follower, check=True)
-            self.run_poise(*self.compare, "-s", "keep,greedy", capture_output=False, stdout=follower,
-                           stderr=subprocess.PIPE)
+            self.run_poise(*self.compare, "-s", "keep,greedy", "--wide", capture_output=False, stdout=follower,
+                           stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1"})
             os.close(follower)
             text = all_of(terminal).decode()
         rows = [line for line in text.splitlines() if "greedy " in line]

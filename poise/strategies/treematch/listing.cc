@@ -10,7 +10,7 @@ namespace {
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
 using Visit = std::function<void(std::span<const Vertex>, double)>;
 
-/// The first free element always opens the next group, so that no grouping comes twice.
+/// The first free element always opens the next group, so that each grouping is visited once.
 class Groupings {
  public:
   Groupings(const Matrix& affinity, std::uint32_t arity, const Visit& visit)
@@ -80,7 +80,8 @@ double count_subsets(Vertex n, std::uint32_t k) {
 
 double count_groupings(Vertex n, std::uint32_t arity) {
   double count = 1;
-  for (Vertex left = n; left > arity; left -= arity) count *= count_subsets(left - 1, arity - 1);
+  for (Vertex remaining = n; remaining > arity; remaining -= arity)
+    count *= count_subsets(remaining - 1, arity - 1);
   return count;
 }
 

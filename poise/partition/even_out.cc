@@ -1,0 +1,96 @@
+#include "poise/partition/even_out.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace poise::graphs {
+
+namespace {
+
+/// Weight first, so that binary search finds a given weight.
+using Item = std::pair<double, Vertex>;
+constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
+
+class EvenOut {
+ public:
+  EvenOut(const Graph& graph, const Shares& shares, std::span<Part> part_of)
+      : graph_(graph), shares_(shares), part_of_(part_of), weight_(shares.of_part.size(), 0) {
+    for (Vertex v = 0; v < part_of.size(); ++v) weight_[part_of[v]] += graph.weight[v];
+    const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    const double shared = std::accumulate(shares.of_part.begin(), shares.of_part.end(), 0.0);
+    for (const double share : shares.of_part) target_.push_back(share * total / shared);
+    for (Part p = 0; p < target_.size(); ++p) excess_.insert({weight_[p] - target_[p], p});
+  }
+
+  void run() {
+    for (std::size_t step = 0; step < part_of_.size(); ++step) {
+      const auto [most, fullest] = *excess_.rbegin();
+      const auto [least, emptiest] = *excess_.begin();
+      if (most <= target_[fullest] * shares_.tolerance) return;
+      if (items_.empty()) list_items();
+      if (!swap(fullest, emptiest)) return;
+    }
+  }
+
+ private:
+  void list_items() {
+    items_.resize(target_.size());
+    for (Vertex v = 0; v < part_of_.size(); ++v)
+      if (shares_.fixed.empty() || shares_.fixed[v] == kFree)
+        items_[part_of_[v]].insert({graph_.weight[v], v});
+  }
+
+  /// Half of the difference should change parts: moves the heaviest task up to that, or exchanges a
+  /// task for one that is lighter by about that.
+  bool swap(Part from, Part to) {
+    const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
+    double best_off = gap;
+    Item given{0, kNothing}, taken{0, kNothing};
+    const auto consider = [&](const Item& leaves, const Item& comes) {
+      const double off = std::fabs(leaves.first - comes.first - gap);
+      if (off >= best_off) return;
+      best_off = off;
+      given = leaves;
+      taken = comes;
+    };
+    for (const Item& leaves : items_[from]) {
+      consider(leaves, {0, kNothing});
+      const auto next = items_[to].lower_bound({leaves.first - gap, 0});
+      if (next != items_[to].end()) consider(leaves, *next);
+      if (next != items_[to].begin()) consider(leaves, *std::prev(next));
+    }
+    if (given.second == kNothing || best_off >= gap * (1 - 1e-9)) return false;
+    transfer(given, from, to);
+    if (taken.second != kNothing) transfer(taken, to, from);
+    return true;
+  }
+
+  void transfer(const Item& item, Part from, Part to) {
+    items_[from].erase(item);
+    items_[to].insert(item);
+    part_of_[item.second] = to;
+    for (const Part p : {from, to}) {
+      excess_.erase({weight_[p] - target_[p], p});
+      weight_[p] += p == to ? item.first : -item.first;
+      excess_.insert({weight_[p] - target_[p], p});
+    }
+  }
+
+  const Graph& graph_;
+  const Shares& shares_;
+  std::span<Part> part_of_;
+  std::vector<double> weight_, target_;
+  std::vector<std::set<Item>> items_;  // the free vertices of each part; empty until needed
+  std::set<std::pair<double, Part>> excess_;
+};
+
+}  // namespace
+
+void even_out_by_swaps(const Graph& graph, const Shares& shares, std::span<Part> part_of) {
+  EvenOut(graph, shares, part_of).run();
+}
+
+}  // namespace poise::graphs

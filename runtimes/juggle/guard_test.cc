@@ -1,0 +1,101 @@
+#include "runtimes/juggle/guard.h"
+
+#include <csignal>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace poise::juggle {
+namespace {
+
+/// A process that sleeps, and its affinity.
+class Sleeper {
+ public:
+  Sleeper() : pid_(::fork()) {
+    if (pid_ == 0) {
+      for (;;) ::pause();
+    }
+  }
+  ~Sleeper() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  pid_t pid() const { return pid_; }
+  CpuSet affinity() const {
+    CpuSet set;
+    get_affinity(pid_, set);
+    return set;
+  }
+  OwnAffinity own() const { return {pid_, pid_, start_time_of(pid_, pid_).value(), affinity()}; }
+
+ private:
+  pid_t pid_;
+};
+
+bool eventually(const std::function<bool()>& condition) {
+  for (int tries = 0; tries < 2000; ++tries, ::usleep(5000))
+    if (condition()) return true;
+  return false;
+}
+
+/// One of the cpus that may be used; a test of affinities needs another besides.
+CpuSet first_cpu() { return CpuSet({allowed_cpus().front()}); }
+bool has_one_cpu() { return allowed_cpus().size() < 2; }
+
+TEST(Guard, gives_no_affinity_to_a_thread_that_has_the_number_of_a_dead_one) {
+  if (has_one_cpu()) GTEST_SKIP() << "one cpu";
+  const Sleeper sleeper;
+  OwnAffinity other = sleeper.own();
+  const CpuSet before = other.set;
+  other.set = first_cpu();
+  ++other.start_time;
+  give_back(other);
+  EXPECT_EQ(sleeper.affinity(), before);
+  --other.start_time;
+  give_back(other);
+  EXPECT_EQ(sleeper.affinity(), first_cpu());
+}
+
+TEST(Guard, gives_kept_affinities_back_and_no_dropped_ones) {
+  if (has_one_cpu()) GTEST_SKIP() << "one cpu";
+  const Sleeper kept, dropped;
+  const CpuSet before = kept.affinity();
+  {
+    Guard guard;
+    ASSERT_TRUE(guard.keep(1, kept.own()));
+    ASSERT_TRUE(guard.keep(2, dropped.own()));
+    for (const Sleeper* sleeper : {&kept, &dropped}) set_affinity(sleeper->pid(), first_cpu());
+    guard.drop(2);
+    EXPECT_TRUE(guard.keeps(1));
+    EXPECT_FALSE(guard.keeps(2));
+    EXPECT_EQ(guard.release(), Guard::Release::none);
+  }
+  EXPECT_EQ(kept.affinity(), before);
+  EXPECT_EQ(dropped.affinity(), first_cpu());
+}
+
+TEST(Guard, is_replaced_when_it_has_been_killed) {
+  Guard guard;
+  EXPECT_FALSE(guard.has_died());
+  const pid_t first = guard.pid();
+  ::kill(first, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return guard.has_died(); }));
+  guard.restart();
+  EXPECT_NE(guard.pid(), first);
+  EXPECT_FALSE(guard.has_died());
+}
+
+TEST(Guard, has_room_again_when_threads_are_gone) {
+  Guard guard;
+  for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
+  EXPECT_FALSE(guard.keep(kMaxThreads, {}));
+  guard.drop(7);
+  EXPECT_TRUE(guard.keep(kMaxThreads, {}));
+}
+
+}  // namespace
+}  // namespace poise::juggle

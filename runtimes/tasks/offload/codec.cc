@@ -1,0 +1,206 @@
+// The part of the exchange that packs lent tasks and unpacks borrowed ones.
+#include <algorithm>
+
+#include "runtimes/tasks/offload/engine.h"
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/copy.h"
+
+namespace poise::tasks {
+
+namespace {
+
+// Of what a task's head says besides its number of items.
+constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
+constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16,
+                       kInPlace = 32;  // of an item's flags
+
+constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
+
+// What the sender's address was aligned to, so that it is again at the receiver's.
+std::uint8_t alignment_of(const void* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
+  return static_cast<std::uint8_t>(address & (~address + 1));
+}
+
+struct TaskHeader {
+  std::uint64_t slot;
+  double cost;
+  std::uint32_t function, home;
+  std::int32_t priority;
+  std::uint32_t num_items;  // and the flags above
+};
+
+struct ItemHeader {
+  std::uint64_t bytes;
+  std::uint8_t flags, alignment;
+};
+
+void put_annotations(Writer& header, const Annotations& annotations) {
+  Buffer bytes;
+  poise::Writer{bytes}(annotations);
+  header.put(static_cast<std::uint64_t>(bytes.size()));
+  header.put(bytes.data(), bytes.size(), 1);
+}
+
+std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
+  const auto size = reader.get<std::uint64_t>();
+  auto annotations = std::make_shared<Annotations>();
+  poise::Reader({reader.get(size, 1), size})(*annotations);
+  return annotations;
+}
+
+}  // namespace
+
+// Where the receiver finds an item without a message: where it is, if it is in memory that both
+// see, or a copy there of what is long. A borrowed task's result goes straight home, so nobody
+// could give back a copy made of it here.
+std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std::uint32_t to) {
+  const Item& item = task.items[i];
+  if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;
+  if (const auto spot = arena_.find(item.data, item.bytes)) {
+    counters_.bytes_in_place += item.goes_out() ? item.bytes : 0;
+    return spot;
+  }
+  if (item.bytes < large_bytes_ || task.home != rank_) return std::nullopt;
+  auto& copies = task.extras.make().copies;
+  copies.resize(task.items.size());
+  auto& copy = copies[i];
+  if (!copy) {
+    void* const data = arena_.try_allocate(item.bytes);
+    if (!data) return std::nullopt;
+    copy = {static_cast<std::byte*>(data),
+            [this, bytes = item.bytes](std::byte* p) { arena_.deallocate(p, bytes, kAlignment); }};
+    if (item.goes_out()) {
+      copy_past_caches(copy.get(), item.data, item.bytes);
+      counters_.bytes_copied += item.bytes;
+    }
+  }
+  return arena_.find(copy.get(), item.bytes);
+}
+
+// What is large, and what would make the head longer than MPI counts.
+bool OffloadEngine::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
+  return bytes >= large_bytes_ || (bytes > 0 && header.size() + bytes > kMaxHeaderBytes);
+}
+
+void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
+                               std::vector<Payload>& payloads) {
+  const bool going_home = task.home == to;
+  const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
+  const auto& annotations = task.extras->annotations;
+  const bool annotated = annotations && !going_home;
+  const std::uint64_t name = going_home ? 0 : task.extras->name;
+  header.put(TaskHeader{task.slot, task.cost, task.function, task.home, task.priority,
+                        num_items | (annotated ? kAnnotated : 0u) |
+                            (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u)});
+  if (going_home) return;
+  if (name != 0) header.put(name);
+  if (annotated) put_annotations(header, *annotations);
+  for (std::size_t i = 0; i < task.items.size(); ++i) {
+    const Item& item = task.items[i];
+    const auto spot = item.data ? spot_of(task, i, to) : std::nullopt;
+    const bool payload =
+        !spot && item.data && item.goes_out() && is_sent_as_payload(item.bytes, header);
+    const auto flags =
+        static_cast<std::uint8_t>(static_cast<unsigned>(item.mode) | (item.data ? 0u : kNull) |
+                                  (payload ? kHasPayload : 0u) | (spot ? kInPlace : 0u));
+    const std::uint8_t alignment = alignment_of(item.data);
+    header.put(ItemHeader{item.bytes, flags, alignment});
+    if (spot) header.put(*spot);
+    if (spot || !item.data || !item.goes_out()) continue;
+    counters_.bytes_sent += item.bytes;
+    if (payload)
+      payloads.push_back({item.data, item.bytes});
+    else
+      header.put(item.data, item.bytes, alignment);
+  }
+}
+
+void OffloadEngine::handle_tasks(const Transport::Arrival& arrival, Reader& reader,
+                                 std::uint32_t from) {
+  const double begin_s = clock_s();
+  const auto num_tasks = reader.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < num_tasks; ++i)
+    read_task(arrival, reader, from, [this, from](std::unique_ptr<Task> task) {
+      ++peers_[from].borrowed;
+      pool_.accept_borrowed(std::move(task));
+    });
+  counters_.transfer_s += clock_s() - begin_s;
+}
+
+// `then` gets the task when all its items are there.
+void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from,
+                              std::function<void(std::unique_ptr<Task>)> then) {
+  const auto header = reader.get<TaskHeader>();
+  if (header.home == rank_) {
+    ++peers_[from].borrowed;
+    auto task = take_returned(header.slot);
+    task->forget_copies();
+    pool_.take_back(std::move(task));
+    return;
+  }
+  auto task = std::make_unique<Task>();
+  task->slot = header.slot;
+  task->cost = header.cost;
+  task->function = header.function;
+  task->home = header.home;
+  task->priority = header.priority;
+  if (header.num_items & kNamed) task->extras.make().name = reader.get<std::uint64_t>();
+  if (header.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
+  task->replicated = header.num_items & kReplicated;
+  read_items(arrival, reader, from, std::move(task),
+             header.num_items & ~(kAnnotated | kReplicated | kNamed), std::move(then));
+}
+
+void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader,
+                               std::uint32_t from, std::unique_ptr<Task> task,
+                               std::uint32_t num_items,
+                               std::function<void(std::unique_ptr<Task>)> then) {
+  Extras& extras = task->extras.make();
+  extras.message = arrival.header;
+  Item* const items = task->items.resize(num_items);
+  std::size_t storage = 0;  // of items that are not in the head; offsets first, pointers later
+  std::vector<std::size_t> stored;
+  std::vector<bool> payloads;
+  for (std::uint32_t i = 0; i < num_items; ++i) {
+    const auto item_header = reader.get<ItemHeader>();
+    Item item{nullptr, item_header.bytes, static_cast<Mode>(item_header.flags & kModeBits)};
+    const bool null = item_header.flags & kNull, payload = item_header.flags & kHasPayload;
+    if (item.mode == Mode::result) {
+      if (arena_.shared_with(task->home)) extras.result = Buffer(&arena_);
+      item.data = &extras.result;
+    } else if (item_header.flags & kInPlace)
+      item.data = arena_.at(reader.get<Arena::Spot>());
+    else if (!null && !payload && item.goes_out())
+      item.data = reader.get(item.bytes, item_header.alignment);
+    else if (!null) {
+      stored.push_back(i);
+      payloads.push_back(payload);
+      storage += aligned(item.bytes);
+    }
+    items[i] = item;
+  }
+  std::vector<Payload> fetched;
+  if (!stored.empty()) {
+    extras.storage = new_bytes(storage);
+    std::byte* next = extras.storage.get();
+    for (std::size_t k = 0; k < stored.size(); ++k) {
+      Item& item = items[stored[k]];
+      item.data = next;
+      next += aligned(item.bytes);
+      if (payloads[k]) fetched.push_back({item.data, item.bytes});
+    }
+  }
+  if (fetched.empty()) return then(std::move(task));
+  double bytes = 0;
+  for (const Payload& payload : fetched) bytes += static_cast<double>(payload.bytes);
+  const double begin_s = clock_s();
+  const auto shared = std::make_shared<std::unique_ptr<Task>>(std::move(task));
+  transport_.fetch(arrival, fetched, [this, shared, bytes, begin_s, from, then = std::move(then)] {
+    const double byte_s = (clock_s() - begin_s) / bytes;
+    links_.learn(peers_[from].at, [&](Link& way) { way.seconds_per_byte.learn(byte_s); });
+    then(std::move(*shared));
+  });
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,171 @@
+#include "runtimes/tasks/offload/termination.h"
+
+#include <deque>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "poise/base/random.h"
+
+namespace poise::tasks {
+namespace {
+
+// Ranks with tasks that spawn tasks and are lent, under messages of arbitrary delay. The order
+// of messages between two ranks is kept, as MPI keeps it.
+class World {
+ public:
+  World(std::uint32_t n, std::uint64_t seed)
+      : random_(seed), created_(n), finished_(n), waits_(n), has_(n) {
+    for (std::uint32_t rank = 0; rank < n; ++rank) ranks_.emplace_back(rank, n);
+    links_.resize(n * n);
+  }
+
+  void submit(std::size_t rank, int generations) {
+    ++created_[rank];
+    has_[rank].push_back({rank, generations});
+    ++unfinished_;
+  }
+  void enter(std::size_t rank) {
+    std::vector<TerminationMessage> out;
+    ranks_[rank].enter(out);
+    waits_[rank] = true;
+    post(rank, out);
+  }
+  // One random event. False when the wait is over everywhere.
+  bool step() {
+    const std::size_t rank = random_.below(ranks_.size());
+    switch (random_.below(3)) {
+      case 0: receive(); break;
+      case 1: work(rank); break;
+      case 2: idle(rank); break;
+    }
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+      if (!waits_[r] || !ranks_[r].done()) return true;
+    return false;
+  }
+  int unfinished() const { return unfinished_; }
+  bool entered(std::size_t rank) const { return waits_[rank]; }
+  void leave() { waits_.assign(waits_.size(), false); }
+  bool any_done() const {
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+      if (waits_[r] && ranks_[r].done()) return true;
+    return false;
+  }
+
+ private:
+  struct Task {
+    std::size_t home;
+    int generations;
+  };
+  struct Envelope {
+    enum { wave, loan, result } what;
+    std::size_t from;
+    TerminationMessage message;
+    Task task;
+  };
+  void post(std::size_t from, const std::vector<TerminationMessage>& out) {
+    for (const TerminationMessage& message : out)
+      links_[from * ranks_.size() + message.to].push_back({Envelope::wave, from, message, {}});
+  }
+  void receive() {
+    const std::size_t link = random_.below(links_.size());
+    if (links_[link].empty()) return;
+    const Envelope envelope = links_[link].front();
+    const std::size_t to = link % ranks_.size();
+    links_[link].pop_front();
+    std::vector<TerminationMessage> out;
+    switch (envelope.what) {
+      case Envelope::wave:
+        ranks_[to].handle(static_cast<std::uint32_t>(envelope.from), envelope.message, out);
+        break;
+      case Envelope::loan: has_[to].push_back(envelope.task); break;
+      case Envelope::result: ++finished_[to], --unfinished_; break;
+    }
+    post(to, out);
+  }
+  void work(std::size_t rank) {
+    if (!waits_[rank] || has_[rank].empty()) return;
+    const Task task = has_[rank].front();
+    has_[rank].pop_front();
+    const std::size_t other = random_.below(ranks_.size());
+    if (random_.below(2) && other != rank && waits_[other]) {
+      links_[rank * ranks_.size() + other].push_back({Envelope::loan, rank, {}, task});
+      return;
+    }
+    for (int child = 0; child < 2 && task.generations > 0; ++child)
+      submit(rank, task.generations - 1);
+    if (task.home == rank)
+      ++finished_[rank], --unfinished_;
+    else
+      links_[rank * ranks_.size() + task.home].push_back({Envelope::result, rank, {}, task});
+  }
+  void idle(std::size_t rank) {
+    if (!waits_[rank] || !has_[rank].empty() || ranks_[rank].done()) return;
+    std::vector<TerminationMessage> out;
+    ranks_[rank].idle(created_[rank], finished_[rank], out);
+    post(rank, out);
+  }
+
+  Random random_;
+  std::vector<TerminationDetector> ranks_;
+  std::vector<std::uint64_t> created_, finished_;
+  std::vector<bool> waits_;
+  std::vector<std::deque<Task>> has_;
+  std::vector<std::deque<Envelope>> links_;
+  int unfinished_ = 0;
+};
+
+TEST(TerminationDetector, ends_only_when_no_task_is_left_and_then_surely) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const std::size_t n = 1 + random.below(9);
+    World world(static_cast<std::uint32_t>(n), seed);
+    for (int wait = 0; wait < 3; ++wait) {
+      for (std::size_t task = random.below(6); task > 0; --task)
+        world.submit(random.below(n), static_cast<int>(random.below(5)));
+      int steps = 0;
+      bool more = true;
+      while (more && ++steps < 200000) {
+        const std::size_t rank = random.below(n);
+        if (!world.entered(rank)) world.enter(rank);
+        more = world.step();
+        if (world.any_done()) {
+          ASSERT_EQ(world.unfinished(), 0);
+        }
+      }
+      ASSERT_FALSE(more) << "no end after " << steps << " steps";
+      world.leave();
+    }
+  }
+}
+
+TEST(TerminationDetector, knows_which_neighbour_has_not_come) {
+  TerminationDetector root(0, 3);
+  std::vector<TerminationMessage> out;
+  root.enter(out);
+  EXPECT_THAT(root.missing(), testing::ElementsAre(1, 2));
+  root.handle(2, {0, TerminationMessage::Kind::entered, 1}, out);
+  EXPECT_THAT(root.missing(), testing::ElementsAre(1));
+}
+
+TEST(TerminationDetector, alone_ends_at_once) {
+  TerminationDetector wave(0, 1);
+  std::vector<TerminationMessage> out;
+  wave.enter(out);
+  wave.idle(5, 5, out);
+  EXPECT_TRUE(wave.done());
+  EXPECT_TRUE(out.empty());
+}
+
+TEST(TerminationDetector, alone_with_a_task_goes_on) {
+  TerminationDetector wave(0, 2);
+  std::vector<TerminationMessage> out;
+  wave.enter(out);
+  wave.handle(1, {0, TerminationMessage::Kind::report, 1, 1, 3, 2}, out);
+  wave.idle(0, 0, out);
+  EXPECT_FALSE(wave.done());
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,87 @@
+#include "runtimes/tasks/pool/dependencies.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace poise::tasks {
+
+namespace {
+
+void comes_after(const std::shared_ptr<DependencyNode>& before,
+                 const std::shared_ptr<DependencyNode>& after) {
+  if (!before || before == after || before->finished) return;
+  before->followers.push_back(after);
+  ++after->waits_for;
+}
+
+}  // namespace
+
+void DependencyTracker::split(Address at) {
+  auto next = segments_.upper_bound(at);
+  if (next == segments_.begin()) return;
+  auto segment = std::prev(next);
+  if (segment->first == at || segment->second.end <= at) return;
+  Segment right = segment->second;
+  segment->second.end = at;
+  segments_.emplace(at, std::move(right));
+}
+
+// What many touched is in one piece again.
+void DependencyTracker::write(Address begin, Address end,
+                              const std::shared_ptr<DependencyNode>& who) {
+  split(begin);
+  split(end);
+  const auto first = segments_.lower_bound(begin), last = segments_.lower_bound(end);
+  for (auto segment = first; segment != last; ++segment) {
+    comes_after(segment->second.writer, who);
+    for (const auto& reader : segment->second.readers) comes_after(reader, who);
+  }
+  segments_.erase(first, last);
+  segments_.emplace(begin, Segment{end, who, {}});
+}
+
+void DependencyTracker::read(Address begin, Address end,
+                             const std::shared_ptr<DependencyNode>& who) {
+  split(begin);
+  split(end);
+  for (Address at = begin; at < end;) {
+    auto next = segments_.lower_bound(at);
+    if (next == segments_.end() || next->first > at) {  // a gap: touched by nobody yet
+      const Address gap_end = next == segments_.end() ? end : std::min(end, next->first);
+      next = segments_.emplace(at, Segment{gap_end, nullptr, {}}).first;
+    }
+    Segment& segment = next->second;
+    comes_after(segment.writer, who);
+    std::erase_if(segment.readers, [](const auto& reader) { return reader->finished; });
+    segment.readers.push_back(who);
+    at = segment.end;
+  }
+}
+
+std::unique_ptr<Task> DependencyTracker::add(std::unique_ptr<Task> task) {
+  const auto who = std::make_shared<DependencyNode>();
+  task->extras.make().ordered = who;
+  ++unfinished_;
+  for (const bool writes : {false, true})
+    for (const Item& item : task->items) {
+      if (item.mode == Mode::literal || !item.data || item.bytes == 0) continue;
+      if (item.comes_back() != writes) continue;
+      const auto begin = reinterpret_cast<Address>(item.data);
+      writes ? write(begin, begin + item.bytes, who) : read(begin, begin + item.bytes, who);
+    }
+  if (who->waits_for == 0) return task;
+  who->task = std::move(task);
+  return nullptr;
+}
+
+std::vector<std::unique_ptr<Task>> DependencyTracker::finish(DependencyNode& done) {
+  done.finished = true;
+  std::vector<std::unique_ptr<Task>> ready;
+  for (const auto& follower : done.followers)
+    if (--follower->waits_for == 0) ready.push_back(std::move(follower->task));
+  done.followers.clear();
+  if (--unfinished_ == 0) segments_.clear();
+  return ready;
+}
+
+}  // namespace poise::tasks

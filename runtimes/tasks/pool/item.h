@@ -1,0 +1,96 @@
+// Data of a task: where it is, how long it is, and which way it goes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+namespace poise::tasks {
+
+/// Which way an item travels when its task runs elsewhere. A literal is copied at submission; a
+/// result is a Buffer that the task fills with any number of bytes, at home there until the wait
+/// ends.
+enum class Mode : std::uint8_t { in, out, inout, literal, result };
+
+struct Item {
+  void* data = nullptr;  // may be null: then the task gets null, wherever it runs
+  std::size_t bytes : 56 = 0;
+  Mode mode : 8 = Mode::in;
+
+  /// Stored in whole words: who reads one that was stored in parts, or two at once, a moment later
+  /// waits until all earlier stores are through.
+  static Item of(void* data, std::size_t bytes, Mode mode) {
+    struct Words {
+      void* data;
+      std::uint64_t rest;
+    };
+    if constexpr (std::endian::native != std::endian::little) return {data, bytes, mode};
+    constexpr int kShift = 56;
+    const std::uint64_t length = bytes & ((std::uint64_t{1} << kShift) - 1);
+    return std::bit_cast<Item>(Words{data, length | static_cast<std::uint64_t>(mode) << kShift});
+  }
+
+  bool goes_out() const { return mode != Mode::out && mode != Mode::result; }
+  bool comes_back() const { return mode == Mode::out || mode == Mode::inout; }
+  bool is_value() const { return mode == Mode::literal && data; }
+};
+
+/// The items of one task. A few, as most tasks have, lie in the task itself.
+class Items {
+ public:
+  void assign(std::span<const Item> items) { std::ranges::copy(items, resize(items.size())); }
+  /// Those there are lost. Returns the first.
+  Item* resize(std::size_t size) {
+    heap_ = size > inline_.size() ? std::make_unique<Item[]>(size) : nullptr;
+    size_ = size;
+    return begin();
+  }
+  std::size_t size() const { return size_; }
+  Item* begin() { return heap_ ? heap_.get() : inline_.data(); }
+  Item* end() { return begin() + size_; }
+  const Item* begin() const { return heap_ ? heap_.get() : inline_.data(); }
+  const Item* end() const { return begin() + size_; }
+  Item& operator[](std::size_t i) { return begin()[i]; }
+  const Item& operator[](std::size_t i) const { return begin()[i]; }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<Item[]> heap_;
+  std::array<Item, 4> inline_;
+};
+
+/// An argument that refers to data of the caller, which must stay until the task is done.
+template <typename T, Mode mode>
+struct Reference {
+  static_assert(std::is_trivially_copyable_v<T>, "items are copied byte by byte");
+  std::span<T> data;
+};
+
+/// Read by the task.
+template <std::ranges::contiguous_range Range>
+auto in(const Range& range) {
+  using T = std::ranges::range_value_t<Range>;
+  return Reference<const T, Mode::in>{{std::ranges::data(range), std::ranges::size(range)}};
+}
+/// Written by the task, unread: on another rank it starts uninitialised.
+template <std::ranges::contiguous_range Range>
+auto out(Range&& range) {
+  using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
+  static_assert(!std::is_const_v<T>);
+  return Reference<T, Mode::out>{{std::ranges::data(range), std::ranges::size(range)}};
+}
+/// Read and written.
+template <std::ranges::contiguous_range Range>
+auto inout(Range&& range) {
+  using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
+  static_assert(!std::is_const_v<T>);
+  return Reference<T, Mode::inout>{{std::ranges::data(range), std::ranges::size(range)}};
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,17 @@
+#include "runtimes/tasks/pool/overhead.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::tasks {
+namespace {
+
+TEST(TaskOverhead, learns_from_loans_of_many_and_little_from_one) {
+  TaskOverhead one, many;
+  one.learn(1, 0, 10e-6);
+  EXPECT_LT(one.seconds(0), 1.1 * TaskOverhead().seconds(0));
+  for (int i = 0; i < 100; ++i) many.learn(100, 0, 50e-6);
+  EXPECT_NEAR(many.seconds(0), 0.5e-6, 0.01e-6);
+}
+
+}  // namespace
+}  // namespace poise::tasks

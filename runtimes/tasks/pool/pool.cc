@@ -1,0 +1,401 @@
+#include "runtimes/tasks/pool/pool.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtimes/tasks/transport/clock.h"
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+
+namespace poise::tasks {
+
+namespace {
+
+// What this thread is running, and where; nested when a task waits for its children.
+struct Running {
+  const TaskPool* workplace = nullptr;
+  Task* task = nullptr;
+  std::shared_ptr<Children>* children = nullptr;  // the task's own
+  unsigned depth = 0;
+};
+thread_local Running running_of_thread;
+
+// Memory that is used again costs less than what malloc finds.
+thread_local std::unique_ptr<Task> blank_of_thread;
+constexpr std::size_t kMaxRecycledTasks = 1 << 14;  // that a workplace keeps
+constexpr unsigned kMaxNestedWaits = 32;            // tasks that wait inside one another
+
+}  // namespace
+
+TaskPool::TaskPool(std::uint32_t rank, std::vector<const Registered*> functions)
+    : rank_(rank),
+      functions_(std::move(functions)),
+      times_(functions_.size()),
+      queue_(functions_.size()) {}
+
+Task* TaskPool::current() const {
+  return running_of_thread.workplace == this ? running_of_thread.task : nullptr;
+}
+
+Children* TaskPool::children() const {
+  return current() ? running_of_thread.children->get() : nullptr;
+}
+
+std::unique_ptr<Task> TaskPool::blank() {
+  return blank_of_thread ? std::move(blank_of_thread) : std::make_unique<Task>();
+}
+
+void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
+  const bool parent = current() != nullptr;
+  if (parent) {
+    std::shared_ptr<Children>& children = *running_of_thread.children;
+    if (!children) children = std::make_shared<Children>();
+    task->siblings = children;
+    task->siblings->open.fetch_add(1, std::memory_order_relaxed);
+  }
+  task->home = rank_;
+  const std::lock_guard lock(mutex_);
+  task->number = ++created_;
+  ++counters_.submitted;
+  if (!recycled_.empty()) {
+    blank_of_thread = std::move(recycled_.back());
+    recycled_.pop_back();
+    blank_of_thread->prefetch();
+  }
+  if (in_order) task = tracker_of(*task).add(std::move(task));
+  if (!task) return;  // it has to wait
+  enqueue(std::move(task), parent);
+}
+
+// A task's children wait for one another, never for it: it may wait for them.
+DependencyTracker& TaskPool::tracker_of(const Task& task) {
+  if (!task.siblings) return dependencies_;
+  std::unique_ptr<DependencyTracker>& order = task.siblings->order;
+  if (!order) order = std::make_unique<DependencyTracker>();
+  return *order;
+}
+
+void TaskPool::enqueue(std::unique_ptr<Task> task, bool newest_first) {
+  if (task->extras && !task->extras->replicas.empty()) {
+    task->extras.make().ticket = ++last_ticket_;
+    task->replicated = true;
+    ++wanted_;
+  }
+  queue_.push(std::move(task), newest_first);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+// Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
+// copy of it has started, the result is waited for.
+bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
+  if (!task->extras || task->extras->ticket == 0) return true;
+  Extras& extras = task->extras.make();
+  if (!extras.replicas.empty()) --wanted_;
+  extras.replicas.clear();
+  const Ticket ticket = std::exchange(extras.ticket, 0);
+  const auto token = std::exchange(extras.token, nullptr);
+  if (!token || take_token(token.get(), ticket)) return true;
+  started_elsewhere_.emplace(ticket, std::move(task));
+  return false;
+}
+
+void TaskPool::call(Task& task) {
+  std::shared_ptr<Children> children;
+  const Running before =
+      std::exchange(running_of_thread, {this, &task, &children, running_of_thread.depth + 1});
+  try {
+    functions_[task.function]->body(task.items);
+  } catch (...) {
+    task.fail(thrown_text());
+  }
+  running_of_thread = before;
+}
+
+struct TaskPool::Batch {
+  std::array<std::unique_ptr<Task>, kMaxBatch> tasks;
+  std::size_t size = 0;
+  double cost = 0, seconds = 0;
+
+  Task& last() const { return *tasks[size - 1]; }
+  bool add(std::unique_ptr<Task> task) {
+    if (!task) return false;
+    cost += task->cost;
+    tasks[size++] = std::move(task);
+    return true;
+  }
+};
+
+// It ends without the others: tasks wait for their own only.
+std::unique_ptr<Task> TaskPool::pop() {
+  const Children* const awaited = children();
+  auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
+  if (task || (awaited && running_of_thread.depth > kMaxNestedWaits)) return task;
+  return queue_.pop();
+}
+
+std::unique_ptr<Task> TaskPool::next() {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Task> task;
+  do task = pop();
+  while (task && !is_ours(task));
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  running_ += task != nullptr;
+  return task;
+}
+
+std::unique_ptr<Task> TaskPool::next_of_batch(const Task& before) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Task> task = queue_.pop_if(
+      [&](const Task& next) { return next.function == before.function && can_be_batched(next); });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  return task;
+}
+
+// Nobody waits for this task, only for all.
+bool TaskPool::can_be_batched(const Task& task) const {
+  return task.home == rank_ && !task.extras && !task.siblings;
+}
+
+std::size_t TaskPool::run(double& now_s, std::size_t most, const std::function<bool()>& called) {
+  Batch row;
+  if (!row.add(next())) return 0;
+  if (recorder_) most = 1;  // they tell when each began
+  do call(row.last());
+  while (row.size < most && can_be_batched(row.last()) && !called() &&
+         row.add(next_of_batch(row.last())));
+  now_s = end(row, now_s);
+  const std::lock_guard lock(mutex_);
+  --running_;
+  counters_.working_s += row.seconds;
+  for (std::size_t i = 0; i < row.size; ++i) count_run(row.tasks[i]);
+  return row.size;
+}
+
+// Returns when that was.
+double TaskPool::end(Batch& row, double begin_s) {
+  // With what it takes to start a task: of very short ones that is the larger part.
+  const double end_s = clock_s();
+  row.seconds = end_s - begin_s;
+  Task& last = row.last();  // in a row of several there is nothing to do for the others
+  last.seconds = static_cast<float>(row.seconds);
+  if (!last.failed) times_.learn(last.function, row.seconds, row.cost, row.size);
+  if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.home, last.slot);
+  return last.home == rank_ && deliver(last) ? clock_s() : end_s;
+}
+
+// Under the lock. Leaves what may hold something of the program's: to be deleted without it.
+void TaskPool::count_run(std::unique_ptr<Task>& task) {
+  if (task->home != rank_) {
+    ++counters_.ran_borrowed;
+    done_borrowed_.push_back(std::move(task));
+    return;
+  }
+  ++counters_.ran_own;
+  count_finished(*task, rank_);
+  if (task->extras || recycled_.size() >= kMaxRecycledTasks) return;
+  std::destroy_at(task.get());
+  ::new (task.get()) Task;
+  recycled_.push_back(std::move(task));
+}
+
+/// Returns whether that could take time. Nothing of the program's is left in the task then: once it
+/// counts as finished the program may go on, and what a call refers to be gone.
+bool TaskPool::deliver(Task& task) {
+  if (!task.extras) return false;
+  Extras& extras = task.extras.make();
+  const auto call = [&](std::function<void()>&& what) {
+    const std::function<void()> once = std::exchange(what, nullptr);
+    if (!once) return;
+    try {
+      once();
+    } catch (...) {
+      task.fail("when it was done: " + thrown_text());
+    }
+  };
+  extras.on_lend = nullptr;
+  if (task.failed) extras.deliver = nullptr;
+  call(std::move(extras.deliver));
+  call(std::move(extras.on_finish));
+  return true;
+}
+
+// Under the lock.
+void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
+  if (task.failed) {
+    ++counters_.failed;
+    failures_.push_back(
+        {functions_[task.function]->name, std::move(task.extras.make().error), ran_on});
+  }
+  if (task.extras && task.extras->ordered)
+    for (auto& next : tracker_of(task).finish(*task.extras->ordered))
+      enqueue(std::move(next), false);
+  if (task.siblings) task.siblings->open.fetch_sub(1, std::memory_order_release);
+  ++finished_;
+}
+
+void TaskPool::finish(std::unique_ptr<Task> task, std::uint32_t ran_on) {
+  const double begin_s = clock_s();
+  deliver(*task);
+  const std::lock_guard lock(mutex_);
+  count_finished(*task, ran_on);
+  ++counters_.returned;
+  finishing_.learn(1, task->bytes().both(), clock_s() - begin_s);
+}
+
+void TaskPool::accept_borrowed(std::unique_ptr<Task> task) {
+  const std::lock_guard lock(mutex_);
+  ++borrowed_;
+  task->number = ~++accepted_;
+  task->queued = task->bytes();
+  queue_.push_borrowed(std::move(task));
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+void TaskPool::take_back(std::unique_ptr<Task> task) {
+  const std::lock_guard lock(mutex_);
+  wanted_ += !task->extras->replicas.empty();
+  task->queued = task->bytes();
+  queue_.push(std::move(task), false);
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+}
+
+std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t most, double most_bytes,
+                                                              bool borrowed_too) {
+  std::vector<std::unique_ptr<Task>> tasks;
+  const std::lock_guard lock(mutex_);
+  double bytes = 0;
+  while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
+    std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
+    if (!task) break;
+    if (!is_ours(task)) continue;
+    bytes += static_cast<double>(task->bytes().out);
+    tasks.push_back(std::move(task));
+  }
+  left(tasks);
+  return tasks;
+}
+
+std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(
+    const std::function<bool(const Task&)>& wanted) {
+  const std::lock_guard lock(mutex_);
+  auto tasks = queue_.take(wanted);
+  std::erase_if(tasks, [&](std::unique_ptr<Task>& task) { return !is_ours(task); });
+  left(tasks);
+  return tasks;
+}
+
+void TaskPool::left(const std::vector<std::unique_ptr<Task>>& tasks) {
+  for (const auto& task : tasks) {
+    if (task->home != rank_) --borrowed_;
+    counters_.bytes_lent += task->bytes().out;
+  }
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  counters_.lent += tasks.size();
+  counters_.loans += !tasks.empty();
+}
+
+std::vector<std::unique_ptr<Task>> TaskPool::take_to_replicate(
+    const std::function<bool(std::uint32_t rank)>& reached) {
+  if (wanted_ == 0) return {};
+  const std::lock_guard lock(mutex_);
+  auto tasks = queue_.take([&](const Task& task) {
+    return std::any_of(task.extras->replicas.begin(), task.extras->replicas.end(), reached);
+  });
+  wanted_ -= tasks.size();
+  return tasks;
+}
+
+void TaskPool::want_replicas(const Replication& what) {
+  const std::lock_guard lock(mutex_);
+  std::uint32_t left = what.tasks;
+  queue_.for_each_lendable([&](Task& task) {
+    if (left == 0 || task.home != rank_ || task.extras->ticket != 0 || what.ranks.empty()) return;
+    --left;
+    task.extras.make().replicas = what.ranks;
+    task.extras.make().ticket = ++last_ticket_;
+    task.replicated = true;
+    ++wanted_;
+  });
+}
+
+bool TaskPool::grant_replica(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  // Taken here on behalf of that rank; unless another one had it already.
+  const bool here = !found.empty() && is_ours(found.front());
+  if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
+  return here;
+}
+
+std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
+  queued_.store(queue_.size(), std::memory_order_relaxed);
+  if (!found.empty()) (void)is_ours(found.front());  // it is not: the copy has taken its token
+  const auto gone = started_elsewhere_.find(ticket);
+  POISE_CHECK(gone != started_elsewhere_.end());
+  auto task = std::move(gone->second);
+  started_elsewhere_.erase(gone);
+  return task;
+}
+
+std::vector<QueuedTask> TaskPool::queue(bool by_number) const {
+  std::vector<QueuedTask> tasks;
+  const std::lock_guard lock(mutex_);
+  queue_.for_each_lendable([&](const Task& task) {
+    tasks.push_back({.name = by_number ? task.number : task.extras->name,
+                     .task_s = times_.per_unit(task.function) * task.cost,
+                     .bytes = task.bytes().both(),
+                     .borrowed = task.home != rank_,
+                     .replicated = task.extras->ticket != 0,
+                     .annotations = by_number ? nullptr : task.extras->annotations});
+  });
+  return tasks;
+}
+
+std::vector<std::unique_ptr<Task>> TaskPool::take_done_borrowed() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(done_borrowed_, {});
+}
+
+void TaskPool::borrowed_departed(std::size_t tasks) {
+  const std::lock_guard lock(mutex_);
+  borrowed_ -= tasks;
+}
+
+TaskPool::State TaskPool::state() const {
+  const std::lock_guard lock(mutex_);
+  State state{.queued = queue_.size(),
+              .lendable = queue_.num_lendable(),
+              .running = running_,
+              .borrowed = borrowed_,
+              .done_borrowed = done_borrowed_.size(),
+              .tasks_differ = queue_.differ(),
+              .bytes = queue_.bytes(),
+              .finishing = finishing_,
+              .created = created_,
+              .finished = finished_};
+  for (std::uint32_t f = 0; f < functions_.size(); ++f) {
+    const double cost = queue_.cost()[f];
+    if (cost <= 0) continue;
+    const double each = times_.per_unit(f);
+    if (each <= 0) state.all_times_known = false;
+    state.queued_s += cost * each;
+  }
+  return state;
+}
+
+std::vector<Failure> TaskPool::take_failures() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+Counters TaskPool::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace poise::tasks

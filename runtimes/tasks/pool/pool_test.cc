@@ -1,0 +1,106 @@
+#include "runtimes/tasks/pool/pool.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+#include <stdexcept>
+
+#include "runtimes/tasks/transport/clock.h"
+
+namespace poise::tasks {
+namespace {
+
+constexpr std::size_t kMaxEvents = TaskPool::kMaxBatch;
+
+class Rows : public ::testing::Test {
+ protected:
+  enum : std::uint32_t { kPlain, kOther, kFails, kParent };
+
+  void submit(std::uint32_t function, std::function<void()> on_finish = {}) {
+    auto task = TaskPool::blank();
+    task->function = function;
+    if (on_finish) task->extras.make().on_finish = std::move(on_finish);
+    pool_.submit(std::move(task));
+  }
+  // Somebody calls once so many tasks ran in all.
+  std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
+    const double begin_s = clock_s();
+    double now_s = begin_s;
+    const std::size_t batch_size = pool_.run(now_s, most, [&] { return ran_ >= until_ran; });
+    EXPECT_GE(now_s, begin_s);
+    return batch_size;
+  }
+
+  static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+  std::size_t ran_ = 0;
+  const Registered functions_[4] = {
+      {"plain", "", [this](std::span<const Item>) { ++ran_; }},
+      {"other", "", [this](std::span<const Item>) { ++ran_; }},
+      {"fails", "", [](std::span<const Item>) { throw std::runtime_error("on purpose"); }},
+      {"parent", "", [this](std::span<const Item>) { submit(kPlain), submit(kPlain); }}};
+  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
+};
+
+TEST_F(Rows, are_as_long_as_they_may_be) {
+  for (int i = 0; i < 7; ++i) submit(kPlain);
+  EXPECT_EQ(run(3), 3u);
+  EXPECT_EQ(run(1), 1u);
+  EXPECT_EQ(run(), 3u);
+  EXPECT_EQ(run(), 0u);
+  EXPECT_EQ(ran_, 7u);
+}
+
+TEST_F(Rows, are_counted_when_they_end) {
+  for (int i = 0; i < 5; ++i) submit(kPlain);
+  EXPECT_FALSE(pool_.state().idle());
+  run();
+  const auto state = pool_.state();
+  EXPECT_TRUE(state.idle());
+  EXPECT_EQ(state.created, 5u);
+  EXPECT_EQ(state.finished, 5u);
+  EXPECT_EQ(pool_.counters().ran_own, 5u);
+  EXPECT_GT(pool_.times().per_unit(kPlain), 0);
+}
+
+TEST_F(Rows, end_when_somebody_calls) {
+  for (int i = 0; i < 5; ++i) submit(kPlain);
+  EXPECT_EQ(run(kMaxEvents, 2), 2u);
+  EXPECT_EQ(pool_.state().lendable, 3u);
+}
+
+TEST_F(Rows, are_of_one_function) {
+  for (const auto function : {kPlain, kPlain, kOther, kPlain}) submit(function);
+  EXPECT_EQ(run(), 2u);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_EQ(run(), 1u);
+}
+
+TEST_F(Rows, hold_up_no_task_that_somebody_waits_for) {
+  bool told = false;
+  submit(kPlain);
+  submit(kPlain, [&] { told = true; });
+  submit(kPlain);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_FALSE(told);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_TRUE(told);
+  EXPECT_EQ(run(), 1u);
+}
+
+TEST_F(Rows, hold_up_no_child) {
+  submit(kParent);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_TRUE(pool_.state().idle());
+}
+
+TEST_F(Rows, end_with_a_failure_which_says_nothing_of_times) {
+  for (int i = 0; i < 3; ++i) submit(kFails);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_EQ(run(), 1u);
+  EXPECT_EQ(pool_.take_failures().size(), 2u);
+  EXPECT_EQ(pool_.times().per_unit(kFails), 0);
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,119 @@
+#include "runtimes/tasks/pool/queue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace poise::tasks {
+
+namespace {
+constexpr std::size_t kNearFront = 64;
+constexpr int kMaxPassed = 64;  // else many that come the shortest first would take n² steps
+}  // namespace
+
+void Queue::count(const Task& task, int sign) {
+  size_ += static_cast<std::size_t>(sign);
+  if (task.siblings) task.siblings->queued += static_cast<std::size_t>(sign);
+  if (task.pinned) return;
+  lendable_ += static_cast<std::size_t>(sign);
+  if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
+  cost_[task.function] += sign * task.cost;
+  bytes_.out += static_cast<std::size_t>(sign) * task.queued.out;
+  bytes_.back += static_cast<std::size_t>(sign) * task.queued.back;
+  if (lendable_ == 0) std::ranges::fill(cost_, 0);  // no rounding errors remain
+}
+
+void Queue::push_borrowed(std::unique_ptr<Task> task) {
+  count(*task, +1);
+  const auto is_shorter = [&](const std::unique_ptr<Task>& other) {
+    return other->function == task->function && other->cost < task->cost;
+  };
+  auto spot = borrowed_.end();
+  for (int passed = 0; passed < kMaxPassed; ++passed, --spot)
+    if (spot == borrowed_.begin() || !is_shorter(*std::prev(spot))) break;
+  borrowed_.insert(spot, std::move(task));
+}
+
+void Queue::push(std::unique_ptr<Task> task, bool newest_first) {
+  count(*task, +1);
+  Level& level = levels_[task->priority];
+  auto& tasks = task->pinned ? level.pinned : level.free;
+  if (newest_first)
+    tasks.push_front(std::move(task));
+  else
+    tasks.push_back(std::move(task));
+}
+
+std::unique_ptr<Task> Queue::leave(std::unique_ptr<Task> task) {
+  count(*task, -1);
+  return task;
+}
+
+std::deque<std::unique_ptr<Task>>* Queue::first() {
+  if (!borrowed_.empty()) return &borrowed_;
+  for (auto level = levels_.begin(); level != levels_.end(); level = levels_.erase(level)) {
+    if (!level->second.pinned.empty()) return &level->second.pinned;
+    if (!level->second.free.empty()) return &level->second.free;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) {
+  std::unique_ptr<Task> task = std::move(tasks.front());
+  tasks.pop_front();
+  auto later = tasks.begin();
+  if (later != tasks.end()) (*later)->prefetch_data();
+  if (later != tasks.end() && ++later != tasks.end()) (*later)->prefetch();
+  count(*task, -1);
+  return task;
+}
+
+// They came to the front of their level, so mostly are still near it.
+std::unique_ptr<Task> Queue::pop_of(const Children& children) {
+  if (children.queued == 0) return nullptr;
+  const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
+  for (const std::size_t near : {kNearFront, size_})
+    for (auto& [priority, level] : levels_)
+      for (auto* tasks : {&level.pinned, &level.free}) {
+        const auto end =
+            tasks->begin() + static_cast<std::ptrdiff_t>(std::min(near, tasks->size()));
+        const auto found = std::find_if(tasks->begin(), end, is_one);
+        if (found == end) continue;
+        std::unique_ptr<Task> task = std::move(*found);
+        tasks->erase(found);
+        return leave(std::move(task));
+      }
+  return nullptr;
+}
+
+std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {
+  const auto take = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+    std::unique_ptr<Task> task = std::move(tasks.back());
+    tasks.pop_back();
+    return leave(std::move(task));
+  };
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+    if (!level->second.free.empty()) return take(level->second.free);
+  if (borrowed_too && !borrowed_.empty()) return take(borrowed_);
+  return nullptr;
+}
+
+std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Task&)>& wanted) {
+  std::vector<std::unique_ptr<Task>> taken;
+  const auto take_from = [&](std::deque<std::unique_ptr<Task>>& tasks) {
+    for (auto& task : tasks)
+      if (wanted(*task)) taken.push_back(leave(std::move(task)));
+    std::erase(tasks, nullptr);
+  };
+  take_from(borrowed_);
+  for (auto& [priority, level] : levels_) take_from(level.free);
+  return taken;
+}
+
+void Queue::for_each_lendable(const std::function<void(Task&)>& look) const {
+  for (const auto& task : borrowed_) look(*task);
+  for (const auto& [priority, level] : levels_)
+    for (const auto& task : level.free) look(*task);
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,110 @@
+#include "runtimes/tasks/pool/queue.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::tasks {
+namespace {
+
+std::unique_ptr<Task> task(std::uint64_t slot, int priority = 0, bool pinned = false) {
+  auto made = std::make_unique<Task>();
+  made->slot = slot;
+  made->priority = priority;
+  made->pinned = pinned;
+  return made;
+}
+
+TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  queue.push(task(2), false);
+  queue.push(task(3, 5), false);
+  queue.push_borrowed(task(4));
+  queue.push(task(5, 0, true), false);
+  for (const std::uint64_t slot : {4u, 3u, 5u, 1u, 2u}) EXPECT_EQ(queue.pop()->slot, slot);
+  EXPECT_EQ(queue.pop(), nullptr);
+}
+
+TEST(Queue, runs_borrowed_tasks_of_a_function_the_longest_first_then_the_oldest) {
+  Queue queue(2);
+  const auto costing = [](std::uint64_t slot, double cost, std::uint32_t function) {
+    auto made = task(slot);
+    made->cost = cost;
+    made->function = function;
+    return made;
+  };
+  queue.push_borrowed(costing(1, 1, 0));
+  queue.push_borrowed(costing(2, 3, 0));
+  queue.push_borrowed(costing(3, 1, 0));
+  queue.push_borrowed(costing(4, 2, 0));
+  queue.push_borrowed(costing(5, 1, 1));
+  queue.push_borrowed(costing(6, 9, 0));
+  for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
+}
+
+TEST(Queue, keeps_what_is_not_wanted) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
+  EXPECT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot == 1; })->slot, 1u);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST(Queue, runs_children_newest_first) {
+  Queue queue(1);
+  queue.push(task(1), false);
+  queue.push(task(2), true);
+  queue.push(task(3), true);
+  for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.pop()->slot, slot);
+}
+
+TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
+  Queue queue(1);
+  queue.push(task(1, 1), false);
+  queue.push(task(2), false);
+  queue.push(task(3), false);
+  queue.push(task(4, -1, true), false);
+  queue.push_borrowed(task(5));
+  EXPECT_EQ(queue.num_lendable(), 4u);
+  for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.take_last(false)->slot, slot);
+  EXPECT_EQ(queue.take_last(false), nullptr);
+  EXPECT_EQ(queue.take_last(true)->slot, 5u);
+  EXPECT_EQ(queue.take_last(true), nullptr);
+  EXPECT_EQ(queue.size(), 1u);
+}
+
+TEST(Queue, gives_away_chosen_tasks_borrowed_ones_too_but_nothing_pinned) {
+  Queue queue(1);
+  for (const std::uint64_t slot : {1u, 2u, 3u}) queue.push(task(slot), false);
+  queue.push(task(4, 0, true), false);
+  queue.push_borrowed(task(5));
+  const auto taken = queue.take([](const Task& task) { return task.slot != 2; });
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(taken[0]->slot, 5u);
+  EXPECT_EQ(taken[1]->slot, 1u);
+  EXPECT_EQ(taken[2]->slot, 3u);
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.num_lendable(), 1u);
+}
+
+TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
+  Queue queue(2);
+  auto made = task(1);
+  made->function = 1;
+  made->cost = 2.5;
+  char data[8] = {};
+  const Item items[] = {
+      {data, 8, Mode::in}, {data, 4, Mode::inout}, {data, 2, Mode::out}, {nullptr, 9, Mode::in}};
+  made->items.assign(items);
+  made->queued = made->bytes();
+  queue.push(std::move(made), false);
+  EXPECT_EQ(queue.cost()[1], 2.5);
+  EXPECT_EQ(queue.bytes().out, 12);
+  EXPECT_EQ(queue.bytes().back, 6);
+  queue.pop();
+  EXPECT_EQ(queue.cost()[1], 0);
+  EXPECT_EQ(queue.bytes().back, 0);
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,188 @@
+#include "runtimes/tasks/trace.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <tuple>
+
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/collective.h"
+
+#include "poise/trace/chrome.h"
+
+namespace poise::tasks {
+
+namespace {
+
+constexpr double kMinIdle_s = 10e-6;  // less is nobody's idleness
+
+template <typename T>
+void keep(std::vector<T>& events, const T& event) {
+  if (events.size() < TraceRecorder::kMaxEvents) events.push_back(event);
+}
+
+struct Loan {
+  double at_s = 0;
+  std::uint32_t lender = 0;  // home, or who passed it on
+};
+/// By home and slot of the task and by borrower, in order of time.
+using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
+
+Loans loans_among(std::span<const RankTrace> ranks) {
+  Loans loans;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r)
+    for (const Lent& lent : ranks[r].lent)
+      loans[{lent.home, lent.slot, lent.to}].push_back({lent.at_s, r});
+  for (auto& [task, times] : loans)
+    std::sort(times.begin(), times.end(),
+              [](const Loan& a, const Loan& b) { return a.at_s < b.at_s; });
+  return loans;
+}
+
+/// From the latest loan of each task to this rank before it ran here.
+void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankTrace& rank, const Loans& loans) {
+  for (const Ran& ran : rank.ran) {
+    const auto found = loans.find({ran.home, ran.slot, r});
+    if (ran.home == r || found == loans.end()) continue;
+    const auto later = std::upper_bound(found->second.begin(), found->second.end(), ran.begin_s,
+                                        [](double t, const Loan& loan) { return t < loan.at_s; });
+    if (later == found->second.begin()) continue;
+    const Loan& loan = *std::prev(later);
+    trace.arrow({loan.lender, -1}, loan.at_s, {r, ran.thread}, ran.begin_s, "lent");
+  }
+}
+
+std::string milliseconds(const Reason::Busy& busy) {
+  return fmt::format("{:.3f} ms; without the loan {:.3f} ms", 1e3 * busy.with_s,
+                     1e3 * busy.without_s);
+}
+
+/// What was lent, and why.
+ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::string& function) {
+  const Reason& reason = lent.reason;
+  ChromeTrace::Notes notes = {{"task", fmt::format("{} of rank {}", function, lent.home)},
+                              {"bytes there and back", fmt::format("{}", lent.bytes)},
+                              {"tasks in the loan", fmt::format("{}", reason.tasks)}};
+  if (reason.asked)
+    notes.emplace_back("why", fmt::format("rank {} asked", lent.to));
+  else
+    notes.emplace_back("why", fmt::format("rank {} would be idle in {:.3f} ms", lent.to,
+                                          1e3 * reason.borrower.without_s));
+  if (reason.times_known) {
+    notes.emplace_back(fmt::format("rank {} busy for", lender), milliseconds(reason.lender));
+    notes.emplace_back(fmt::format("rank {} busy for", lent.to), milliseconds(reason.borrower));
+  } else {
+    notes.emplace_back("busy for", "unknown: no task of a function in the queue has run yet");
+  }
+  return notes;
+}
+
+/// What a thread's tasks leave of the waits.
+void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& rank,
+                   std::vector<Waited> busy) {
+  std::sort(busy.begin(), busy.end(),
+            [](const Waited& a, const Waited& b) { return a.begin_s < b.begin_s; });
+  auto next = busy.begin();
+  for (const Waited& wait : rank.waits) {
+    double since_s = wait.begin_s;
+    for (; next != busy.end() && next->begin_s < wait.end_s; ++next) {
+      if (next->begin_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, next->begin_s);
+      since_s = std::max(since_s, next->end_s);
+    }
+    if (wait.end_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
+  }
+}
+
+void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> ranks,
+               std::span<const std::string> names) {
+  const RankTrace& rank = ranks[r];
+  trace.name_group(r, fmt::format("rank {}", r));
+  trace.name_row({r, -1}, "lends");
+  for (const Lent& lent : rank.lent)
+    trace.slice({r, -1}, fmt::format("to rank {}", lent.to), lent.at_s, lent.at_s + 1e-6,
+                notes_on(lent, r, names[lent.function]));
+  std::map<std::uint32_t, std::vector<Waited>> busy;  // by thread
+  for (const Ran& ran : rank.ran) {
+    const ChromeTrace::Row row{r, ran.thread};
+    busy[ran.thread].push_back({ran.begin_s, ran.end_s});
+    const std::string& name = names[ran.function];
+    trace.slice(row, ran.home == r ? name : fmt::format("{} of rank {}", name, ran.home),
+                ran.begin_s, ran.end_s);
+  }
+  for (auto& [thread, spans] : busy) {
+    trace.name_row({r, thread}, fmt::format("thread {}", thread));
+    draw_idleness(trace, {r, thread}, rank, std::move(spans));
+  }
+}
+
+template <typename T>
+std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector<T>& own) {
+  int rank = 0, size = 1;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  const int bytes = static_cast<int>(own.size() * sizeof(T));
+  std::vector<int> counts(static_cast<std::size_t>(size)), begins(counts.size());
+  complete([&](MPI_Request* request) {
+    MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
+  });
+  std::vector<std::vector<T>> all(counts.size());
+  // One by one, so that no sum of counts has to fit an int.
+  if (rank != 0) MPI_Send(own.data(), bytes, MPI_BYTE, 0, 0, communicator);
+  if (rank != 0) return {};
+  all[0] = own;
+  for (int from = 1; from < size; ++from) {
+    auto& its = all[static_cast<std::size_t>(from)];
+    its.resize(static_cast<std::size_t>(counts[static_cast<std::size_t>(from)]) / sizeof(T));
+    MPI_Recv(its.data(), counts[static_cast<std::size_t>(from)], MPI_BYTE, from, 0, communicator,
+             MPI_STATUS_IGNORE);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names) {
+  ChromeTrace trace;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_rank(trace, r, ranks, names);
+  const Loans loans = loans_among(ranks);
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) draw_arrows(trace, r, ranks[r], loans);
+  return trace.text();
+}
+
+TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
+  complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
+  // Ranks of a node have one clock, and leave a barrier as late as the system lets them.
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];
+}
+
+void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
+                        std::uint64_t slot) {
+  const std::lock_guard lock(mutex_);
+  const auto thread = threads_.emplace(std::this_thread::get_id(), threads_.size()).first->second;
+  keep(own_.ran, {begin_s - begin_s_, end_s - begin_s_, thread, function, home, slot});
+}
+
+void TraceRecorder::lent(Lent lent) {
+  lent.at_s -= begin_s_;
+  const std::lock_guard lock(mutex_);
+  keep(own_.lent, lent);
+}
+
+void TraceRecorder::waited(double begin_s, double end_s) {
+  const std::lock_guard lock(mutex_);
+  keep(own_.waits, {begin_s - begin_s_, end_s - begin_s_});
+}
+
+std::vector<RankTrace> TraceRecorder::gathered(MPI_Comm communicator) const {
+  auto ran = gathered_of(communicator, own_.ran);
+  auto lent = gathered_of(communicator, own_.lent);
+  auto waits = gathered_of(communicator, own_.waits);
+  std::vector<RankTrace> ranks(ran.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    ranks[r] = {std::move(ran[r]), std::move(lent[r]), std::move(waits[r])};
+  return ranks;
+}
+
+}  // namespace poise::tasks

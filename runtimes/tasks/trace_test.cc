@@ -1,0 +1,81 @@
+#include "runtimes/tasks/trace.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace poise::tasks {
+namespace {
+
+using nlohmann::json;
+
+// Rank 0 runs one task and lends two, of which rank 1 runs one and passes one on to rank 2.
+std::vector<RankTrace> three_ranks() {
+  std::vector<RankTrace> ranks(3);
+  ranks[0].ran = {{1, 2, 0, 0, 0, 0}};
+  const Reason pushed{false, true, 1, {0.5, 0.25}, {0.002, 0.3}};
+  const Reason asked{true, false, 1, {}, {}};
+  ranks[0].lent = {{0.5, 1, 0, 7, 1, 640, pushed}, {1.25, 1, 0, 8, 0, 320, asked}};
+  ranks[1].ran = {{1.5, 2.5, 0, 1, 0, 8}};
+  ranks[1].lent = {{1.75, 2, 0, 7}};
+  ranks[2].ran = {{2, 3, 4, 0, 0, 7}};
+  for (RankTrace& rank : ranks) rank.waits = {{1, 3.5}};
+  return ranks;
+}
+
+std::vector<json> events_like(const std::string& phase, const std::string& name) {
+  const std::vector<std::string> names = {"multiply", "add"};
+  const json trace = json::parse(trace_json(three_ranks(), names));
+  std::vector<json> found;
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == phase && event["name"] == name) found.push_back(event);
+  return found;
+}
+
+TEST(TraceRecorder, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
+  ASSERT_EQ(events_like("X", "multiply").size(), 1u);
+  const auto lent = events_like("X", "multiply of rank 0");
+  ASSERT_EQ(lent.size(), 1u);
+  EXPECT_EQ(lent[0]["pid"], 2);
+  EXPECT_EQ(lent[0]["tid"], 4);
+  EXPECT_EQ(lent[0]["ts"], 2e6);
+  EXPECT_EQ(lent[0]["dur"], 1e6);
+  EXPECT_EQ(events_like("X", "add of rank 0").size(), 1u);
+}
+
+TEST(TraceRecorder, loans_say_what_was_lent_and_why) {
+  const auto loans = events_like("X", "to rank 1");
+  ASSERT_EQ(loans.size(), 2u);
+  EXPECT_EQ(loans[0]["args"], (json{{"task", "add of rank 0"},
+                                    {"bytes there and back", "640"},
+                                    {"tasks in the loan", "1"},
+                                    {"why", "rank 1 would be idle in 2.000 ms"},
+                                    {"rank 0 busy for", "250.000 ms; without the loan 500.000 ms"},
+                                    {"rank 1 busy for", "300.000 ms; without the loan 2.000 ms"}}));
+  EXPECT_EQ(loans[1]["args"]["task"], "multiply of rank 0");
+  EXPECT_EQ(loans[1]["args"]["why"], "rank 1 asked");
+  EXPECT_FALSE(loans[1]["args"].contains("rank 1 busy for"));
+  EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
+}
+
+TEST(TraceRecorder, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
+  const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
+  ASSERT_EQ(starts.size(), 2u);
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(starts[0]["pid"], 0);
+  EXPECT_EQ(starts[0]["ts"], 1.25e6);
+  EXPECT_EQ(ends[0]["pid"], 1);
+  EXPECT_EQ(starts[1]["pid"], 1);  // which passed it on
+  EXPECT_EQ(ends[1]["pid"], 2);
+  EXPECT_EQ(starts[1]["id"], ends[1]["id"]);
+  EXPECT_NE(starts[0]["id"], starts[1]["id"]);
+}
+
+TEST(TraceRecorder, what_tasks_leave_of_a_wait_is_idle) {
+  std::vector<double> idle_s(3);
+  for (const json& event : events_like("X", "idle"))
+    idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();
+  for (const double seconds : idle_s) EXPECT_DOUBLE_EQ(seconds, 1.5);
+}
+
+}  // namespace
+}  // namespace poise::tasks

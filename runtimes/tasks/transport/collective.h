@@ -1,0 +1,48 @@
+// What ranks do together at the start and the end of a context, leaving the core to others while
+// they wait: MPI libraries spin in their collective operations, and ranks may outnumber cores.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "runtimes/tasks/transport/backoff.h"
+
+namespace poise::tasks {
+
+/// Starts an operation that gives a request, and waits for its end.
+template <typename Start>
+void complete(const Start& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  start(&request);
+  Backoff backoff;
+  for (int done = 0; done == 0;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) backoff.pause();
+  }
+}
+
+/// Over all ranks, element by element.
+void reduce(MPI_Comm communicator, int& value, MPI_Op op);
+void reduce(MPI_Comm communicator, std::uint64_t* values, int count, MPI_Op op);
+
+/// What each rank gives, by rank.
+template <typename T>
+std::vector<T> all_of(MPI_Comm communicator, const T& own) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  int size = 1;
+  MPI_Comm_size(communicator, &size);
+  std::vector<T> all(static_cast<std::size_t>(size));
+  complete([&](MPI_Request* request) {
+    MPI_Iallgather(&own, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, communicator,
+                   request);
+  });
+  return all;
+}
+
+/// FNV-1a.
+std::uint64_t hash_of(const std::string& text);
+
+}  // namespace poise::tasks

@@ -1,0 +1,15 @@
+#include "runtimes/tasks/transport/doorbell.h"
+
+namespace poise::tasks {
+
+Doorbells::Doorbells(MPI_Comm communicator, Arena& arena) : doorbells_(communicator, arena) {
+  int self = 0, size = 1;
+  MPI_Comm_rank(communicator, &self);
+  MPI_Comm_size(communicator, &size);
+  all_ranks_notify_ = size > 1;
+  for (int rank = 0; rank < size; ++rank)
+    if (rank != self)
+      all_ranks_notify_ &= doorbells_.is_visible_to(static_cast<std::uint32_t>(rank));
+}
+
+}  // namespace poise::tasks

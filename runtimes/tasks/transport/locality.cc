@@ -1,0 +1,127 @@
+#include "runtimes/tasks/transport/locality.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <sched.h>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
+#include "runtimes/tasks/transport/collective.h"
+
+#include "poise/base/error.h"
+#include "poise/machine/find.h"
+
+namespace poise::tasks {
+
+namespace {
+
+// To a domain of the node that this rank's machine does not show it.
+constexpr double kUnseenFactor = 1.5;
+
+std::string line_of(const char* path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return line;
+}
+
+// MPI_Comm_split_type would say it too, with several collective operations that block.
+std::uint64_t own_host() {
+  char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  // Hosts of one name, say localhost, differ in when they were started.
+  return hash_of(line_of("/proc/sys/kernel/random/boot_id") + name);
+}
+
+/// Empty where this rank may run on all of them.
+std::vector<std::uint32_t> units_bound_to() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return {};
+  if (CPU_COUNT(&set) >= ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
+  std::vector<std::uint32_t> units;
+  for (std::uint32_t unit = 0; unit < CPU_SETSIZE; ++unit)
+    if (CPU_ISSET(unit, &set)) units.push_back(unit);
+  return units;
+}
+
+// To ask hwloc takes some 10 ms, so the system is asked first, unless hwloc was told of another
+// machine than this one.
+bool has_several_domains() {
+  if (std::getenv("HWLOC_SYNTHETIC") || std::getenv("HWLOC_XMLFILE")) return true;
+  return line_of("/sys/devices/system/node/online").find_first_of("-,") != std::string::npos;
+}
+
+Machine machine_here() {
+  static const Machine machine = [] {
+    try {
+      return live_machine();
+    } catch (const Error&) {  // then all ranks of the node are equally near
+      return Machine();
+    }
+  }();
+  return machine;
+}
+
+std::int64_t number_of(const Machine& machine, DomainId domain) {
+  const auto& numbers = machine.parts().facts.numa_index;
+  return domain < numbers.size() ? numbers[domain] : domain;
+}
+
+double distance_between(const Machine& machine, const RankLocation& own,
+                        const RankLocation& other) {
+  if (own.host != other.host) return std::numeric_limits<double>::infinity();
+  if (own.domain == other.domain || own.domain < 0 || other.domain < 0) return 1;
+  std::optional<DomainId> from, to;
+  for (DomainId domain = 0; domain < machine.num_domains(); ++domain) {
+    if (number_of(machine, domain) == own.domain) from = domain;
+    if (number_of(machine, domain) == other.domain) to = domain;
+  }
+  return from && to ? std::max(1.0, machine.latency_factor(*from, *to)) : kUnseenFactor;
+}
+
+}  // namespace
+
+std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> units) {
+  std::int64_t found = -1;
+  for (const Place& place : machine.places()) {
+    if (std::find(units.begin(), units.end(), place.os_index) == units.end()) continue;
+    const std::int64_t number = number_of(machine, place.domain);
+    if (found >= 0 && found != number) return -1;
+    found = number;
+  }
+  return found;
+}
+
+Locality locality_among(std::span<const RankLocation> ranks, std::uint32_t own_rank,
+                        const Machine& machine) {
+  const RankLocation& own = ranks[own_rank];
+  std::map<std::uint64_t, std::uint32_t> first_of_host;
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint32_t> first_of_group;
+  Locality locality;
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto& [host, domain] = ranks[rank];
+    const std::pair group(host, host == own.host ? domain : -1);
+    locality.nodes.push_back(first_of_host.emplace(host, rank).first->second);
+    locality.of_rank.push_back({first_of_group.emplace(group, rank).first->second,
+                                distance_between(machine, own, ranks[rank])});
+  }
+  return locality;
+}
+
+Locality discover_locality(MPI_Comm communicator) {
+  std::vector<std::uint32_t> units;
+  if (has_several_domains()) units = units_bound_to();
+  const Machine machine = units.empty() ? Machine() : machine_here();
+  const auto ranks = all_of(communicator, RankLocation{own_host(), domain_of(machine, units)});
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return locality_among(ranks, static_cast<std::uint32_t>(rank), machine);
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,65 @@
+#include "runtimes/tasks/transport/locality.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/machine/discover.h"
+
+namespace poise::tasks {
+namespace {
+
+using testing::ElementsAre;
+
+Machine three_domains() {
+  MachineParts parts = machine_from_hwloc_synthetic("numa:3 core:2 pu:2").parts();
+  parts.node_kinds[0].latency_factor = {1, 2, 3, 2, 1, 2, 3, 2, 1};
+  return Machine(std::move(parts));
+}
+
+// Of two cores with two processing units each.
+const Machine kMachine = three_domains();
+
+std::vector<double> distances(const Locality& locality) {
+  std::vector<double> found;
+  for (const PeerLocality& peer : locality.of_rank) found.push_back(peer.distance);
+  return found;
+}
+
+std::vector<std::uint32_t> groups(const Locality& locality) {
+  std::vector<std::uint32_t> found;
+  for (const PeerLocality& peer : locality.of_rank) found.push_back(peer.group);
+  return found;
+}
+
+TEST(Locality, of_a_domain_are_nearest_then_those_of_the_node_then_all_others) {
+  const RankLocation ranks[] = {{8, 0}, {8, 2}, {9, 0}, {9, 1}, {8, 0}, {8, 2}};
+  const Locality seen = locality_among(ranks, 4, kMachine);
+  EXPECT_THAT(seen.nodes, ElementsAre(0, 0, 2, 2, 0, 0));
+  EXPECT_THAT(distances(seen), ElementsAre(1, 3, INFINITY, INFINITY, 1, 3));
+  EXPECT_THAT(groups(seen), ElementsAre(0, 1, 2, 2, 0, 1));
+  EXPECT_THAT(groups(locality_among(ranks, 2, kMachine)), ElementsAre(0, 0, 2, 3, 0, 0));
+}
+
+TEST(Locality, that_have_no_domain_are_as_near_as_any_of_their_node) {
+  const RankLocation ranks[] = {{8, -1}, {8, 1}, {8, 2}, {9, -1}};
+  EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1, 1, INFINITY));
+  EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
+}
+
+TEST(Locality, in_domains_that_this_ranks_machine_does_not_show_are_farther_than_those_in_its_own) {
+  const RankLocation ranks[] = {{8, 1}, {8, 7}};
+  EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
+}
+
+TEST(Locality, have_the_domain_of_the_processing_units_they_may_run_on_if_it_is_one) {
+  const auto domain = [](std::vector<std::uint32_t> units) { return domain_of(kMachine, units); };
+  EXPECT_EQ(domain({8}), 2);
+  EXPECT_EQ(domain({4, 5, 6}), 1);
+  EXPECT_EQ(domain({2, 4}), -1);
+  EXPECT_EQ(domain({1000}), -1);
+  EXPECT_EQ(domain({}), -1);
+}
+
+}  // namespace
+}  // namespace poise::tasks

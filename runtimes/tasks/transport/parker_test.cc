@@ -1,0 +1,72 @@
+#include "runtimes/tasks/transport/parker.h"
+
+#include <gtest/gtest.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "runtimes/tasks/transport/clock.h"
+
+namespace poise::tasks {
+namespace {
+
+constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
+
+TEST(Parker, does_not_sleep_when_there_is_a_reason_to_be_awake) {
+  Parker sleeper;
+  sleeper.park(kStalePoll_s, [] { return true; });
+}
+
+TEST(Parker, sleeps_as_long_as_it_is_told_if_nobody_wakes_it) {
+  Parker sleeper;
+  for (int i = 0; i < 100; ++i) sleeper.wake();  // while nobody sleeps: forgotten
+  for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
+    const double begin_s = clock_s();
+    sleeper.park(seconds, [] { return false; });
+    EXPECT_GE(clock_s() - begin_s, seconds);
+  }
+}
+
+TEST(Parker, misses_nobody_who_gives_a_reason_and_wakes_it) {
+  Parker sleeper;
+  std::atomic<int> given{0};
+  std::thread other([&] {
+    for (int i = 0; i < 1000; ++i) {
+      const int before = given++;
+      sleeper.wake();
+      while (given == before + 1) std::this_thread::yield();
+    }
+  });
+  for (int taken = 0; taken < 1000; ++taken) {
+    while (given % 2 == 0) sleeper.park(kStalePoll_s, [&] { return given % 2 == 1; });
+    ++given;
+  }
+  other.join();
+}
+
+TEST(Parker, is_woken_by_another_process) {
+  struct Shared {
+    Parker sleeper;
+    std::atomic<bool> given{false};
+  };
+  void* const memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& shared = *new (memory) Shared;
+  const pid_t child = fork();
+  if (child == 0) {
+    shared.given = true;
+    shared.sleeper.wake();
+    _exit(0);
+  }
+  ASSERT_GT(child, 0);
+  while (!shared.given) shared.sleeper.park(kStalePoll_s, [&] { return shared.given.load(); });
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  shared.~Shared();
+  munmap(memory, sizeof(Shared));
+}
+
+}  // namespace
+}  // namespace poise::tasks

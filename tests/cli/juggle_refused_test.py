@@ -1,0 +1,134 @@
+"""poise juggle where the system refuses what it needs: the program still runs, ends as it would have
+alone, and one line says what is not balanced and why."""
+
+import errno
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import unittest
+
+import refusing_kernel
+from juggle_test import (BUSY, CPUS, QUICK, WAIT_S, JuggleTest, affinity, children, end_all, eventually)
+from refusing_kernel import refusing
+from run_poise import POISE
+
+EXIT_7 = ("--", "sh", "-c", "sleep 0.5; exit 7")
+SMALL_MASK_BYTES = 128  # a cpu_set_t: 1,024 cpus
+
+
+def line_of(stream):
+    """The next line of a pipe; empty when none comes in time."""
+    text = ""
+    while not text.endswith("\n") and select.select([stream], [], [], WAIT_S)[0]:
+        more = os.read(stream.fileno(), 1).decode()
+        if not more:
+            break
+        text += more
+    return text
+
+
+@unittest.skipUnless(refusing_kernel.can_refuse(), "no seccomp filter can be installed")
+@unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
+class Refused(JuggleTest):
+    def assert_ends_like_the_program(self, refused, says=None):
+        """Status 7; silent, or one line that holds the words."""
+        done = self.run_poise("juggle", *QUICK, *EXIT_7, preexec_fn=refused)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        if says is None:
+            self.assertEqual(done.stderr, "")
+        else:
+            self.assert_one_line(done.stderr, says)
+
+    def workers_of(self, balancer):
+        return [worker for pid in children(balancer.pid) for worker in children(pid)]
+
+    def assert_one_line(self, text, says):
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertTrue(text.startswith("poise juggle: "), text)
+        self.assertIn(says, text)
+
+    def assert_balances(self, refused):
+        """The workers are placed, and a signal still reaches the program."""
+        process, _, workers = self.start_busy(preexec_fn=refused)
+        process.terminate()
+        self.assertEqual(process.wait(WAIT_S), -signal.SIGTERM)
+        self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
+        end_all(workers)
+        self.assertEqual(process.communicate(timeout=WAIT_S)[1], "")
+
+    def test_without_pidfd_open_the_program_is_balanced_and_waited_for(self):
+        for error in (errno.ENOSYS, errno.EPERM):
+            with self.subTest(error=errno.errorcode[error]):
+                self.assert_ends_like_the_program(refusing("pidfd_open", error))
+                self.assert_balances(refusing("pidfd_open", error))
+
+    def test_without_pidfd_open_a_running_program_is_attached_to_and_its_end_seen(self):
+        program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
+        self.addCleanup(program.wait, WAIT_S)
+        self.addCleanup(program.kill)
+        self.assertTrue(eventually(lambda: len(children(program.pid)) == 3))
+        workers = children(program.pid)
+        self.addCleanup(end_all, workers)
+        process = self.start(*QUICK, "--attach", str(program.pid),
+                             preexec_fn=refusing("pidfd_open", errno.ENOSYS))
+        self.assertTrue(eventually(lambda: all(len(affinity(pid)) == 1 for pid in workers)))
+        end_all(workers)
+        program.wait(WAIT_S)
+        _, errors = process.communicate(timeout=WAIT_S)
+        self.assertEqual((process.returncode, errors), (0, ""))
+
+    def test_a_kernel_of_more_than_1024_cpus_is_asked_with_a_larger_mask(self):
+        refused = refusing("sched_getaffinity", errno.EINVAL, second_argument_below=2 * SMALL_MASK_BYTES)
+        self.assert_ends_like_the_program(refused)
+        self.assert_balances(refused)
+
+    def test_a_program_whose_cpus_cannot_be_asked_for_runs_alone(self):
+        self.assert_ends_like_the_program(refusing("sched_getaffinity", errno.EPERM), "not balanced")
+
+    def test_a_program_whose_affinities_cannot_be_set_runs_and_a_line_says_so(self):
+        process = self.start(*QUICK, "--", "sh", "-c", BUSY + "; exit 7",
+                             preexec_fn=refusing("sched_setaffinity", errno.EPERM))
+        self.addCleanup(lambda: end_all(self.workers_of(process)))
+        self.assert_one_line(line_of(process.stderr), "not balanced")
+        self.assertTrue(eventually(lambda: len(self.workers_of(process)) == 3))
+        end_all(self.workers_of(process))
+        _, more = process.communicate(timeout=WAIT_S)
+        self.assertEqual((process.returncode, more), (7, ""))
+
+    def test_without_signalfd_the_program_runs_alone(self):
+        self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
+
+    def test_without_file_descriptors_the_program_runs_and_a_line_says_so(self):
+        # The balancer may have 14 files, of which it has most before it looks for threads.
+        def few_files():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
+
+        process = self.start(*QUICK, "--", "sh", "-c", BUSY + "; exit 7", preexec_fn=few_files)
+        self.addCleanup(lambda: end_all(self.workers_of(process)))
+        self.assert_one_line(line_of(process.stderr), "not balanced")
+        self.assertTrue(eventually(lambda: len(self.workers_of(process)) == 3))
+        end_all(self.workers_of(process))
+        process.communicate(timeout=WAIT_S)
+        self.assertEqual(process.returncode, 7)
+
+    @unittest.skipUnless(shutil.which("unshare"), "no unshare")
+    def test_without_proc_the_program_runs_and_a_line_says_so(self):
+        apart = ["unshare", "--user", "--map-root-user", "--mount"]
+        hide = 'mount -t tmpfs none /proc && exec "$0" "$@"'
+        if subprocess.run([*apart, "sh", "-c", hide, "true"], check=False, capture_output=True,
+                          timeout=WAIT_S).returncode:
+            self.skipTest("/proc cannot be hidden here")
+        done = subprocess.run([*apart, "sh", "-c", hide, POISE, "juggle", *QUICK, *EXIT_7],
+                              check=False, capture_output=True, encoding="utf-8", timeout=WAIT_S)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assert_one_line(done.stderr, "not balanced")
+
+    def test_a_program_started_where_the_ends_of_children_are_ignored_keeps_its_status(self):
+        self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+
+if __name__ == "__main__":
+    unittest.main()

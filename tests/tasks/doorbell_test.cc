@@ -1,0 +1,142 @@
+// Tests of the bells of a node's ranks; run by all ranks.
+#include "runtimes/tasks/transport/doorbell.h"
+
+#include <atomic>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <thread>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/locality.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+constexpr std::size_t kPart = std::size_t{1} << 24;
+
+std::atomic<bool> is_lent{false};
+const auto kWork = function("work", [](int) {});
+const auto kUntilLent = function("until lent", [](double max_s) {
+  const double end_s = clock_s() + max_s;
+  while (!is_lent && clock_s() < end_s) std::this_thread::sleep_for(std::chrono::microseconds(100));
+});
+
+std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
+
+TEST(Doorbells, ring_until_they_are_answered) {
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
+  Arena arena(MPI_COMM_WORLD, nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  EXPECT_FALSE(bells.is_pending());
+  bool all_share = true;
+  for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) all_share &= arena.shared_with(rank);
+  EXPECT_EQ(bells.all_ranks_notify(), all_share);
+  meet();
+  bells.notify(next_rank());
+  meet();
+  const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
+  const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
+  EXPECT_EQ(bells.is_pending(), before != self && arena.shared_with(before));
+  bells.received_from(before);
+  EXPECT_FALSE(bells.is_pending());
+  meet();
+}
+
+// Who is not asleep yet finds out by their number.
+TEST(Doorbells, count_the_calls_of_others) {
+  const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
+  Arena arena(MPI_COMM_WORLD, nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  EXPECT_EQ(bells.progress_wakes(), 0u);
+  meet();
+  if (count_ranks() > 1) bells.wake_progress(next_rank());
+  meet();
+  const auto self = (next_rank() + nodes.size() - 1) % nodes.size();
+  const auto before = static_cast<std::uint32_t>((self + nodes.size() - 1) % nodes.size());
+  const bool can_call = before != self && arena.shared_with(before);
+  EXPECT_EQ(bells.progress_wakes(), can_call ? 1u : 0u);
+  meet();
+}
+
+TEST(Doorbells, ring_until_as_much_has_come_as_was_announced) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  constexpr std::uint32_t kFirst = 0, kSecond = 1;
+  if (count_ranks() < 2 || !bells.all_ranks_notify()) GTEST_SKIP() << "needs two ranks of a node";
+  if (next_rank() == kSecond)
+    for (int i = 0; i < 3; ++i) bells.notify(kSecond);
+  meet();
+  if (next_rank() == (kSecond + 1) % static_cast<std::uint32_t>(count_ranks()))
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(bells.is_pending());
+      bells.received_from(kFirst);
+    }
+  EXPECT_FALSE(bells.is_pending());
+  meet();
+}
+
+TEST(Doorbells, wake_who_sleeps_until_they_ring_or_somebody_calls) {
+  constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  if (count_ranks() < 2 || !bells.all_ranks_notify()) GTEST_SKIP() << "needs two ranks of a node";
+  const auto ranks = static_cast<std::uint32_t>(count_ranks());
+  const std::uint32_t self = (next_rank() + ranks - 1) % ranks, before = (self + ranks - 1) % ranks;
+  bells.notify(next_rank());
+  while (!bells.is_pending()) bells.parker().park(kStalePoll_s, [&] { return bells.is_pending(); });
+  bells.received_from(before);
+  std::atomic<bool> awake{false};
+  std::thread helper([&] {
+    bells.progress_parker().park(kStalePoll_s, [] { return false; });
+    awake = true;
+  });
+  while (sum_over_ranks(awake) < ranks) bells.wake_progress(next_rank());  // who may not sleep yet
+  helper.join();
+  meet();
+}
+
+TEST(Doorbells, get_an_answer_out_of_a_rank_inside_a_long_task) {
+  int level = 0;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a helper thread";
+  if (count_ranks() < 2) GTEST_SKIP() << "needs two ranks";
+  Policy policy;
+  policy.decide = [](const LendingView& view) {
+    std::vector<Loan> loans;
+    for (const Borrower& other : view.others)
+      if (other.asks) loans.push_back({other.rank, 1, {}});
+    return loans;
+  };
+  // By itself the helper looks after a second.
+  Context context(MPI_COMM_WORLD, {.settings = "helper=on,helper_us=1000000", .policy = policy});
+  constexpr int kWaits = 10;
+  const double begin_s = clock_s();
+  for (int i = 0; i < kWaits; ++i) {
+    is_lent = false;
+    if (context.rank() == 0) {
+      context.submit({.pinned = true}, kUntilLent, 100.0);
+      for (int t = 0; t < 4; ++t)
+        context.submit({.on_lend = [](std::span<Item>) { is_lent = true; }}, kWork, t);
+    }
+    context.wait();
+  }
+  EXPECT_LT(clock_s() - begin_s, 0.8 * kWaits);
+}
+
+TEST(Doorbells, are_silent_where_no_memory_is_shared) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
+  Doorbells bells(MPI_COMM_WORLD, arena);
+  bells.notify(next_rank());
+  meet();
+  EXPECT_FALSE(bells.is_pending());
+  EXPECT_FALSE(bells.all_ranks_notify());
+  bells.received_from(next_rank());
+  EXPECT_FALSE(bells.is_pending());
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,96 @@
+// Tests of what ranks of a node know of each other's loads without a message; run by all ranks.
+#include "runtimes/tasks/offload/load_table.h"
+
+#include <algorithm>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <thread>
+#include <vector>
+
+#include "runtimes/tasks/context.h"
+#include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/transport/locality.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+constexpr std::size_t kPart = std::size_t{1} << 24;
+
+std::uint32_t self() { return static_cast<std::uint32_t>(own_rank()); }
+
+TEST(LoadTable, shows_what_each_rank_of_the_node_said_last) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  LoadTable board(MPI_COMM_WORLD, arena);
+  const auto ranks = static_cast<std::uint32_t>(count_ranks());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) EXPECT_FALSE(board.load_of(rank));
+  meet();
+  for (std::uint32_t version = 1; version <= 3; ++version)
+    board.publish({.rank = self(), .version = version, .queued = 10.0f * self() + version});
+  meet();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const auto said = board.load_of(rank);
+    ASSERT_EQ(said.has_value(), rank != self() && arena.shared_with(rank));
+    EXPECT_EQ(board.is_visible_to(rank), said.has_value());
+    if (!said) continue;
+    EXPECT_EQ(said->rank, rank);
+    EXPECT_EQ(said->version, 3u);
+    EXPECT_EQ(said->queued, 10.0f * static_cast<float>(rank) + 3);
+  }
+  meet();
+}
+
+// While all write as fast as they can, nobody reads half of one statement and half of another.
+TEST(LoadTable, shows_no_statement_that_is_being_written) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
+  LoadTable board(MPI_COMM_WORLD, arena);
+  const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());
+  const double end_s = clock_s() + 0.1;
+  std::uint64_t read = 0, torn = 0;
+  for (std::uint32_t number = 1; clock_s() < end_s; ++number) {
+    board.publish({self(), number, number, 1.0 * number, 2.0 * number});
+    const auto said = board.load_of(next);
+    if (!said) continue;
+    ++read;
+    torn += said->wait != said->version || said->stated_at_s != said->version ||
+            said->busy_s != 2.0 * said->version;
+  }
+  EXPECT_EQ(torn, 0u);
+  EXPECT_EQ(read > 0, next != self() && arena.shared_with(next));
+  meet();
+}
+
+TEST(LoadTable, shows_nothing_where_no_memory_is_shared) {
+  Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
+  LoadTable board(MPI_COMM_WORLD, arena);
+  board.publish({.rank = self(), .version = 1});
+  meet();
+  for (std::uint32_t rank = 0; rank < static_cast<std::uint32_t>(count_ranks()); ++rank)
+    EXPECT_FALSE(board.load_of(rank) || board.is_visible_to(rank));
+}
+
+const auto kDoze =
+    function("doze beside all", [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+
+// All have tasks and ask for none: what each sees of the others nobody sent.
+TEST(LoadTable, tells_a_policy_the_loads_of_all_ranks_of_the_node) {
+  for (const char* settings : {"pull=0", "pull=0,shared_bytes=0"}) {
+    std::vector<double> most(static_cast<std::size_t>(count_ranks()));
+    Policy policy;
+    policy.decide = [&](const LendingView& view) {
+      for (std::size_t rank = 0; rank < most.size(); ++rank)
+        most[rank] = std::max(most[rank], view.load_of_rank[rank]);
+      return std::vector<Loan>{};
+    };
+    Context context(MPI_COMM_WORLD, {.settings = settings, .policy = policy});
+    meet();
+    for (int t = 0; t < 50; ++t) context.submit(kDoze);
+    context.wait();
+    if (count_ranks() == 1) continue;
+    for (std::size_t rank = 0; rank < most.size(); ++rank) EXPECT_GT(most[rank], 0) << rank;
+  }
+}
+
+}  // namespace
+}  // namespace poise::tasks

@@ -1,0 +1,60 @@
+// Near before far, from the processing units that ranks are bound to down to what they lend.
+#include "runtimes/tasks/transport/locality.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <set>
+#include <thread>
+
+#include "runtimes/tasks/context.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+const auto kDoze =
+    function("doze", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
+
+// Even ranks are in one domain, odd ones in the other.
+TEST(Domains, that_ranks_are_bound_to_are_filled_near_before_far) {
+  const auto units = allowed_units();
+  if (units.size() < 2) GTEST_SKIP() << "needs two processing units";
+  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "is for a run with --domains";
+  const int rank = own_rank();
+  bind_to({units[static_cast<std::size_t>(rank % 2)]});
+  std::set<std::uint32_t> seen;
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    for (const Borrower& other : view.others) {
+      seen.insert(other.rank);
+      EXPECT_EQ(other.distance, (other.rank + view.rank) % 2 == 0 ? 1 : 1.5) << other.rank;
+    }
+    const auto loans = cost_aware_loans(view, 0);
+    EXPECT_TRUE(std::is_sorted(loans.begin(), loans.end(), [&](const Loan& a, const Loan& b) {
+      return (a.rank + view.rank) % 2 < (b.rank + view.rank) % 2;
+    }));
+    return loans;
+  };
+  {
+    Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = policy});
+    for (int t = 0; t < 400 && rank == 0; ++t) context.submit(kDoze, 1000);
+    context.wait();
+  }
+  bind_to(units);
+  if (rank > 0) return;
+  EXPECT_FALSE(seen.empty());  // a rank that the system keeps waiting may come when all is done
+}
+
+}  // namespace
+
+void pretend_two_domains() {
+  const auto units = allowed_units();
+  if (units.size() < 2) return;
+  ::setenv("HWLOC_SYNTHETIC",
+           fmt::format("numa:2 core:1 pu:1(indexes={},{})", units[0], units[1]).c_str(), 1);
+}
+
+}  // namespace poise::tasks

@@ -1,0 +1,67 @@
+// The program of the tests of several ranks: all run each of them, rank 0 reports, and all exit
+// with an error when one fails anywhere. Its arguments are those of GoogleTest and
+//     --level=funneled|serialized   of threads that MPI is asked for, else multiple
+//     --domains                     ranks take the machine for one of two memory domains
+//     --trouble=…                   no tests; something else that is looked at from outside
+#include <cstdio>
+#include <gmock/gmock.h>
+#include <mpi.h>
+#include <string_view>
+
+#include "tests/support/failures_only.h"
+#include "tests/support/leaks.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+namespace {
+
+struct Wanted {
+  int level = MPI_THREAD_MULTIPLE;
+  bool two_domains = false;
+  std::string_view trouble = {};
+};
+
+Wanted wanted_by(int argc, char** argv) {
+  Wanted wanted;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--level=funneled") wanted.level = MPI_THREAD_FUNNELED;
+    if (argument == "--level=serialized") wanted.level = MPI_THREAD_SERIALIZED;
+    if (argument == "--domains") wanted.two_domains = true;
+    if (argument.starts_with("--trouble=")) wanted.trouble = argument.substr(10);
+  }
+  return wanted;
+}
+
+int run_tests(const Wanted& wanted, int level) {
+  if (wanted.level < MPI_THREAD_MULTIPLE && level != wanted.level) {
+    std::fputs("MPI gives another level of threads than was asked for\n", stderr);
+    return 1;
+  }
+  report_as(own_rank());
+  watch_calls(level);
+  int failed = RUN_ALL_TESTS();
+  reduce(MPI_COMM_WORLD, failed, MPI_MAX);
+  check_leaks();
+  return failed;
+}
+
+int run(int argc, char** argv) {
+  const Wanted wanted = wanted_by(argc, argv);
+  if (wanted.trouble == "misuse") return run_without_mpi(argc, argv);
+  testing::InitGoogleMock(&argc, argv);
+  const int level = init_mpi(argc, argv, wanted.level);
+  if (wanted.two_domains) pretend_two_domains();
+  int failed = 0;
+  if (wanted.trouble.empty())
+    failed = run_tests(wanted, level);
+  else
+    run_into(wanted.trouble);
+  MPI_Finalize();
+  return failed;
+}
+
+}  // namespace
+}  // namespace poise::tasks
+
+int main(int argc, char** argv) { return poise::tasks::run(argc, argv); }

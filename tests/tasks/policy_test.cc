@@ -1,0 +1,146 @@
+// Tests of policies that a program brings: each is run by all ranks.
+#include <atomic>
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <mpi.h>
+#include <stdexcept>
+#include <thread>
+
+#include "runtimes/tasks/context.h"
+#include "tests/tasks/ranks.h"
+
+namespace poise::tasks {
+
+Policy all_to_the_last_rank() {
+  Policy policy;
+  policy.decide = [](const LendingView& view) {
+    const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
+    return std::vector<Loan>{{last, view.queued, {}}};
+  };
+  return policy;
+}
+
+namespace {
+
+const auto kWhere = function("where", [](int us) {
+  std::this_thread::sleep_for(std::chrono::microseconds(us));
+  return static_cast<int>(Context::current().rank());
+});
+
+struct Job {
+  int rank = 0, num_ranks = 1;
+  std::vector<int> ran_on;  // of tasks named 100, 101, …, on rank 0
+};
+
+Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0") {
+  Context context(MPI_COMM_WORLD, {.settings = std::move(settings), .policy = std::move(policy)});
+  std::vector<Future<int>> results;
+  for (int t = 0; t < num_tasks && context.rank() == 0; ++t) {
+    With with;
+    with.name = 100 + static_cast<unsigned>(t);
+    results.push_back(context.submit(std::move(with), kWhere, 500));
+  }
+  context.wait();
+  Job job{static_cast<int>(context.rank()), static_cast<int>(context.num_ranks()), {}};
+  for (const auto& result : results) job.ran_on.push_back(result.get());
+  return job;
+}
+
+TEST(Policy, decides_whom_to_lend_how_many) {
+  // Everything to the last rank, three tasks at a time.
+  std::atomic<int> decisions{0};
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    ++decisions;
+    EXPECT_TRUE(view.queue.empty());
+    const auto last = static_cast<std::uint32_t>(view.load_of_rank.size() - 1);
+    return std::vector<Loan>{{last, 3, {}}};
+  };
+  const Job job = run(policy);
+  if (job.rank > 0 || job.num_ranks == 1) return;
+  EXPECT_GT(decisions, 0);
+  int away = 0;
+  for (const int rank : job.ran_on) {
+    EXPECT_TRUE(rank == 0 || rank == job.num_ranks - 1);
+    away += rank > 0;
+  }
+  EXPECT_GE(away, 3);
+}
+
+TEST(Policy, decides_which_tasks_leave) {
+  Policy policy;
+  policy.sees_queue = true;
+  policy.decide = [](const LendingView& view) {
+    std::vector<Loan> loans;
+    for (const QueuedTask& task : view.queue)
+      if (task.borrowed)
+        EXPECT_EQ(task.name % 7, 3u) << "another one was lent";
+      else if (task.name % 7 == 3)
+        loans.push_back({view.others.front().rank, 1, {task.name}});
+    return loans;
+  };
+  const Job job = run(policy);
+  int away = 0;
+  for (std::size_t t = 0; t < job.ran_on.size(); ++t) {
+    away += job.ran_on[t] > 0;
+    EXPECT_TRUE(job.ran_on[t] == 0 || (100 + t) % 7 == 3) << t;
+  }
+  EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
+}
+
+TEST(Policy, sees_the_loads_that_ranks_state) {
+  std::atomic<bool> seen{false};
+  Policy policy;
+  policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
+  policy.decide = [&](const LendingView& view) {
+    for (std::size_t rank = 1; rank < view.load_of_rank.size(); ++rank)
+      if (view.rank == 0 && view.load_of_rank[rank] == 1000.0 * static_cast<double>(rank + 1))
+        seen = true;
+    return std::vector<Loan>{};
+  };
+  const Job job = run(policy);
+  for (const int rank : job.ran_on) EXPECT_EQ(rank, 0);
+  EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
+}
+
+TEST(Policy, sees_that_others_are_busy_before_they_know_how_long_their_tasks_take) {
+  std::atomic<bool> seen{false};
+  Policy policy;
+  policy.decide = [&](const LendingView& view) {
+    for (const Borrower& other : view.others) {
+      if (view.rank > 0 || view.load_of_rank[other.rank] <= 0) continue;
+      EXPECT_GT(other.busy_s, 0);
+      seen = true;
+    }
+    return std::vector<Loan>{};
+  };
+  Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
+  if (context.rank() == 0) context.submit(kWhere, 500);  // so that rank 0 knows
+  context.wait();
+  for (int t = 0; t < 200; ++t) context.submit(kWhere, 500);
+  context.wait();
+  EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
+}
+
+TEST(Policy, may_fail_or_name_nobody_and_nothing_that_exists) {
+  Policy failing, wrong;
+  failing.decide = [](const LendingView&) -> std::vector<Loan> {
+    throw std::runtime_error("I cannot decide");
+  };
+  wrong.decide = [](const LendingView& view) {
+    return std::vector<Loan>{{1000, 5, {}}, {view.rank, 5, {}}, {view.others[0].rank, 1, {7}}};
+  };
+  for (const Policy& policy : {failing, wrong})
+    for (const int rank : run(policy).ran_on) EXPECT_EQ(rank, 0);
+}
+
+TEST(Policy, has_no_say_where_settings_forbid_lending) {
+  Policy policy;
+  policy.decide = [](const LendingView&) -> std::vector<Loan> { return {{1, 5, {}}}; };
+  for (const int rank : run(policy, 20, "policy=none").ran_on) EXPECT_EQ(rank, 0);
+}
+
+}  // namespace
+}  // namespace poise::tasks
