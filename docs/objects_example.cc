@@ -1,4 +1,5 @@
-// A rod in pieces that heat flows through; pieces live on MPI ranks and move where they run best.
+// Heat conduction in a rod, divided into pieces that live on MPI ranks and migrate to where they
+// run best.
 #include <cstdio>
 
 #include "runtimes/objects/collection.h"
@@ -10,7 +11,7 @@ constexpr ObjectId kPieces = 64;
 struct Piece {
   ObjectId id = 0;
   std::vector<double> heat;
-  double left = 0, right = 0;  // what the neighbours' ends were
+  double left = 0, right = 0;  // the nearest points of both neighbours
 
   void step(const Inbox& inbox, Outbox& outbox) {
     for (const Mail& mail : inbox) (mail.from() < id ? left : right) = mail.as<double>();
@@ -31,7 +32,8 @@ struct Piece {
 };
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int thread_level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);
   {
     Collection<Piece> rod(MPI_COMM_WORLD, kPieces, [](ObjectId id) {
       return Piece{id, std::vector<double>(100 + 10 * id, id == 0 ? 1.0 : 0.0)};

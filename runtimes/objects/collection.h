@@ -98,9 +98,10 @@ class Collection {
   ObjectId num_objects() const { return engine_.num_objects(); }
   std::uint64_t num_steps() const { return engine_.num_steps(); }
   int rank_of(ObjectId id) const { return engine_.rank_of(id); }
-  int rank() const { return engine_.world().rank; }
-  int num_ranks() const { return engine_.world().num_ranks; }
-  const World& world() const { return engine_.world(); }
+  int rank() const { return engine_.layout().rank; }
+  int num_ranks() const { return engine_.layout().num_ranks; }
+  const JobLayout& layout() const { return engine_.layout(); }
+  const JobLayout& world() const { return layout(); }  // deprecated spelling
 
  private:
   class TypedObject final : public AnyObject {

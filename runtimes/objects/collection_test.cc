@@ -15,8 +15,8 @@ namespace {
 constexpr ObjectId kObjects = 23;
 constexpr std::uint64_t kSteps = 16;
 
-/// Talks to objects drawn from its own state, and hashes all it hears, in order. Whoever loses,
-/// doubles, delays or reorders a message changes every later state.
+/// Sends to objects drawn from its own state and hashes all messages received, in order. A message
+/// that is lost, duplicated, delayed or reordered changes every later state.
 struct Gossip {
   ObjectId id = 0;
   std::uint64_t state = 0, steps = 0;
@@ -51,8 +51,8 @@ struct Gossip {
 
 Gossip gossip(ObjectId id) { return {id, mix(id), 0, std::vector<double>(10 * id, id)}; }
 
-/// A host of one process, with no MPI and none of the engine's code.
-class Plain final : public MessageRouter {
+/// Runs the objects in one process, without MPI and without the engine's code.
+class SerialHost final : public MessageRouter {
  public:
   Buffer& buffer_for(ObjectId to) override { return buffers_[to]; }
   void note(ObjectId, ObjectId, std::uint64_t) override {}
@@ -65,10 +65,10 @@ class Plain final : public MessageRouter {
       buffers_ = std::vector<Buffer>(kObjects);
       for (ObjectId id = 0; id < kObjects; ++id) {
         std::vector<Mail> inbox;
-        for (auto letters = mail[id].bytes(); !letters.empty();) {
-          const PackedMessage letter = take_message(letters);
-          for (std::size_t i = 0; i < letter.to.size(); ++i)
-            inbox.emplace_back(letter.from, letter.payload);
+        for (auto bytes = mail[id].bytes(); !bytes.empty();) {
+          const PackedMessage message = take_message(bytes);
+          for (std::size_t i = 0; i < message.to.size(); ++i)
+            inbox.emplace_back(message.from, message.payload);
         }
         Outbox outbox(*this, id);
         objects[id].step(Inbox(inbox), outbox);
@@ -84,11 +84,11 @@ class Plain final : public MessageRouter {
   std::vector<Buffer> buffers_;
 };
 
-void expect_as_plain(const Options& options) {
+void expect_serial_results(const Options& options) {
   SCOPED_TRACE(options.strategy);
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
   objects.run(kSteps);
-  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(kSteps));
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(kSteps));
   double ballast = 0;
   objects.for_each([&](ObjectId id, const Gossip& g) {
     EXPECT_EQ(g.id, id);
@@ -99,49 +99,49 @@ void expect_as_plain(const Options& options) {
   EXPECT_EQ(objects.num_steps(), kSteps);
 }
 
-TEST(Collection, delivers_every_message_once_in_the_next_step) { expect_as_plain({}); }
+TEST(Collection, delivers_every_message_once_in_the_next_step) { expect_serial_results({}); }
 
-TEST(Collection, messages_find_objects_that_migrate) {
+TEST(Collection, messages_reach_objects_that_migrate) {
   for (const char* strategy : {"rotate", "random", "greedy", "poise", "keep"})
     for (const std::uint32_t period : {1u, 5u})
-      expect_as_plain({.strategy = strategy, .period = period});
+      expect_serial_results({.strategy = strategy, .period = period});
 }
 
-TEST(Collection, moves_in_pieces) {
-  expect_as_plain({.strategy = "rotate", .period = 2, .max_piece_bytes = 64});
+TEST(Collection, migrates_objects_in_several_pieces) {
+  expect_serial_results({.strategy = "rotate", .period = 2, .max_piece_bytes = 64});
 }
 
-TEST(Collection, any_number_of_threads_gives_the_same) {
+TEST(Collection, results_do_not_depend_on_the_number_of_threads) {
   for (const std::uint32_t threads : {1u, 2u, 3u, 4u})
     for (const bool place_per_thread : {false, true})
-      expect_as_plain({.strategy = "rotate",
-                       .period = 3,
-                       .threads = threads,
-                       .place_per_thread = place_per_thread});
+      expect_serial_results({.strategy = "rotate",
+                             .period = 3,
+                             .threads = threads,
+                             .place_per_thread = place_per_thread});
 }
 
-TEST(Collection, any_mode_of_decision_gives_the_same) {
+TEST(Collection, results_do_not_depend_on_the_mode_of_decision) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u})
-      expect_as_plain(
+      expect_serial_results(
           {.strategy = "rotate", .period = 4, .mode = mode, .ranks_per_host = ranks_per_host});
 }
 
-TEST(Collection, steps_that_are_lent_give_the_same) {
+TEST(Collection, results_do_not_depend_on_offloading) {
   for (const std::uint32_t threads : {1u, 3u})
     for (const char* placement : {"blocked", "uneven"})
-      expect_as_plain({.strategy = "rotate",
-                       .period = 5,
-                       .placement = placement,
-                       .threads = threads,
-                       .lend = true});
+      expect_serial_results({.strategy = "rotate",
+                             .period = 5,
+                             .placement = placement,
+                             .threads = threads,
+                             .lend = true});
 }
 
-TEST(Collection, balances_by_itself_when_told_to) {
-  expect_as_plain({.strategy = "greedy", .is_automatic = true});
+TEST(Collection, results_do_not_depend_on_automatic_balancing) {
+  expect_serial_results({.strategy = "greedy", .is_automatic = true});
 }
 
-TEST(Collection, lives_on_any_communicator) {
+TEST(Collection, works_on_any_communicator) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
@@ -149,12 +149,12 @@ TEST(Collection, lives_on_any_communicator) {
   {
     Collection<Gossip> objects(half, kObjects, gossip, {.strategy = "rotate", .period = 2});
     objects.run(10);
-    EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+    EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(10));
   }
   MPI_Comm_free(&half);
 }
 
-/// Every object works as long as it says, on a clock that the test owns: no time is measured.
+/// Every step takes the wall time `load_s`. It sleeps, so ranks may outnumber cores.
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
@@ -167,8 +167,8 @@ struct Heavy {
   }
 };
 
-TEST(Collection, measured_loads_lead_to_a_balance) {
-  // All work starts on the first rank; sleeping needs no core, so ranks may outnumber them.
+TEST(Collection, balances_measured_loads) {
+  // All work starts on the first rank.
   const auto make = [](ObjectId id) { return Heavy{id < 4 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make, {.strategy = "greedy", .clock = Clock::wall});
   objects.run(2);
@@ -177,11 +177,11 @@ TEST(Collection, measured_loads_lead_to_a_balance) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // One that the system let oversleep may be alone, but no rank is without.
+  // An object that overslept may be alone on its rank, but no rank is without one.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
-TEST(Collection, ranks_without_objects_borrow_steps_and_loads_count_at_home) {
+TEST(Collection, idle_ranks_run_steps_of_others_and_loads_count_for_the_owner) {
   const auto make = [](ObjectId id) { return Heavy{id < 12 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 48, make,
                             {.strategy = "keep", .clock = Clock::wall, .lend = true});
@@ -189,7 +189,7 @@ TEST(Collection, ranks_without_objects_borrow_steps_and_loads_count_at_home) {
   const Totals totals = objects.totals();
   const double ranks = objects.num_ranks();
   EXPECT_GT(totals.load_s, 5 * 12 * 4e-3);
-  // Without lending all of it ran on rank 0.
+  // Without offloading all of it would run on rank 0.
   EXPECT_LT(totals.busiest_s, (ranks > 1 ? 0.9 : 1.1) * totals.load_s);
   const BalanceResult balanced = objects.balance();
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
@@ -202,30 +202,30 @@ int warnings_in(const std::string& text) {
   return count;
 }
 
-TEST(Collection, a_strategy_over_its_budget_leaves_all_as_it_is_with_one_warning) {
+TEST(Collection, a_strategy_over_its_budget_changes_nothing_and_prints_one_warning) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip,
                              {.strategy = "rotate", .period = 2, .budget_s = 1e-9});
   testing::internal::CaptureStderr();
   objects.run(10);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(warnings_in(said), objects.rank() == 0 ? 1 : 0) << said;
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings_in(output), objects.rank() == 0 ? 1 : 0) << output;
   EXPECT_EQ(objects.totals().migrations, 0u);
-  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(10));
 }
 
-TEST(Collection, a_strategy_that_fails_leaves_all_as_it_is) {
+TEST(Collection, a_strategy_that_fails_changes_nothing_and_prints_one_warning) {
   // orb needs positions, which Gossip does not have.
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "orb", .period = 5});
   testing::internal::CaptureStderr();
   objects.run(10);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(warnings_in(said), objects.rank() == 0 ? 1 : 0) << said;
-  EXPECT_EQ(said.find("strategy orb failed") != said.npos, objects.rank() == 0) << said;
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warnings_in(output), objects.rank() == 0 ? 1 : 0) << output;
+  EXPECT_EQ(output.find("strategy orb failed") != output.npos, objects.rank() == 0) << output;
   EXPECT_EQ(objects.totals().migrations, 0u);
-  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(10));
+  EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), SerialHost().run(10));
 }
 
-TEST(Collection, sums_in_order_of_the_objects) {
+TEST(Collection, sums_in_the_order_of_ids) {
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, {.strategy = "rotate", .period = 1});
   objects.run(3);
   double expected = 0;
@@ -233,7 +233,7 @@ TEST(Collection, sums_in_order_of_the_objects) {
   EXPECT_EQ(objects.sum([](const Gossip& g) { return 0.1 * g.id; }), expected);
 }
 
-/// Tells everybody where its message lies, and sees where it lies itself.
+/// Object 0 sends one message to all objects; each receiver keeps the address of the message.
 struct Pointing {
   ObjectId id = 0;
   std::vector<std::uintptr_t> addresses = {};
@@ -256,7 +256,7 @@ struct Pointing {
   }
 };
 
-TEST(Collection, what_many_on_a_rank_receive_is_there_once_and_read_where_it_lies) {
+TEST(Collection, receivers_on_a_rank_share_one_copy_of_a_message) {
   Collection<Pointing> objects(MPI_COMM_WORLD, kObjects, [](ObjectId id) { return Pointing{id}; });
   objects.run(2);
   std::vector<std::uintptr_t> addresses;
@@ -268,7 +268,7 @@ TEST(Collection, what_many_on_a_rank_receive_is_there_once_and_read_where_it_lie
             static_cast<std::ptrdiff_t>(addresses.size()));
 }
 
-TEST(Collection, divides_loads_among_subphases_wherever_objects_run) {
+TEST(Collection, measures_loads_by_subphase_with_and_without_offloading) {
   int rank = 0, num_ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
@@ -276,14 +276,15 @@ TEST(Collection, divides_loads_among_subphases_wherever_objects_run) {
       broadcast_text(MPI_COMM_WORLD, fmt::format("/tmp/objects_kinds_{}.poise", ::getpid()));
   Options options{.strategy = "rotate", .period = 6, .trace = path, .threads = 2};
   options.subphase_of_step = [](std::uint64_t step) { return step % 3 == 1 ? 1u : 0u; };
-  for (const bool lends : {false, true})
+  for (const bool offloads : {false, true})
     for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical}) {
-      options.lend = lends;
+      options.lend = offloads;
       options.mode = mode;
       {
         Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
         objects.run(kSteps);
-        EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }), Plain().run(kSteps));
+        EXPECT_EQ(objects.values([](const Gossip& g) { return g.state; }),
+                  SerialHost().run(kSteps));
       }
       if (rank != 0) continue;
       for (const Phase& phase : read_trace(path).phases) {
@@ -300,7 +301,7 @@ TEST(Collection, divides_loads_among_subphases_wherever_objects_run) {
     }
 }
 
-TEST(Collection, refuses_more_subphases_than_there_can_be) {
+TEST(Collection, refuses_subphases_from_64_on) {
   Options options;
   options.subphase_of_step = [](std::uint64_t step) { return step < 2 ? 63u : 64u; };
   Collection<Gossip> objects(MPI_COMM_WORLD, kObjects, gossip, options);
@@ -308,7 +309,7 @@ TEST(Collection, refuses_more_subphases_than_there_can_be) {
   EXPECT_THROW(objects.step(), Error);
 }
 
-TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
+TEST(Collection, a_vt_trace_is_complete_at_the_end_and_its_temporary_file_is_gone) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string stem =
@@ -326,7 +327,7 @@ TEST(Collection, a_vt_trace_is_there_at_the_end_and_only_it) {
     EXPECT_EQ(std::remove(fmt::format("{}.{}.json", stem, r).c_str()), 0);
 }
 
-TEST(Collection, a_timeline_tells_what_every_place_did) {
+TEST(Collection, a_timeline_covers_every_place) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string path =
@@ -342,7 +343,7 @@ TEST(Collection, a_timeline_tells_what_every_place_did) {
                                 .place_per_thread = true});
     objects.run(10);
     wall_s = objects.totals().wall_s;
-    num_places = objects.world().machine.num_places();
+    num_places = objects.layout().machine.num_places();
   }
   if (rank != 0) return;
   const Timeline timeline = read_timeline(path);
@@ -354,12 +355,12 @@ TEST(Collection, a_timeline_tells_what_every_place_did) {
     EXPECT_GT(balance_s, 0);
     EXPECT_GT(work_s, 0);
     EXPECT_LE(work_s + wait_s + balance_s, end_s(timeline));
-    // Every place accounts for all of every step; the slowest rank's clock is the measure.
+    // The spans of a place cover its steps, so they do not exceed the slowest rank's wall time.
     EXPECT_LE(work_s + wait_s + balance_s, 1.001 * wall_s);
   }
 }
 
-TEST(Collection, a_trace_has_a_phase_per_decision_and_the_rest) {
+TEST(Collection, a_trace_has_a_phase_per_decision_and_one_for_the_remaining_steps) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::string path = fmt::format("/tmp/objects_{}.poise", ::getpid());

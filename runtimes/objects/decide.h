@@ -1,4 +1,4 @@
-// Asks poise for a placement: at one rank, at all of them, or host by host.
+// Decides on a new placement with a strategy of poise: on rank 0, on all ranks, or in two levels.
 #pragma once
 
 #include <mpi.h>
@@ -7,61 +7,63 @@
 #include <vector>
 
 #include "runtimes/balance/run_strategy.h"
+#include "runtimes/objects/job_layout.h"
 #include "runtimes/objects/measurements.h"
 #include "runtimes/objects/options.h"
-#include "runtimes/objects/world.h"
 
 #include "poise/strategies/strategy.h"
 
 namespace poise::objects {
 
-/// What came of a decision, the same on every rank but for `census`.
+/// The result of a decision. The same on every rank, except for `phase` and `failure`.
 struct Decision {
   Placement placement;
-  double imbalance_before = 0, imbalance_after = 0;  // the latter as predicted
-  double decision_s = 0;
-  std::optional<MeasuredPhase> phase;  // at rank 0: what it was made from
-  std::string trouble;  // at rank 0: why the placement is the current one; empty: all went well
+  double imbalance_before = 0;         // measured
+  double imbalance_after = 0;          // predicted
+  std::optional<MeasuredPhase> phase;  // on rank 0: the input of the decision
+  std::string
+      failure;  // on rank 0: why `placement` is the current one; empty: the strategy succeeded
 };
 
 using balance::Outcome;
 
-/// Keeps what strategies that predict want to know of the past.
+/// Decides, and keeps the loads of past phases for strategies that predict.
 class Decider {
  public:
-  /// `comm` and `world` must outlive it. Collective.
-  Decider(MPI_Comm comm, const World& world, const Options& options, ObjectId num_objects,
+  /// `comm` and `layout` must outlive it. Collective.
+  Decider(MPI_Comm comm, const JobLayout& layout, const Options& options, ObjectId num_objects,
           std::uint32_t threads_per_place);
   ~Decider();
   Decider(const Decider&) = delete;
   Decider& operator=(const Decider&) = delete;
 
-  /// Collective. A strategy that fails, takes longer than its budget, or answers differently on
-  /// different ranks keeps the current placement.
+  /// Collective. Returns the current placement if the strategy fails, exceeds its time budget, or
+  /// returns different placements on different ranks.
   Decision decide(const Measurements& own);
 
   Mode mode() const { return mode_; }
 
  private:
-  Outcome ask(const Machine& machine, const MeasuredPhase& census) const;
-  Outcome at_root(const Measurements& own, Decision& decision);
-  Outcome everywhere(const Measurements& own, Decision& decision);
-  Outcome by_hosts(const Measurements& own, Decision& decision);
-  Outcome among_hosts(const MeasuredPhase& census) const;
-  Outcome inside_host(const MeasuredPhase& census, const Placement& host_of_task,
+  Outcome run(const Machine& machine, const MeasuredPhase& phase) const;
+  Outcome on_root(const Measurements& own, Decision& decision);
+  Outcome on_every_rank(const Measurements& own, Decision& decision);
+  Outcome in_two_levels(const Measurements& own, Decision& decision);
+  Outcome among_hosts(const MeasuredPhase& phase) const;
+  Outcome within_host(const MeasuredPhase& phase, const Placement& host_of_task,
                       std::vector<TaskId>& tasks) const;
-  MeasuredPhase census(const Measurements& all) const;
-  void remember(const MeasuredPhase& census);
+  MeasuredPhase phase_from(const Measurements& all) const;
+  void remember(const MeasuredPhase& phase);
 
   MPI_Comm comm_;
-  MPI_Comm host_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;  // where hosts decide
-  const World& world_;
+  MPI_Comm host_ = MPI_COMM_NULL;     // the ranks of this host; only for Mode::hierarchical
+  MPI_Comm leaders_ = MPI_COMM_NULL;  // one rank per host; only on those ranks
+  const JobLayout& layout_;
   const Options& options_;
   ObjectId num_objects_;
   std::uint32_t threads_per_place_;
   Choice choice_;
-  Mode mode_;
-  std::vector<std::vector<double>> past_loads_s_;
+  Mode mode_;                                      // never automatic
+  std::vector<std::vector<double>> past_loads_s_;  // by phase, then task
 };
 
 }  // namespace poise::objects

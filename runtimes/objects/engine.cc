@@ -44,9 +44,9 @@ std::uint32_t threads_per_place(const Options& options) {
   return options.place_per_thread ? 1 : static_cast<std::uint32_t>(threads_of(options));
 }
 
-World world_of(MPI_Comm comm, const Options& options) {
+JobLayout layout_of(MPI_Comm comm, const Options& options) {
   const int places = options.place_per_thread ? threads_of(options) : 1;
-  return discover_world(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
+  return discover_layout(comm, {static_cast<std::uint32_t>(places), options.ranks_per_host});
 }
 
 bool is_mpi_finalized() {
@@ -62,16 +62,16 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory, const
       options_(options),
       factory_(std::move(factory)),
       num_threads_(threads_of(options)),
-      world_(world_of(comm_, options)),
-      directory_(world_, initial_placement(options.placement, num_objects,
-                                           world_.machine.num_places(), options.seed)),
+      layout_(layout_of(comm_, options)),
+      directory_(layout_, initial_placement(options.placement, num_objects,
+                                            layout_.machine.num_places(), options.seed)),
       objects_(directory_, options.place_per_thread),
       guard_(comm_, options.name, meter_.num_steps()),
       packer_(factory_, guard_),
       messenger_(comm_, options.max_piece_bytes),
       messages_(messenger_),
-      decider_(comm_, world_, options_, num_objects, threads_per_place(options)),
-      files_(comm_, options_, world_),
+      decider_(comm_, layout_, options_, num_objects, threads_per_place(options)),
+      files_(comm_, options_, layout_),
       next_check_(first_check()) {
   create_runner();
   create_objects();
@@ -111,7 +111,7 @@ void Engine::create_offloading_runner() {
     problem = fmt::format("POISE_LEND=1: {}", error.what());
   }
   tasks::end_job_on_error(comm_, problem);
-  if (world_.num_ranks > 1) return;
+  if (layout_.num_ranks > 1) return;
   runner_.reset();
   workers_.pop_back();
 }
@@ -129,7 +129,7 @@ void Engine::create_objects() {
 
 void Engine::begin_phase() {
   recorder_ =
-      std::make_unique<Recorder>(std::vector<Task>(num_objects()), world_.machine.num_places());
+      std::make_unique<Recorder>(std::vector<Task>(num_objects()), layout_.machine.num_places());
   for (const auto& worker : workers_) worker->log = &recorder_->add_thread();
   meter_.begin_phase(objects_);
 }
@@ -140,7 +140,7 @@ void Engine::step() {
     meter_.enter_subphase(options_.subphase_of_step(num_steps()), objects_);
   runner_->run();
   const std::vector<double> work_ends_s = runner_->work_ends_s();
-  const auto [wait_s, deliver_s] = messages_.exchange(workers_, objects_, world_);
+  const auto [wait_s, deliver_s] = messages_.exchange(workers_, objects_, layout_);
   meter_.add_idle(wait_s);
   meter_.add_background(deliver_s);
   const double end_s = wall_now_s();
@@ -169,7 +169,7 @@ bool Engine::is_worth_it() {
   const BalanceVerdict verdict =
       when_to_balance({.steps = meter_.phase().steps,
                        .busiest_s = std::accumulate(busiest_s.begin(), busiest_s.end(), 0.0),
-                       .average_s = sum_s / world_.num_ranks,
+                       .average_s = sum_s / layout_.num_ranks,
                        .total_steps = num_steps(),
                        .expected_steps = options_.expected_steps,
                        .reachable_imbalance = reachable_imbalance_,
@@ -185,8 +185,8 @@ Measurements Engine::measure() {
 /// Adds a phase to the trace without a decision.
 void Engine::record_phase() {
   const Measurements all = gather_measurements(comm_, measure(), 0);
-  if (world_.rank == 0)
-    files_.add_phase(phase_of(all, num_objects(), world_.machine.num_places(),
+  if (layout_.rank == 0)
+    files_.add_phase(phase_of(all, num_objects(), layout_.machine.num_places(),
                               options_.clock == Clock::wall, threads_per_place(options_)),
                      meter_.phase().wall_s);
   begin_phase();
@@ -195,9 +195,9 @@ void Engine::record_phase() {
 BalanceResult Engine::balance() {
   const double start_s = wall_now_s();
   Decision decision = decider_.decide(measure());
-  if (!decision.trouble.empty())
+  if (!decision.failure.empty())
     files_.warn(fmt::format("strategy {} failed, so objects stay where they are: {}",
-                            options_.strategy, decision.trouble));
+                            options_.strategy, decision.failure));
   if (decision.phase && files_.wants_phases())
     files_.add_phase(*decision.phase, meter_.phase().wall_s);
   const double decided_s = wall_now_s();

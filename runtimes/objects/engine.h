@@ -8,6 +8,7 @@
 
 #include "runtimes/objects/any_object.h"
 #include "runtimes/objects/decide.h"
+#include "runtimes/objects/job_layout.h"
 #include "runtimes/objects/local_objects.h"
 #include "runtimes/objects/message_exchange.h"
 #include "runtimes/objects/meter.h"
@@ -19,7 +20,6 @@
 #include "runtimes/objects/step_runner.h"
 #include "runtimes/objects/totals.h"
 #include "runtimes/objects/worker.h"
-#include "runtimes/objects/world.h"
 
 #include "poise/workload/recorder.h"
 
@@ -45,7 +45,7 @@ class Engine {
   ObjectId num_objects() const { return directory_.num_objects(); }
   std::uint64_t num_steps() const { return meter_.num_steps(); }
   int rank_of(ObjectId id) const { return directory_.rank_of(id); }
-  const World& world() const { return world_; }
+  const JobLayout& layout() const { return layout_; }
   const LocalObjects& local_objects() const { return objects_; }
   MPI_Comm comm() const { return comm_; }
 
@@ -67,7 +67,7 @@ class Engine {
   Options options_;
   ObjectFactory factory_;
   int num_threads_;
-  World world_;
+  JobLayout layout_;
   ObjectDirectory directory_;
   LocalObjects objects_;
   Meter meter_;

@@ -1,6 +1,6 @@
-// A program whose object 5 throws in its third step, or while it is serialized (an Error, or
-// something odd), or kills its rank in the step after the fourth decision: the test looks at how
-// the job ends.
+// A program whose object 5 fails, as its argument says: throws in its third step (step), throws an
+// Error or an int while it is serialized (serialize, odd), or kills its rank in the step after the
+// fourth decision (kill). tests/mpi/crash_test.py checks how the job ends.
 #include <csignal>
 #include <string_view>
 
@@ -9,20 +9,20 @@
 namespace poise::objects {
 namespace {
 
-std::string_view trouble;
+std::string_view failure;
 
 struct Failing {
   ObjectId id = 0;
   int steps = 0;
   void step(const Inbox&, Outbox& outbox) {
-    if (id == 5 && ++steps == 3 && trouble == "step") fail("out of luck");
-    if (id == 5 && steps == 13 && trouble == "kill") std::raise(SIGKILL);
+    if (id == 5 && ++steps == 3 && failure == "step") fail("out of luck");
+    if (id == 5 && steps == 13 && failure == "kill") std::raise(SIGKILL);
     outbox.send((id + 1) % 8, steps);
   }
   template <typename Archive>
   void serialize(Archive& archive) {
-    if (id == 5 && trouble == "serialize") fail("cannot be packed");
-    if (id == 5 && trouble == "odd") throw 42;
+    if (id == 5 && failure == "serialize") fail("cannot be packed");
+    if (id == 5 && failure == "odd") throw 42;
     archive(id, steps);
   }
 };
@@ -33,8 +33,8 @@ struct Failing {
 int main(int argc, char** argv) {
   using namespace poise::objects;
   int level = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);  // so that steps can be lent
-  trouble = argc > 1 ? argv[1] : "step";
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);  // needed by POISE_LEND=1
+  failure = argc > 1 ? argv[1] : "step";
   Options options;
   options.name = "luck";
   options.strategy = "rotate";

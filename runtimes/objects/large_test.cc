@@ -1,5 +1,5 @@
-// An object of more than 2 GiB migrates: MPI counts in int. Needs 10 GiB; skipped where they are
-// not free.
+// Migrates an object of more than 2 GiB, although MPI counts in int. Needs 10 GiB of memory, and is
+// skipped if less is free.
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
@@ -10,7 +10,8 @@
 namespace poise::objects {
 namespace {
 
-constexpr std::size_t kWords = (std::size_t{1} << 28) + 3;  // of 8 bytes: 2 GiB and some
+constexpr std::size_t kWords =
+    (std::size_t{1} << 28) + 3;  // 64-bit words; slightly more than 2 GiB
 constexpr double kNeededKilobytes = 10e6;
 
 double free_kilobytes() {

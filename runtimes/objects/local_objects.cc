@@ -17,7 +17,7 @@ void LocalObjects::update(std::vector<LocalObject> arrived) {
             [](const LocalObject& a, const LocalObject& b) { return a.id < b.id; });
   for (std::uint32_t i = 0; i < objects_.size(); ++i) index_of_[objects_[i].id] = i;
   if (!one_place_per_thread_) return;
-  const std::vector<PlaceId>& places = directory_.world().own_places();
+  const std::vector<PlaceId>& places = directory_.layout().own_places();
   by_place_.assign(places.size(), {});
   for (std::uint32_t i = 0; i < objects_.size(); ++i) {
     const auto place = std::find(places.begin(), places.end(), directory_.place_of(objects_[i].id));

@@ -26,14 +26,14 @@ void sort_by_sender(std::vector<Mail>& inbox) {
 /// Moves the messages for this rank into kept_ and returns those for other ranks, by rank. The
 /// buffers of the previous step go back to the workers and the messenger, to be filled again.
 std::vector<MessageBuffer> MessageExchange::collect(
-    std::span<const std::unique_ptr<Worker>> workers, const World& world) {
-  std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(world.num_ranks));
+    std::span<const std::unique_ptr<Worker>> workers, const JobLayout& layout) {
+  std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(layout.num_ranks));
   std::vector<MessageBuffer> previous = std::exchange(kept_, {});
   previous.resize(std::max(previous.size(), workers.size()));
   for (std::size_t w = 0; w < workers.size(); ++w) {
     std::vector<MessageBuffer>& sent = workers[w]->outgoing();
     for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
-      if (static_cast<int>(rank) == world.rank) {
+      if (static_cast<int>(rank) == layout.rank) {
         kept_.push_back(std::exchange(sent[rank], std::move(previous[w])));
       } else if (outgoing[rank].empty()) {
         std::swap(outgoing[rank], sent[rank]);
@@ -51,16 +51,16 @@ std::vector<MessageBuffer> MessageExchange::collect(
 }
 
 MessageExchange::Times MessageExchange::exchange(std::span<const std::unique_ptr<Worker>> workers,
-                                                 LocalObjects& objects, const World& world) {
+                                                 LocalObjects& objects, const JobLayout& layout) {
   Times times;
-  std::vector<MessageBuffer> outgoing = collect(workers, world);
+  std::vector<MessageBuffer> outgoing = collect(workers, layout);
   const double start_s = wall_now_s();
-  if (world.num_ranks > 1)
+  if (layout.num_ranks > 1)
     for (auto& [from, buffer] : messenger_.sparse_all_to_all(outgoing)) keep(std::move(buffer));
   times.wait_s = wall_now_s() - start_s;
   const double cpu_s = cpu_now_s();
   for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
-    if (static_cast<int>(rank) == world.rank) continue;
+    if (static_cast<int>(rank) == layout.rank) continue;
     outgoing[rank].clear();
     workers[0]->outgoing()[rank] = std::move(outgoing[rank]);
   }

@@ -25,14 +25,14 @@ class MessageExchange {
   /// Exchanges what the workers' objects sent, and fills the inboxes in order of sender.
   /// Collective.
   Times exchange(std::span<const std::unique_ptr<Worker>> workers, LocalObjects& objects,
-                 const World& world);
+                 const JobLayout& layout);
 
   /// Keeps a buffer that inboxes refer to until the next exchange.
   void keep(MessageBuffer buffer) { kept_.push_back(std::move(buffer)); }
 
  private:
   std::vector<MessageBuffer> collect(std::span<const std::unique_ptr<Worker>> workers,
-                                     const World& world);
+                                     const JobLayout& layout);
 
   Messenger& messenger_;
   std::vector<MessageBuffer> kept_;  // one from each worker, then those from other ranks

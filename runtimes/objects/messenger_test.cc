@@ -9,11 +9,11 @@
 namespace poise::objects {
 namespace {
 
-struct World {
-  int rank = 0, ranks = 1;
-  World() {
+struct Ranks {
+  int rank = 0, count = 1;
+  Ranks() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
   }
 };
 
@@ -34,22 +34,22 @@ MessageBuffer message_of(std::size_t bytes, int from) {
 }
 
 void expect_all_rounds_arrive(std::size_t max_piece) {
-  const World world;
+  const Ranks ranks;
   Messenger messenger(MPI_COMM_WORLD, max_piece);
   for (std::uint64_t round = 0; round < 50; ++round) {
     std::vector<MessageBuffer> outgoing;
-    for (int to = 0; to < world.ranks; ++to)
+    for (int to = 0; to < ranks.count; ++to)
       outgoing.push_back(
-          message_of(to == world.rank ? 0 : bytes_of(round, world.rank, to), world.rank));
-    std::vector<std::size_t> bytes_from(static_cast<std::size_t>(world.ranks));
+          message_of(to == ranks.rank ? 0 : bytes_of(round, ranks.rank, to), ranks.rank));
+    std::vector<std::size_t> bytes_from(static_cast<std::size_t>(ranks.count));
     for (const auto& [from, message] : messenger.sparse_all_to_all(outgoing)) {
       bytes_from[static_cast<std::size_t>(from)] += message.content().size();
       EXPECT_TRUE(std::all_of(message.content().begin(), message.content().end(),
                               [from = from](std::byte b) { return b == std::byte(from); }));
     }
-    for (int from = 0; from < world.ranks; ++from)
+    for (int from = 0; from < ranks.count; ++from)
       EXPECT_EQ(bytes_from[static_cast<std::size_t>(from)],
-                from == world.rank ? 0 : bytes_of(round, from, world.rank))
+                from == ranks.rank ? 0 : bytes_of(round, from, ranks.rank))
           << "from " << from << " in round " << round;
   }
 }
@@ -61,18 +61,18 @@ TEST(Messenger, an_all_to_all_delivers_every_message_in_its_round) {
 TEST(Messenger, an_all_to_all_splits_large_messages) { expect_all_rounds_arrive(64); }
 
 TEST(Messenger, point_to_point_messages_are_split_while_all_ranks_send) {
-  const World world;
+  const Ranks ranks;
   Messenger messenger(MPI_COMM_WORLD, 100);
   constexpr int kEach = 5;
   for (int i = 0; i < kEach; ++i)
-    for (int to = 0; to < world.ranks; ++to)
-      if (to != world.rank)
-        messenger.send(to, message_of(static_cast<std::size_t>(1000 + 100 * i), world.rank));
+    for (int to = 0; to < ranks.count; ++to)
+      if (to != ranks.rank)
+        messenger.send(to, message_of(static_cast<std::size_t>(1000 + 100 * i), ranks.rank));
   std::size_t bytes = 0;
-  for (int i = 0; i < kEach * (world.ranks - 1); ++i)
+  for (int i = 0; i < kEach * (ranks.count - 1); ++i)
     bytes += messenger.receive().buffer.content().size();
   messenger.finish();
-  EXPECT_EQ(bytes, static_cast<std::size_t>(world.ranks - 1) * (5 * 1000 + 100 * 10));
+  EXPECT_EQ(bytes, static_cast<std::size_t>(ranks.count - 1) * (5 * 1000 + 100 * 10));
 }
 
 TEST(Messenger, the_content_is_aligned) {

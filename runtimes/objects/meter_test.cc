@@ -26,8 +26,8 @@ class MeterTest : public testing::Test {
     objects_.update(std::move(objects));
     meter_.begin_phase(objects_);
   }
-  const World world_ = {};
-  ObjectDirectory directory_{world_, Placement(std::vector<PlaceId>{0, 0})};
+  const JobLayout layout_ = {};
+  ObjectDirectory directory_{layout_, Placement(std::vector<PlaceId>{0, 0})};
   LocalObjects objects_{directory_, false};
   Meter meter_;
 };

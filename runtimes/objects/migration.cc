@@ -21,15 +21,15 @@ void unpack_all(MessageBuffer buffer, const ObjectPacker& packer, std::vector<Lo
 }  // namespace
 
 MigrationPlan plan_migrations(const ObjectDirectory& directory, const Placement& next) {
-  const World& world = directory.world();
+  const JobLayout& layout = directory.layout();
   MigrationPlan plan;
-  plan.leaving.resize(static_cast<std::size_t>(world.num_ranks));
+  plan.leaving.resize(static_cast<std::size_t>(layout.num_ranks));
   for (const Migration& migration : migrations(directory.placement(), next)) {
-    const int from = world.rank_of(migration.from), to = world.rank_of(migration.to);
+    const int from = layout.rank_of(migration.from), to = layout.rank_of(migration.to);
     if (from == to) continue;
     ++plan.num_migrations;
-    if (to == world.rank) ++plan.num_arriving;
-    if (from == world.rank) plan.leaving[static_cast<std::size_t>(to)].push_back(migration.task);
+    if (to == layout.rank) ++plan.num_arriving;
+    if (from == layout.rank) plan.leaving[static_cast<std::size_t>(to)].push_back(migration.task);
   }
   return plan;
 }

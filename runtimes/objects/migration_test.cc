@@ -11,19 +11,19 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Rank `rank` of three; rank 0 has two places, the others one each.
-World world_of(int rank) {
-  World world;
-  world.rank = rank;
-  world.num_ranks = 3;
-  world.machine = flat_machine(4);
-  world.rank_of_place = {0, 0, 1, 2};
-  world.places_of_rank = {{0, 1}, {2}, {3}};
-  return world;
+JobLayout layout_of(int rank) {
+  JobLayout layout;
+  layout.rank = rank;
+  layout.num_ranks = 3;
+  layout.machine = flat_machine(4);
+  layout.rank_of_place = {0, 0, 1, 2};
+  layout.places_of_rank = {{0, 1}, {2}, {3}};
+  return layout;
 }
 
 MigrationPlan plan_of(int rank) {
-  const World world = world_of(rank);
-  const ObjectDirectory directory(world, Placement({0, 0, 1, 2, 2, 3}));
+  const JobLayout layout = layout_of(rank);
+  const ObjectDirectory directory(layout, Placement({0, 0, 1, 2, 2, 3}));
   return plan_migrations(directory, Placement({1, 2, 3, 2, 0, 3}));
 }
 

@@ -1,5 +1,5 @@
-// Runs the tests on every rank at once: rank 0 reports, others print what fails on them, and all
-// ranks exit with an error when one does.
+// The main function of tests under mpirun. Every rank runs all tests; rank 0 reports, other ranks
+// print only failures, and all ranks exit with an error if a test fails on any of them.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

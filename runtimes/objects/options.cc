@@ -20,6 +20,7 @@ constexpr std::string_view kClocks[] = {"cpu", "wall"};
 constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
 constexpr std::string_view kAnswers[] = {"0", "1"};
 constexpr std::string_view kPlaces[] = {"rank", "thread"};
+constexpr std::size_t kMinPieceBytes = 64;  // the header of a message must fit
 
 std::size_t choice(Text text, std::string_view kind, std::span<const std::string_view> names) {
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -41,11 +42,10 @@ void set_strategy(Options& options, Text text) {
 
 void set_period(Options& options, Text text) {
   options.is_automatic = text == "auto";
-  options.period =
-      options.is_automatic ? 0 : count(text, "a number of steps, 0 for never, or auto");
+  options.period = options.is_automatic ? 0 : count(text, "a number of steps, 0 (never) or auto");
 }
 
-// In this order: a period overrides what a strategy implies.
+// Applied in this order: a period overrides what a strategy implies.
 constexpr balance::Variable<Options> kVariables[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
@@ -80,10 +80,12 @@ Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment) {
   balance::apply<Options>(options, kVariables, environment);
   if (options.lend && options.place_per_thread)
-    fail("POISE_LEND=1 lends between ranks: it goes with POISE_PLACES=rank");
+    fail("POISE_LEND=1 needs POISE_PLACES=rank: steps are offloaded between ranks, not threads");
   parse_strategy(options.strategy);
   initial_placement(options.placement, 1, 1, 0);
-  if (options.max_piece_bytes < 64) fail("objects: pieces of messages have 64 bytes at least");
+  if (options.max_piece_bytes < kMinPieceBytes)
+    fail("objects: max_piece_bytes is {}; it must be at least {}", options.max_piece_bytes,
+         kMinPieceBytes);
   return options;
 }
 

@@ -1,5 +1,5 @@
-// How a collection balances itself: what the program asks for, and what its user's environment
-// says, which has the last word.
+// The options of a collection of objects. The program sets them, and the environment variables
+// named here override them.
 #pragma once
 
 #include <cstddef>
@@ -9,45 +9,67 @@
 
 namespace poise::objects {
 
+/// The clock that measures loads.
 enum class Clock : std::uint8_t {
-  cpu,   // a thread's CPU time: other programs on the machine do not disturb it
-  wall,  // for steps that wait for something else than the processor
+  cpu,   // CPU time of the thread: not affected by other programs on the machine
+  wall,  // wall time: for steps that wait for something other than the processor
 };
 
-/// Who decides.
+/// Which ranks decide on a placement.
 enum class Mode : std::uint8_t {
-  automatic,     // hierarchical above 256 places on several hosts with several each, else root
-  root,          // rank 0, from everybody's numbers
-  replicated,    // every rank, from the same numbers
-  hierarchical,  // leaders of hosts among hosts, then each leader inside its own
+  automatic,     // hierarchical above 256 places if several hosts have several places, else root
+  root,          // rank 0, from the measurements of all ranks
+  replicated,    // every rank, all from the same measurements
+  hierarchical,  // one leader per host: first among hosts, then each within its host
 };
 
+/// Members keep their order, which designated initializers depend on; new ones come last.
 struct Options {
-  std::string name = "objects";       // in messages
-  std::string strategy = "poise";     // POISE_STRATEGY: as for `poise plan`
-  std::uint32_t period = 0;           // POISE_PERIOD: steps between decisions; 0: when asked only
-  bool is_automatic = false;          // POISE_PERIOD=auto: when it pays
-  std::uint64_t expected_steps = 0;   // of the whole run, for `auto`; 0: as many again as so far
-  std::string placement = "blocked";  // at start: a name of poise/placement/initial.h
-  Clock clock = Clock::cpu;           // POISE_CLOCK: cpu or wall
-  Mode mode = Mode::automatic;        // POISE_MODE: auto, root, replicated, hierarchical
-  std::string trace = {};             // POISE_TRACE: record a trace here, a phase per decision
-  std::string timeline = {};         // POISE_TIMELINE: what every place did over time, for pictures
-  std::string log = {};              // POISE_LOG: a line per decision to this file; -: to stderr
-  double budget_s = 0;               // POISE_BUDGET: what a decision may take (2s); 0: anything
-  std::uint32_t threads = 0;         // of a rank; 0: OMP_NUM_THREADS, else 1
-  bool place_per_thread = false;     // POISE_PLACES: rank or thread
-  bool lend = false;                 // POISE_LEND=1: idle ranks borrow steps of others' objects
-  std::uint32_t ranks_per_host = 0;  // POISE_RANKS_PER_HOST; 0: as MPI sees it
+  /// Names the objects in messages to the user.
+  std::string name = "objects";
+  /// POISE_STRATEGY: name and knobs of a strategy, as for `poise plan`.
+  std::string strategy = "poise";
+  /// POISE_PERIOD: steps between decisions; 0: only when the program calls balance().
+  std::uint32_t period = 0;
+  /// POISE_PERIOD=auto: decide when it pays (when_to_balance.h). Only used if `period` is 0.
+  bool is_automatic = false;
+  /// Steps of the whole run, for POISE_PERIOD=auto; 0: unknown.
+  std::uint64_t expected_steps = 0;
+  /// Initial placement: a name of poise/placement/initial.h.
+  std::string placement = "blocked";
+  /// POISE_CLOCK: cpu or wall.
+  Clock clock = Clock::cpu;
+  /// POISE_MODE: auto, root, replicated or hierarchical.
+  Mode mode = Mode::automatic;
+  /// POISE_TRACE: record a trace in this file, with one phase per decision; empty: none.
+  std::string trace = {};
+  /// POISE_TIMELINE: record in this file when every place worked and waited; empty: none.
+  std::string timeline = {};
+  /// POISE_LOG: write one line per decision to this file; "-": to stderr; empty: none.
+  std::string log = {};
+  /// POISE_BUDGET: seconds that a decision may take (as 2s or 100ms); 0: no limit.
+  double budget_s = 0;
+  /// Threads of a rank; 0: OMP_NUM_THREADS if it is set, else 1.
+  std::uint32_t threads = 0;
+  /// POISE_PLACES: rank or thread. True: each thread is a place with objects of its own.
+  bool place_per_thread = false;
+  /// POISE_LEND=1: idle ranks run steps of other ranks' objects (step_offload.h).
+  bool lend = false;
+  /// POISE_RANKS_PER_HOST: this many consecutive ranks count as one host; 0: the ranks that share
+  /// memory.
+  std::uint32_t ranks_per_host = 0;
+  /// Seed for strategies that draw random numbers, and for the placement "random".
   std::uint64_t seed = 1;
-  /// Where steps are not all alike: which kind each is, below 64 and the same on every rank. Loads
-  /// are then known by kind, and `poise` evens out each. Empty: all are one kind.
+  /// The kind of each step, for programs whose steps differ: below 64, and the same on every rank.
+  /// Loads are then measured by kind, and `poise` balances each kind. Empty: all steps are alike.
   std::function<std::uint32_t(std::uint64_t step)> subphase_of_step = {};
-  std::size_t max_piece_bytes = std::size_t{1} << 30;  // of one MPI message
+  /// Most bytes of one MPI message; at least 64. Larger messages are split.
+  std::size_t max_piece_bytes = std::size_t{1} << 30;
 };
 
-/// The options with the environment applied. POISE_STRATEGY without POISE_PERIOD, where the program
-/// names none, means POISE_PERIOD=auto. Throws Error naming the variable and what would work.
+/// The options with the environment applied. POISE_STRATEGY without POISE_PERIOD means
+/// POISE_PERIOD=auto, unless the program sets a period. Throws Error naming the variable and what
+/// would work.
 Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment);
 

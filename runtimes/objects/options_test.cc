@@ -17,7 +17,7 @@ Options read(const Environment& environment, const Options& options = {}) {
   });
 }
 
-std::string trouble_of(const Environment& environment) {
+std::string error_of(const Environment& environment) {
   try {
     read(environment);
     return "";
@@ -26,7 +26,7 @@ std::string trouble_of(const Environment& environment) {
   }
 }
 
-TEST(Options, the_environment_has_the_last_word) {
+TEST(Options, the_environment_overrides_the_program) {
   const Options options = read({{"POISE_STRATEGY", "nuco:alpha=1e-3"},
                                 {"POISE_PERIOD", "25"},
                                 {"POISE_CLOCK", "wall"},
@@ -51,23 +51,23 @@ TEST(Options, the_environment_has_the_last_word) {
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
-TEST(Options, lending_is_between_ranks) {
+TEST(Options, offloading_needs_one_place_per_rank) {
   EXPECT_FALSE(read({}).lend);
   EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
-  EXPECT_NE(trouble_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: unknown answer \"yes\""),
+  EXPECT_NE(error_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: unknown answer \"yes\""),
             std::string::npos);
-  EXPECT_NE(trouble_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
+  EXPECT_NE(error_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
             std::string::npos);
 }
 
-TEST(Options, stay_as_they_are_where_the_environment_is_silent) {
+TEST(Options, variables_that_are_unset_or_empty_change_nothing) {
   const Options options = read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "greedy");
   EXPECT_EQ(options.period, 5u);
   EXPECT_FALSE(options.is_automatic);
 }
 
-TEST(Options, a_strategy_without_a_period_balances_when_it_pays) {
+TEST(Options, a_strategy_without_a_period_means_automatic_balancing) {
   EXPECT_TRUE(read({{"POISE_STRATEGY", "greedy"}}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}}, {.period = 5}).is_automatic);
   EXPECT_FALSE(read({{"POISE_STRATEGY", "greedy"}, {"POISE_PERIOD", "5"}}).is_automatic);
@@ -76,20 +76,20 @@ TEST(Options, a_strategy_without_a_period_balances_when_it_pays) {
   EXPECT_EQ(automatic.period, 0u);
 }
 
-TEST(Options, trouble_names_the_variable_and_what_would_work) {
+TEST(Options, errors_name_the_variable_and_what_would_work) {
   using testing::AllOf;
   using testing::HasSubstr;
-  EXPECT_THAT(trouble_of({{"POISE_STRATEGY", "gredy"}}),
+  EXPECT_THAT(error_of({{"POISE_STRATEGY", "gredy"}}),
               AllOf(HasSubstr("POISE_STRATEGY"), HasSubstr("did you mean \"greedy\"")));
-  EXPECT_THAT(trouble_of({{"POISE_STRATEGY", "nuco:alpha=x"}}), HasSubstr("POISE_STRATEGY"));
+  EXPECT_THAT(error_of({{"POISE_STRATEGY", "nuco:alpha=x"}}), HasSubstr("POISE_STRATEGY"));
   for (const char* period : {"-1", "1.5", "often", "99999999999"})
-    EXPECT_THAT(trouble_of({{"POISE_PERIOD", period}}),
+    EXPECT_THAT(error_of({{"POISE_PERIOD", period}}),
                 AllOf(HasSubstr("POISE_PERIOD"), HasSubstr("auto")));
-  EXPECT_THAT(trouble_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
-  EXPECT_THAT(trouble_of({{"POISE_CLOCK", "sun"}}), HasSubstr("known: cpu, wall"));
-  EXPECT_THAT(trouble_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
-  EXPECT_THAT(trouble_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
-  EXPECT_THAT(trouble_of({{"POISE_RANKS_PER_HOST", "-1"}}),
+  EXPECT_THAT(error_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
+  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}), HasSubstr("known: cpu, wall"));
+  EXPECT_THAT(error_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
+  EXPECT_THAT(error_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
+  EXPECT_THAT(error_of({{"POISE_RANKS_PER_HOST", "-1"}}),
               AllOf(HasSubstr("POISE_RANKS_PER_HOST"), HasSubstr("a number of ranks")));
 }
 

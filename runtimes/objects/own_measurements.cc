@@ -23,7 +23,7 @@ Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory
   own.num_subphases = meter.num_subphases();
   own.messages = std::move(recorded.messages);
   own.places.push_back(
-      {directory.world().own_places()[0], meter.phase().background_s, meter.phase().idle_s});
+      {directory.layout().own_places()[0], meter.phase().background_s, meter.phase().idle_s});
   return own;
 }
 

@@ -29,20 +29,20 @@ void check_timeline_path(const std::string& path) {
 
 }  // namespace
 
-RunFiles::RunFiles(MPI_Comm comm, const Options& options, const World& world)
+RunFiles::RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout)
     : comm_(comm),
       name_(options.name),
       strategy_(options.strategy),
-      num_places_(world.machine.num_places()),
+      num_places_(layout.machine.num_places()),
       wants_phases_(!options.trace.empty()),
       timeline_path_(options.timeline),
-      timeline_(!options.timeline.empty(), world.own_places(),
+      timeline_(!options.timeline.empty(), layout.own_places(),
                 common_start_s(comm, !options.timeline.empty())) {
   std::string problem;
   try {
-    if (world.rank == 0) {
+    if (layout.rank == 0) {
       check_timeline_path(options.timeline);
-      record_ = std::make_unique<balance::RunRecord>(options.trace, options.log, world.machine);
+      record_ = std::make_unique<balance::RunRecord>(options.trace, options.log, layout.machine);
     }
   } catch (const Error& error) {
     problem = error.what();

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "runtimes/balance/run_record.h"
+#include "runtimes/objects/job_layout.h"
 #include "runtimes/objects/options.h"
 #include "runtimes/objects/timeline_recorder.h"
-#include "runtimes/objects/world.h"
 
 namespace poise::objects {
 
@@ -20,7 +20,7 @@ class RunFiles {
  public:
   /// Rank 0 opens the files, so that a path that cannot be written ends the job at its start.
   /// Collective.
-  RunFiles(MPI_Comm comm, const Options& options, const World& world);
+  RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout);
 
   /// Whether there is a trace to complete. The same on all ranks.
   bool wants_phases() const { return wants_phases_; }

@@ -11,8 +11,4 @@ namespace poise::objects {
 /// ends the job: rank 0 prints one line, and the exit status is 2. Collective.
 Options agreed_options(MPI_Comm comm, const Options& options);
 
-/// Ends the job with exit status 2 if rank 0 has a problem; rank 0 prints it in one line.
-/// Collective.
-void end_job_if(MPI_Comm comm, std::string problem_of_rank_0);
-
 }  // namespace poise::objects

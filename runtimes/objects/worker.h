@@ -17,7 +17,7 @@ namespace poise::objects {
 class alignas(128) Worker final : public MessageRouter {
  public:
   explicit Worker(const ObjectDirectory& directory)
-      : directory_(directory), outgoing_(static_cast<std::size_t>(directory.world().num_ranks)) {}
+      : directory_(directory), outgoing_(static_cast<std::size_t>(directory.layout().num_ranks)) {}
 
   Buffer& buffer_for(ObjectId to) override {
     directory_.check_receiver(to);

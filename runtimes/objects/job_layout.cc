@@ -1,0 +1,84 @@
+#include "runtimes/objects/job_layout.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtimes/balance/job_machine.h"
+#include "runtimes/objects/collectives.h"
+
+#include "poise/machine/json.h"
+
+namespace poise::objects {
+
+namespace {
+
+/// What a rank knows about its own location.
+struct RankLocation {
+  int leader = 0;  // the lowest rank of its host
+  std::int32_t core_os_index = -1;
+  char host_name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+};
+
+RankLocation own_location(MPI_Comm comm, const LayoutOptions& options) {
+  RankLocation location;
+  int rank = 0, length = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Get_processor_name(location.host_name, &length);
+  location.core_os_index = balance::bound_core();
+  location.leader = rank;
+  if (options.ranks_per_host > 0) {
+    location.leader = rank - rank % static_cast<int>(options.ranks_per_host);
+    return location;
+  }
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+  MPI_Bcast(&location.leader, 1, MPI_INT, 0, host);
+  MPI_Comm_free(&host);
+  return location;
+}
+
+/// The machine of rank 0's host, on every rank. Collective.
+Machine node_of_first_rank(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::string json;
+  if (rank == 0) json = machine_to_json(balance::own_node());
+  return machine_from_json(broadcast_text(comm, std::move(json)), "the machine of rank 0");
+}
+
+}  // namespace
+
+JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options) {
+  JobLayout layout;
+  MPI_Comm_rank(comm, &layout.rank);
+  MPI_Comm_size(comm, &layout.num_ranks);
+  const std::vector<RankLocation> ranks =
+      allgather_rows(comm, std::vector<RankLocation>{own_location(comm, options)});
+
+  std::vector<int> leaders;
+  std::vector<std::string> names;
+  std::vector<balance::ProcessLocation> processes;
+  for (const RankLocation& rank : ranks) {
+    auto known = std::find(leaders.begin(), leaders.end(), rank.leader);
+    if (known == leaders.end()) {
+      known = leaders.insert(known, rank.leader);
+      names.emplace_back(rank.host_name);
+    }
+    layout.host_of_rank.push_back(static_cast<std::uint32_t>(known - leaders.begin()));
+    processes.push_back({layout.host_of_rank.back(), rank.core_os_index});
+  }
+  layout.num_hosts = static_cast<std::uint32_t>(leaders.size());
+
+  balance::JobMachine job =
+      balance::job_machine(balance::with_assumptions(node_of_first_rank(comm)), processes, names,
+                           options.places_per_rank);
+  layout.places_of_rank.resize(static_cast<std::size_t>(layout.num_ranks));
+  for (const std::uint32_t rank : job.seat_of_place) {
+    layout.places_of_rank[rank].push_back(static_cast<PlaceId>(layout.rank_of_place.size()));
+    layout.rank_of_place.push_back(static_cast<int>(rank));
+  }
+  layout.machine = std::move(job.machine);
+  return layout;
+}
+
+}  // namespace poise::objects

@@ -1,0 +1,42 @@
+// The hosts, ranks and places of a job, and the machine that they make up.
+#pragma once
+
+#include <cstdint>
+#include <mpi.h>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise::objects {
+
+/// The same on every rank, except for `rank`. A rank has one place, or one place per thread. Places
+/// are numbered along the machine, so the places of a host are consecutive.
+struct JobLayout {
+  int rank = 0, num_ranks = 1;
+  Machine machine;
+  std::vector<int> rank_of_place;
+  std::vector<std::vector<PlaceId>> places_of_rank;  // in order of threads
+  std::vector<std::uint32_t> host_of_rank;           // hosts are numbered by their first ranks
+  std::uint32_t num_hosts = 1;
+
+  const std::vector<PlaceId>& own_places() const {
+    return places_of_rank[static_cast<std::size_t>(rank)];
+  }
+  int rank_of(PlaceId p) const { return rank_of_place[p]; }
+};
+
+struct LayoutOptions {
+  std::uint32_t places_per_rank = 1;
+  /// This many consecutive ranks count as one host; 0: the ranks that share memory, according to
+  /// MPI.
+  std::uint32_t ranks_per_host = 0;
+};
+
+/// Finds the layout of a communicator. All hosts are assumed to look like that of rank 0, with the
+/// factors that `poise measure` measured there, if any. A rank bound to one core gets the place of
+/// that core; other ranks get the places of their host in order. Collective.
+JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options);
+
+using World = JobLayout;  // deprecated spelling
+
+}  // namespace poise::objects
