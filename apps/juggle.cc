@@ -16,8 +16,8 @@
 #include "apps/command_line.h"
 #include "apps/commands.h"
 #include "apps/output.h"
-#include "runtimes/juggle/balancer.h"
 #include "runtimes/juggle/report.h"
+#include "runtimes/juggle/run.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
