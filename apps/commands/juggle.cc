@@ -17,9 +17,8 @@
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
-#include "runtimes/juggle/balancer.h"
-#include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/report.h"
+#include "runtimes/juggle/run.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"

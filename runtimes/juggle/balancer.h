@@ -1,19 +1,26 @@
-// The thread balancer: one loop over a timer, signals and the program's end. It measures, asks the
-// team (poise/online/juggle_team.h) and sets affinities; it decides nothing itself.
+// The thread balancer. At every balancing point it measures the threads, asks the team where each
+// should go (poise/online/juggle_team.h) and sets affinities. It decides nothing itself.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <sys/types.h>
+#include <string_view>
 #include <vector>
 
+#include "runtimes/juggle/affinities.h"
 #include "runtimes/juggle/counter.h"
 #include "runtimes/juggle/cpus.h"
-#include "runtimes/juggle/program.h"
+#include "runtimes/juggle/guard.h"
+#include "runtimes/juggle/kernel.h"
+#include "runtimes/juggle/speeds.h"
 #include "runtimes/juggle/tally.h"
+#include "runtimes/juggle/watcher.h"
 
+#include "poise/base/random.h"
 #include "poise/online/juggle_team.h"
 
 namespace poise::juggle {
@@ -31,19 +38,56 @@ struct Options {
   std::function<void(std::string_view)> on_note = {};  // something the user should know, once each
 };
 
-struct Outcome {
-  Ending ending;
-  Tally tally;
+class Balancer {
+ public:
+  /// Throws when something that balancing needs cannot be had.
+  Balancer(const Options& options, Guard& guard, Linux& kernel);
+
+  /// A balancing point.
+  void round();
+  /// Seconds until the next one.
+  double next_s();
+  void count_early_wake_up() { ++tally_.early_wake_ups; }
+  /// Starts another guard in place of one that was killed.
+  void replace_guard();
+  /// Gives all threads their own affinities back, and tells what was done.
+  Tally finish();
+
+ private:
+  void note_once(const std::string& text);
+  void warn_of_quota();
+  void choose_progress();
+  std::vector<JugglePlace> places() const;
+  bool learn_speeds();
+  void search();
+  void refresh_own();
+  void respect_own_choices();
+  void leave_alone(const std::vector<std::uint64_t>& keys);
+  void read();
+  void add_bounds(const CpuSet& own, ThreadReading& reading) const;
+  void carry_out(const JuggleOrder& order);
+  void forget(std::uint64_t key);
+  void count_round(double cpu_s, double real_s, bool is_still);
+  void count_what_was_possible(double real_s);
+  void copy_counts();
+  void tell_threads();
+
+  const Options& options_;
+  Guard& guard_;
+  Linux& kernel_;
+  Watcher watcher_;
+  Affinities affinities_;
+  Speeds speeds_;
+  JuggleTeam team_;
+  Random random_;
+  double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
+  std::uint32_t team_size_ = 0;                   // in the last round
+  bool counts_instructions_ = false;              // of every thread, as its progress
+  std::map<std::uint64_t, Descriptor> counters_;  // of these
+  std::vector<ThreadReading> readings_;           // of this round
+  std::map<std::uint64_t, ThreadTally> past_;
+  std::set<std::string> notes_;
+  Tally tally_;
 };
-
-/// Runs the command under the balancer, until it ends. Signals to this process go to the command,
-/// and a guard process gives affinities back if this one is killed or stopped. Where something that
-/// balancing needs cannot be had the command runs alone, and on_note tells why. Throws Error for
-/// cpus that are not allowed.
-Outcome run_balanced(const std::vector<std::string>& command, const Options& options);
-
-/// Balances a process that runs, and its children, until it ends or a signal (INT, TERM, HUP, QUIT)
-/// says to leave it. Throws Error when that process cannot be balanced.
-Outcome attach_balanced(pid_t pid, const Options& options);
 
 }  // namespace poise::juggle

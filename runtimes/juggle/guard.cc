@@ -117,7 +117,7 @@ void Guard::give_all_kept_back() {
     if (turn % 2 == 0) continue;
     const OwnAffinity own = affinity_in(i);
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (slots_[i].turn.load(std::memory_order_relaxed) == turn) juggle::give_back(own);
+    if (slots_[i].turn.load(std::memory_order_relaxed) == turn) give_back(own);
   }
 }
 
@@ -168,14 +168,14 @@ void Guard::drop(std::uint64_t key) {
   slot_of_.erase(slot);
 }
 
-void Guard::give_back(std::uint64_t key) {
-  if (const auto slot = slot_of_.find(key); slot != slot_of_.end())
-    juggle::give_back(affinity_in(slot->second));
-  drop(key);
+std::optional<OwnAffinity> Guard::kept(std::uint64_t key) const {
+  const auto slot = slot_of_.find(key);
+  return slot == slot_of_.end() ? std::nullopt : std::optional(affinity_in(slot->second));
 }
 
 void Guard::give_all_back() {
-  while (!slot_of_.empty()) give_back(slot_of_.begin()->first);
+  for (const auto& [key, slot] : slot_of_) give_back(affinity_in(slot));
+  while (!slot_of_.empty()) drop(slot_of_.begin()->first);
 }
 
 Guard::Release Guard::release() {

@@ -9,9 +9,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <sys/types.h>
 #include <vector>
 
+#include "runtimes/juggle/affinity_store.h"
 #include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/threads.h"
 
@@ -20,23 +22,16 @@ namespace poise::juggle {
 /// The most threads whose affinity can be kept, so that a fork bomb costs bounded memory.
 constexpr std::size_t kMaxThreads = 16384;
 
-/// The affinity of a thread before it was first touched.
-struct OwnAffinity {
-  pid_t process = 0, thread = 0;
-  std::uint64_t start_time = 0;
-  CpuSet set = {};
-};
-
 /// Sets it unless the thread is gone: its number may be another thread's by now, which the start
 /// time tells.
 void give_back(const OwnAffinity& own);
 
-class Guard {
+class Guard : public AffinityStore {
  public:
   /// Starts the guard process. Throws when it cannot.
   Guard();
   /// Gives back what is still kept, then ends the guard process.
-  ~Guard();
+  ~Guard() override;
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
@@ -46,12 +41,9 @@ class Guard {
   /// Starts another guard process in place of a dead one. Throws when it cannot.
   void restart();
 
-  /// Keeps an affinity, before the thread is first touched. False when there is no room.
-  bool keep(std::uint64_t key, const OwnAffinity& own);
-  /// The program has set another affinity itself, or the thread is dead.
-  void drop(std::uint64_t key);
-  bool keeps(std::uint64_t key) const { return slot_of_.contains(key); }
-  void give_back(std::uint64_t key);
+  bool keep(std::uint64_t key, const OwnAffinity& own) override;
+  void drop(std::uint64_t key) override;
+  std::optional<OwnAffinity> kept(std::uint64_t key) const override;
   void give_all_back();
 
   /// What the guard process did while this one was stopped.

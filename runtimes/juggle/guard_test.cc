@@ -70,8 +70,8 @@ TEST(Guard, gives_kept_affinities_back_and_no_dropped_ones) {
     ASSERT_TRUE(guard.keep(2, dropped.own()));
     for (const Sleeper* sleeper : {&kept, &dropped}) set_affinity(sleeper->pid(), first_cpu());
     guard.drop(2);
-    EXPECT_TRUE(guard.keeps(1));
-    EXPECT_FALSE(guard.keeps(2));
+    EXPECT_TRUE(guard.kept(1));
+    EXPECT_FALSE(guard.kept(2));
     EXPECT_EQ(guard.release(), Guard::Release::none);
   }
   EXPECT_EQ(kept.affinity(), before);

@@ -1,0 +1,202 @@
+#include "runtimes/juggle/affinities.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+
+#include "runtimes/juggle/tuning.h"
+
+namespace poise::juggle {
+
+Cpus usable_cpus(const Kernel& kernel, const Cpus& requested) {
+  CpuSet set;
+  if (!kernel.get_affinity(0, set))
+    throw std::runtime_error(
+        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+  const Cpus allowed = set.cpus();
+  const Cpus cpus = requested.empty() ? allowed : common_cpus(requested, allowed);
+  return cpus.empty() ? allowed : cpus;
+}
+
+Affinities::Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note,
+                       bool wants_stays)
+    : kernel_(kernel),
+      store_(store),
+      requested_(std::move(requested)),
+      note_(std::move(note)),
+      wants_stays_(wants_stays),
+      cpus_(usable_cpus(kernel, requested_)) {}
+
+bool Affinities::refresh_cpus() {
+  CpuSet allowed;
+  if (kernel_.get_affinity(0, allowed) && allowed == allowed_) return false;
+  allowed_ = std::move(allowed);
+  Cpus cpus = usable_cpus(kernel_, requested_);
+  if (cpus == cpus_) return false;
+  cpus_ = std::move(cpus);
+  for (auto& [key, kept] : kept_) {
+    end_stay(kept);
+    kept.before = kept.cpu = std::nullopt;
+  }
+  return true;
+}
+
+CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
+  const Cpus cpus = seen.cpus();
+  if (cpus.size() != 1) return seen;
+  const Kept* parent = nullptr;
+  for (const auto& [key, kept] : kept_) {
+    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
+    const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
+    if (parent == nullptr || is_kin) parent = &kept;
+    if (is_kin) break;
+  }
+  return parent == nullptr ? seen : parent->own;
+}
+
+void Affinities::meet(std::uint64_t key) {
+  const FoundThread& thread = kernel_.threads().at(key);
+  CpuSet seen;
+  if (!kernel_.get_affinity(thread.id, seen)) return;
+  const CpuSet own = own_affinity_of(thread, seen);
+  if (own != seen) kernel_.set_affinity(thread.id, own);
+  Kept& kept = kept_[key];
+  kept.process = thread.process;
+  kept.id = thread.id;
+  kept.own = own;
+}
+
+void Affinities::refresh_own() {
+  for (auto& [key, kept] : kept_) {
+    const auto thread = kernel_.threads().find(key);
+    CpuSet seen;
+    if (kept.cpu || thread == kernel_.threads().end()) continue;
+    if (!kernel_.get_affinity(thread->second.id, seen)) continue;
+    const Kept* const former = former_self(thread->second, seen);
+    kept.own = former != nullptr ? former->own : seen;
+    if (former == nullptr) continue;
+    kernel_.set_affinity(thread->second.id, kept.own);
+    kept.is_lost = true;
+  }
+}
+
+/// A thread that becomes another program takes the number of its process's first thread, and the
+/// cpu that it was kept on comes along; the number it had is gone. Null where that did not happen.
+const Kept* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
+  const Cpus cpus = seen.cpus();
+  if (first.id != first.process || cpus.size() != 1) return nullptr;
+  for (const auto& [key, kept] : kept_) {
+    if (kept.process != first.process || key == first.key) continue;
+    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
+    const auto found = kernel_.threads().find(key);
+    if (found == kernel_.threads().end() || !kernel_.read_time(found->second)) return &kept;
+  }
+  return nullptr;
+}
+
+/// Whether the program has moved a thread that is kept, which then is kept no more.
+bool Affinities::has_chosen(std::uint64_t key, Kept& kept) {
+  const auto thread = kernel_.threads().find(key);
+  CpuSet seen;
+  if (!kept.cpu || thread == kernel_.threads().end() ||
+      !kernel_.get_affinity(thread->second.id, seen))
+    return false;
+  if (seen.count() == 1 && seen.has(*kept.cpu)) return false;
+  if (common_cpus(seen.cpus(), cpus_) == cpus_ || former_self(thread->second, seen) != nullptr) {
+    kernel_.set_affinity(thread->second.id, CpuSet({*kept.cpu}));
+    return false;
+  }
+  if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel's doing: wait
+  note_("the program sets affinities of its own: such threads are left alone");
+  ++own_choices;
+  end_stay(kept);
+  kept.cpu.reset();
+  kept.own = seen;
+  store_.drop(key);
+  return true;
+}
+
+std::vector<std::uint64_t> Affinities::respect_own_choices() {
+  std::vector<std::uint64_t> chosen;
+  for (auto& [key, kept] : kept_)
+    if (has_chosen(key, kept)) chosen.push_back(key);
+  return chosen;
+}
+
+std::vector<std::uint64_t> Affinities::respect_choices_of_first_threads() {
+  std::vector<std::uint64_t> chosen;
+  for (auto& [key, kept] : kept_)
+    if (kept.id == kept.process && has_chosen(key, kept)) chosen.push_back(key);
+  return chosen;
+}
+
+Affinities::Placed Affinities::place(std::uint64_t key, CpuId cpu) {
+  const auto thread = kernel_.threads().find(key);
+  const auto at = kept_.find(key);
+  if (thread == kernel_.threads().end() || at == kept_.end()) return Placed::not_now;
+  Kept& kept = at->second;
+  const FoundThread& found = thread->second;
+  if (has_chosen(key, kept)) return Placed::left_to_program;
+  if (!kernel_.is_ours(found.process)) return Placed::refused_for_good;  // another user's by now
+  if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
+    return Placed::not_now;
+  if (!kernel_.set_affinity(found.id, CpuSet({cpu}))) return refused(errno);
+  end_stay(kept);
+  kept.before = std::exchange(kept.cpu, cpu);
+  kept.since_s = kernel_.now_s();
+  ++migrations;
+  return Placed::done;
+}
+
+/// A cpu that is gone is refused for now; one that is there, for good.
+Affinities::Placed Affinities::refused(int error) {
+  if (error == ESRCH) return Placed::not_now;
+  ++refusals;
+  if (error != EINVAL)
+    note_(fmt::format("threads may not be moved here ({}): they are not balanced",
+                      std::strerror(error)));
+  const bool is_for_good = error != EINVAL || usable_cpus(kernel_, requested_) == cpus_;
+  return is_for_good ? Placed::refused_for_good : Placed::not_now;
+}
+
+void Affinities::release(std::uint64_t key) {
+  const auto own = store_.kept(key);
+  // The number of a dead thread may be another's by now.
+  if (own && kernel_.start_time_of(own->process, own->thread) == own->start_time)
+    kernel_.set_affinity(own->thread, own->set);
+  store_.drop(key);
+  const auto kept = kept_.find(key);
+  if (kept == kept_.end()) return;
+  end_stay(kept->second);
+  kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
+}
+
+void Affinities::release_all() {
+  for (const auto& [key, kept] : kept_) release(key);
+}
+
+void Affinities::forget(std::uint64_t key) {
+  store_.drop(key);
+  const auto kept = kept_.find(key);
+  if (kept == kept_.end()) return;
+  end_stay(kept->second);
+  kept_.erase(kept);
+}
+
+bool Affinities::is_itself(std::uint64_t key) {
+  return !std::exchange(kept_.at(key).is_lost, false);
+}
+
+void Affinities::end_stay(const Kept& kept) {
+  if (wants_stays_ && kept.cpu && stays.size() < kTuning.max_stays)
+    stays.push_back({kept.process, kept.id, *kept.cpu, kept.since_s, kernel_.now_s()});
+}
+
+void Affinities::end_stays() {
+  for (const auto& [key, kept] : kept_) end_stay(kept);
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,38 @@
+#include "runtimes/juggle/kernel.h"
+
+#include <ctime>
+
+namespace poise::juggle {
+
+namespace {
+
+double monotonic_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads)
+    : finder_(root, with_adopted, not_followed, max_threads), start_s_(monotonic_s()) {}
+
+double Linux::now_s() const { return monotonic_s() - start_s_; }
+
+bool Linux::get_affinity(pid_t thread, CpuSet& set) const {
+  return juggle::get_affinity(thread, set);
+}
+
+bool Linux::set_affinity(pid_t thread, const CpuSet& set) {
+  return juggle::set_affinity(thread, set);
+}
+
+std::optional<CpuTime> Linux::read_time(const FoundThread& thread) const {
+  return juggle::read_time(thread);
+}
+
+std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) const {
+  return juggle::start_time_of(process, thread);
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,73 @@
+// What the balancer asks of Linux while a program runs. Tests put a simulated kernel in its place
+// (simulated_kernel.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <sys/types.h>
+
+#include "runtimes/juggle/cpus.h"
+#include "runtimes/juggle/threads.h"
+
+namespace poise::juggle {
+
+class Kernel {
+ public:
+  using Threads = std::map<std::uint64_t, FoundThread>;
+
+  Kernel() = default;
+  virtual ~Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  /// Seconds since the balancer's start.
+  virtual double now_s() const = 0;
+
+  /// The cpus that a thread may use (0: the balancer itself); false with errno.
+  virtual bool get_affinity(pid_t thread, CpuSet& set) const = 0;
+  virtual bool set_affinity(pid_t thread, const CpuSet& set) = 0;
+
+  /// Walks through the program's processes, as ThreadFinder::look.
+  virtual Changes search() = 0;
+  /// The threads that were found.
+  virtual const Threads& threads() const = 0;
+  virtual std::size_t num_processes() const = 0;
+  /// Whether the number of threads of a known process has changed.
+  virtual bool has_changed() const = 0;
+  /// The last number given to a thread on this host; nothing where it cannot be told.
+  virtual std::optional<std::uint64_t> last_born() const = 0;
+  /// Nothing when the thread is gone.
+  virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
+  virtual std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const = 0;
+  /// Whether a process belongs, by now, to the user whom the balancer runs for.
+  virtual bool is_ours(pid_t process) const = 0;
+};
+
+/// The real one, for a program that runs.
+class Linux : public Kernel {
+ public:
+  /// As ThreadFinder.
+  Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
+
+  double now_s() const override;
+  bool get_affinity(pid_t thread, CpuSet& set) const override;
+  bool set_affinity(pid_t thread, const CpuSet& set) override;
+  Changes search() override { return finder_.look(); }
+  const Threads& threads() const override { return finder_.threads(); }
+  std::size_t num_processes() const override { return finder_.num_processes(); }
+  bool has_changed() const override { return finder_.has_changed(); }
+  std::optional<std::uint64_t> last_born() const override { return last_born_.id(); }
+  std::optional<CpuTime> read_time(const FoundThread& thread) const override;
+  std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const override;
+  bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
+
+  ThreadFinder& finder() { return finder_; }
+
+ private:
+  ThreadFinder finder_;
+  LastBorn last_born_;
+  double start_s_;
+};
+
+}  // namespace poise::juggle

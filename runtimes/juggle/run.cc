@@ -1,0 +1,193 @@
+#include "runtimes/juggle/run.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fmt/format.h>
+#include <optional>
+#include <poll.h>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "runtimes/juggle/guard.h"
+#include "runtimes/juggle/tuning.h"
+
+#include "poise/base/error.h"
+
+namespace poise::juggle {
+
+namespace {
+
+double now_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+timespec timespec_of(double wait_s) {
+  const double whole_s = std::floor(std::max(0.0, wait_s));
+  return {static_cast<time_t>(whole_s), static_cast<long>((std::max(0.0, wait_s) - whole_s) * 1e9)};
+}
+
+/// What the balancer was woken for.
+struct Told {
+  bool somebody_ended = false;  // the program, the guard or an adopted child
+  bool leaves = false;          // an attached balancer is to leave its program
+  bool is_early = false;        // no balancing point is due yet
+};
+
+/// As the terminal stops a program that does nothing about it, so that a shell sees the same.
+void stop_self() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  ::sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
+/// Hands signals on.
+Told take_signals(const Signals& signals, const Program& program) {
+  Told told;
+  while (const auto info = signals.next()) {
+    const auto signal = static_cast<int>(info->ssi_signo);
+    if (signal == SIGCHLD) {
+      told.somebody_ended = true;
+      continue;
+    }
+    if (program.is_child()) {
+      program.hand_on(signal, info->ssi_code);
+    } else {
+      told.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    }
+    if (signal == SIGTSTP) stop_self();
+  }
+  return told;
+}
+
+void say_not_balanced(const Options& options, const std::exception& reason) {
+  if (options.on_note)
+    options.on_note(fmt::format("the program runs, but is not balanced: {}", reason.what()));
+}
+
+/// A program and the balancer that it has for as long as it can be balanced.
+class Watch {
+ public:
+  Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
+      : program_(program), guard_(guard), signals_(signals), options_(options) {}
+
+  /// Balances until the program ends, or an attached balancer is told to leave it.
+  Outcome run();
+
+ private:
+  /// What cannot be had must not cost the program: it runs on without a balancer.
+  template <typename Step>
+  void with_balancer(Step step);
+  void balance();
+  Told wait();
+  Tally finish() { return balancer_ ? balancer_->finish() : Tally{}; }
+
+  Program& program_;
+  Guard& guard_;
+  const Signals& signals_;
+  const Options& options_;
+  std::optional<Linux> kernel_;
+  std::optional<Balancer> balancer_;
+  double due_s_ = now_s();  // for the next balancing point
+  double reap_s_ = 0;       // for the next look at children
+  bool is_unbalanced_ = false;
+};
+
+template <typename Step>
+void Watch::with_balancer(Step step) {
+  if (is_unbalanced_) return;
+  try {
+    if (!kernel_) kernel_.emplace(program_.pid(), program_.is_child(), guard_.pid(), kMaxThreads);
+    if (!balancer_) balancer_.emplace(options_, guard_, *kernel_);
+    step(*balancer_);
+  } catch (const std::exception& exception) {
+    if (!program_.is_child()) throw;
+    is_unbalanced_ = true;
+    guard_.give_all_back();
+    say_not_balanced(options_, exception);
+  }
+}
+
+/// Sleeps until something is due, signals come, or an attached program ends.
+Told Watch::wait() {
+  double until_s = due_s_;
+  if (is_unbalanced_) until_s = reap_s_;
+  if (program_.pidfd() < 0 && !program_.is_child()) until_s = std::min(due_s_, reap_s_);
+  pollfd ends[] = {{signals_.descriptor(), POLLIN, 0}, {program_.pidfd(), POLLIN, 0}};
+  const timespec wait = timespec_of(until_s - now_s());
+  const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
+  if (num_ends < 0 && errno != EINTR)
+    throw std::runtime_error(fmt::format("cannot wait: {}", std::strerror(errno)));
+  Told told;
+  if (num_ends > 0 && ends[0].revents != 0) told = take_signals(signals_, program_);
+  if (num_ends > 0 && ends[1].revents != 0) told.somebody_ended = true;
+  told.is_early = num_ends != 0 && now_s() < due_s_;
+  return told;
+}
+
+void Watch::balance() {
+  with_balancer([](Balancer& balancer) { balancer.round(); });
+  if (balancer_) due_s_ = now_s() + balancer_->next_s();
+}
+
+Outcome Watch::run() {
+  for (Told told;; told = wait()) {
+    if (told.leaves) return {{}, finish()};
+    if (told.somebody_ended || now_s() >= reap_s_) {
+      if (auto ending = program_.ended()) return {*ending, finish()};
+      if (guard_.has_died()) with_balancer([](Balancer& balancer) { balancer.replace_guard(); });
+      reap_s_ = now_s() + kTuning.reap_s;
+    }
+    if (told.is_early) {
+      with_balancer([](Balancer& balancer) { balancer.count_early_wake_up(); });
+    } else {
+      balance();
+    }
+  }
+}
+
+void check(const Options& options) {
+  if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
+  fail("cpus {}: none of them may be used here; allowed are {}", cpu_list_text(options.cpus),
+       cpu_list_text(allowed_cpus()));
+}
+
+}  // namespace
+
+Outcome run_balanced(const std::vector<std::string>& command, const Options& options) {
+  std::optional<Signals> signals;
+  std::optional<Guard> guard;
+  try {
+    check(options);
+    signals.emplace();
+    guard.emplace();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& reason) {
+    say_not_balanced(options, reason);
+    signals.reset();
+    return {become(command), {}};
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children whose parents died stay in sight
+  Program program = Program::start(command, *signals);
+  return Watch(program, *guard, *signals, options).run();
+}
+
+Outcome attach_balanced(pid_t pid, const Options& options) {
+  check(options);
+  const Signals signals;
+  Program program = Program::attach(pid);
+  Guard guard;
+  return Watch(program, guard, signals, options).run();
+}
+
+}  // namespace poise::juggle

@@ -1,0 +1,132 @@
+// A kernel for tests: threads, affinities and a clock that a test sets.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "runtimes/juggle/affinity_store.h"
+#include "runtimes/juggle/kernel.h"
+
+namespace poise::juggle {
+
+class SimulatedKernel : public Kernel {
+ public:
+  struct Thread {
+    pid_t process = 0;
+    std::uint64_t start_time = 0;
+    Cpus affinity = {};
+    bool is_alive = true;
+    bool is_bound = false;  // it refuses other affinities, with errno `refusal`
+  };
+
+  /// The balancer may use these cpus.
+  explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
+
+  /// A thread that search() finds next.
+  void start(pid_t process, pid_t id, const Cpus& affinity) {
+    threads_by_id[id] = {process, ++starts_, affinity};
+    born = static_cast<std::uint64_t>(id);
+    unseen_.push_back(id);
+  }
+  void end(pid_t id) { threads_by_id.at(id).is_alive = false; }
+  /// The affinity of a thread.
+  const Cpus& on(pid_t id) const { return threads_by_id.at(id).affinity; }
+  /// The key under which a thread was found.
+  std::uint64_t key_of(pid_t id) const {
+    return std::find_if(found_.begin(), found_.end(),
+                        [id](const auto& thread) { return thread.second.id == id; })
+        ->first;
+  }
+
+  double now_s() const override { return time_s; }
+  bool get_affinity(pid_t thread, CpuSet& set) const override {
+    const auto found = threads_by_id.find(thread);
+    errno = ESRCH;
+    if (thread != 0 && (found == threads_by_id.end() || !found->second.is_alive)) return false;
+    set = CpuSet(thread == 0 ? allowed : found->second.affinity);
+    return true;
+  }
+  bool set_affinity(pid_t thread, const CpuSet& set) override {
+    const auto found = threads_by_id.find(thread);
+    errno = ESRCH;
+    if (found == threads_by_id.end() || !found->second.is_alive) return false;
+    errno = refusal;
+    if (found->second.is_bound) return false;
+    found->second.affinity = set.cpus();
+    return true;
+  }
+  Changes search() override {
+    ++searches;
+    Changes changes;
+    for (auto thread = found_.begin(); thread != found_.end();) {
+      const bool is_alive = threads_by_id.at(thread->second.id).is_alive;
+      if (!is_alive) changes.died.push_back(thread->first);
+      thread = is_alive ? std::next(thread) : found_.erase(thread);
+    }
+    for (const pid_t id : std::exchange(unseen_, {})) {
+      const Thread& thread = threads_by_id.at(id);
+      const std::uint64_t key = next_key_++;
+      found_.emplace(key, FoundThread{key, thread.process, id, thread.start_time, 0, Descriptor(),
+                                      Descriptor()});
+      changes.born.push_back(key);
+    }
+    return changes;
+  }
+  const Threads& threads() const override { return found_; }
+  std::size_t num_processes() const override { return processes; }
+  bool has_changed() const override { return changed; }
+  std::optional<std::uint64_t> last_born() const override { return born; }
+  std::optional<CpuTime> read_time(const FoundThread& thread) const override {
+    return start_time_of(thread.process, thread.id) == thread.start_time ? std::optional(CpuTime{})
+                                                                         : std::nullopt;
+  }
+  std::optional<std::uint64_t> start_time_of(pid_t, pid_t thread) const override {
+    const auto found = threads_by_id.find(thread);
+    if (found == threads_by_id.end() || !found->second.is_alive) return {};
+    return found->second.start_time;
+  }
+  bool is_ours(pid_t process) const override { return !foreign.contains(process); }
+
+  Cpus allowed;
+  std::map<pid_t, Thread> threads_by_id;
+  std::set<pid_t> foreign;  // processes of other users
+  double time_s = 0;
+  int refusal = EINVAL;
+  std::size_t processes = 1;
+  bool changed = false;
+  std::optional<std::uint64_t> born = 1;
+  int searches = 0;
+
+ private:
+  std::uint64_t starts_ = 0, next_key_ = 1;
+  std::vector<pid_t> unseen_;
+  Threads found_;
+};
+
+/// A store in the memory of a test.
+class SimulatedStore : public AffinityStore {
+ public:
+  bool keep(std::uint64_t key, const OwnAffinity& own) override {
+    if (own_.size() >= room) return false;
+    own_[key] = own;
+    return true;
+  }
+  void drop(std::uint64_t key) override { own_.erase(key); }
+  std::optional<OwnAffinity> kept(std::uint64_t key) const override {
+    const auto own = own_.find(key);
+    return own == own_.end() ? std::nullopt : std::optional(own->second);
+  }
+  std::size_t size() const { return own_.size(); }
+
+  std::size_t room = 100;
+
+ private:
+  std::map<std::uint64_t, OwnAffinity> own_;
+};
+
+}  // namespace poise::juggle

@@ -1,0 +1,34 @@
+#include "runtimes/juggle/watcher.h"
+
+#include <algorithm>
+
+#include "runtimes/juggle/tuning.h"
+
+namespace poise::juggle {
+
+bool Watcher::is_time_to_search() {
+  const double now_s = kernel_.now_s();
+  const bool is_due = now_s - searched_s_ >= std::clamp(kTuning.search_share * now_s,
+                                                        kTuning.min_search_s, kTuning.max_search_s);
+  if (saw_death_) return true;
+  const bool has_few = kernel_.num_processes() <= kTuning.max_counted_processes;
+  if (has_few && now_s - counted_s_ >= std::min(kTuning.count_share * now_s, kTuning.max_count_s)) {
+    counted_s_ = now_s;
+    if (kernel_.has_changed()) return true;
+  }
+  if (has_few && !is_due) return false;
+  const auto born = kernel_.last_born();
+  if (!born || born != born_at_search_) return is_due || kernel_.has_changed();
+  if (has_few) searched_s_ = now_s;  // there was nothing to find
+  return false;
+}
+
+Changes Watcher::search() {
+  saw_death_ = false;
+  born_at_search_ = kernel_.last_born();  // asked first: what is born meanwhile is found next time
+  Changes changes = kernel_.search();
+  searched_s_ = kernel_.now_s();
+  return changes;
+}
+
+}  // namespace poise::juggle
