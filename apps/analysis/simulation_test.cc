@@ -29,7 +29,7 @@ TEST(Simulation, charges_the_cost_that_is_given_for_a_decision) {
   EXPECT_EQ(step_times_s(simulation.rows[1].replay), (std::vector<double>{4, 4, 4.25, 2}));
 }
 
-TEST(Simulation, no_balancing_stays_best_where_costs_eat_the_gain) {
+TEST(Simulation, no_balancing_is_best_where_costs_exceed_the_gain) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, parse_strategy("greedy"), 10);

@@ -164,10 +164,9 @@ void add_compare(CLI::App& app) {
   add_input_options(*command, options->input, "--placement");
   allow_many_machines(*command);
   command
-      ->add_option(
-          "-s,--strategies", options->strategies,
-          "Who decides: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
-          "strategies)")
+      ->add_option("-s,--strategies", options->strategies,
+                   "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
+                   "strategies)")
       ->type_name("LIST");
   CLI::Option* html =
       command

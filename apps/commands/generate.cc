@@ -37,7 +37,7 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// The initial values that differ from the usual ones, of the knobs that every kind has.
+/// Of the knobs that every kind has, those whose initial value differs from the usual one.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);

@@ -26,7 +26,7 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-constexpr double kMaxSpread = 0.2;  // of the quartiles, relative to the median; above it a note
+constexpr double kMaxSpread = 0.2;  // of the quartiles, relative to the median: a note warns above
 
 struct Options {
   std::string output, launcher;

@@ -1,4 +1,4 @@
-// `poise simulate`: replays a trace as if a strategy had moved tasks every few steps.
+// `poise simulate`: replays a trace as if a strategy had moved tasks every K steps.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Options {
   bool overlap = false, json = false;
 };
 
-/// Every step is kept, for each strategy.
+/// Limits memory: every step of every strategy is stored.
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
@@ -68,7 +68,7 @@ std::vector<Choice> choices_of(const std::string& text) {
   return choices;
 }
 
-/// Whether what the migrations cost is known: not where tasks of unknown size moved.
+/// Whether the cost of the migrations is known: not when tasks of unknown size move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay) {
   return knows_migration_cost(replay.migrations, simulation.has_sizes);
 }
@@ -195,7 +195,7 @@ Json json_of(const Simulation& simulation, const Options& options, const Json& p
   return json;
 }
 
-/// The trace from the chosen phase on, on the machine asked for.
+/// Replays the trace from the chosen phase on, on the given machine.
 Replayer replayer_of(Inputs& inputs, const ReplayPlan& plan) {
   const Problem problem = inputs.on(0);
   return {inputs.trace_from_phase(), problem.machine, problem.current, plan};

@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const std::string& command, double timeout_s =
   return lines;
 }
 
-TEST(Launcher, hands_on_each_line) {
+TEST(Launcher, passes_on_each_line) {
   EXPECT_THAT(lines_of("printf 'one\\ntwo\\n'; echo three"), ElementsAre("one", "two", "three"));
   EXPECT_THAT(lines_of("true"), ElementsAre());
 }
@@ -39,14 +39,14 @@ TEST(Launcher, a_failure_has_the_status_and_the_first_line_of_text) {
               ThrowsMessage<std::runtime_error>(HasSubstr("was ended by signal 9")));
 }
 
-TEST(Launcher, what_takes_too_long_is_ended_with_all_its_processes) {
+TEST(Launcher, a_command_that_takes_too_long_is_killed_with_its_children) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_THAT([] { lines_of("sleep 300 & sleep 300", 0.2); },
               ThrowsMessage<std::runtime_error>(HasSubstr("did not end within")));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
-TEST(Launcher, words_survive_the_shell) {
+TEST(Launcher, quoted_words_are_unchanged_by_the_shell) {
   for (const std::string word : {"plain", "two words", "it's", "$HOME `x` \\ \"q\""})
     EXPECT_THAT(lines_of("echo " + shell_word(word) + " | cat"), ElementsAre(word)) << word;
 }

@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartSeconds = 90;  // for the launcher to start and end its ranks
+constexpr double kStartSeconds = 90;  // for starting and ending the ranks
 
 constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "
     "root)";
 
-/// Beside this program, in the build tree and installed alike.
+/// Beside this program, both in the build tree and when installed.
 std::string pingpong_path() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -5,8 +5,8 @@
 //   {"from":"a","to":"b","bytes":8,"one_way_ns":[median, first quartile, third quartile]}   …
 //   {"done":true}
 //
-// One rank per host plays; the others sleep. One pair plays at a time, so that pairs do not disturb
-// each other. Where all ranks are on one host, two of its ranks play.
+// One rank per host takes part; the others sleep. Pairs are measured one after another, so that
+// they do not disturb each other. If all ranks are on one host, two of its ranks take part.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Options {
   bool ranks_as_hosts = false;
 };
 
-/// What rank 0 tells two players; a partner below 0 ends the game.
+/// What rank 0 sends to both ranks of a pair; a partner below 0 means that all pairs are done.
 struct Order {
   int partner, serves;
   double seconds;
@@ -55,7 +55,7 @@ int rank_of_self() {
   return rank;
 }
 
-/// Waits without burning the core that the players may need.
+/// Polls every 500 µs, because the measured pair may need the core.
 void wait_for(int source, int tag) {
   for (int is_there = 0; is_there == 0;) {
     MPI_Iprobe(source, tag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
@@ -63,8 +63,8 @@ void wait_for(int source, int tag) {
   }
 }
 
-/// Waits eagerly, but where a message takes long, not at the cost of those who share the core: one
-/// of them may be the partner, or who carries the message.
+/// Polls without a pause for kEager, then sleeps for kNap between polls: the partner, or the
+/// process that carries the message, may share the core.
 void wait_for(MPI_Request request) {
   const auto start = Clock::now();
   for (int is_done = 0;;) {
@@ -88,7 +88,7 @@ void catch_ball(int partner, std::vector<char>& ball) {
   wait_for(request);
 }
 
-/// Tells the partner how many rounds follow, plays them, and times each stretch: one way, in
+/// Sends the partner the number of rounds, runs them, and times each stretch of rounds: one way, in
 /// nanoseconds.
 std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stretches, int rounds) {
   const std::uint64_t all_rounds = stretches * static_cast<std::uint64_t>(rounds);
@@ -106,7 +106,7 @@ std::vector<double> play(int partner, std::vector<char>& ball, std::size_t stret
   return times_ns;
 }
 
-/// Many short stretches: where cores are shared, most of them see both sides run.
+/// Many short stretches: if cores are shared, both sides run at once during most of them.
 Result serve(int partner, std::vector<char>& ball, double seconds) {
   play(partner, ball, kMinStretches, 1);  // warms up the connection
   const double round_ns = 2 * poise::spread_of(play(partner, ball, kMinStretches, 1)).median;
@@ -161,7 +161,7 @@ void send_order(int rank, const Order& order) {
   MPI_Send(&order, sizeof order, MPI_BYTE, rank, kOrderTag, MPI_COMM_WORLD);
 }
 
-/// Lets two ranks play and returns the server's results.
+/// Measures a pair of ranks and returns the results of its first rank.
 std::vector<Result> let_play(int server, int other, double seconds) {
   const Order serving{other, 1, seconds}, answering{server, 0, seconds};
   send_order(other, answering);
@@ -190,7 +190,7 @@ std::vector<std::string> hosts_of_ranks(bool ranks_as_hosts) {
   return hosts;
 }
 
-/// A host's name has nothing to escape; what would need it is left out.
+/// The host's name without characters that JSON would escape; host names have none.
 std::string quoted(const std::string& text) {
   std::string plain;
   for (const char c : text)
@@ -203,7 +203,7 @@ void print_line(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// Rank 0: chooses the players, one pair after the other.
+/// Rank 0: starts one pair after another.
 void direct(const std::vector<std::string>& host_of_rank, const Options& options) {
   std::vector<std::string> hosts;
   std::vector<int> player;  // first rank of each host
@@ -246,7 +246,7 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-/// "Open MPI v4.1.4": under the launcher of another every rank is alone.
+/// "Open MPI v4.1.4": under the launcher of another MPI every rank is alone.
 std::string name_of_mpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int size = 0;
@@ -259,7 +259,7 @@ std::string name_of_mpi() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  ::prctl(PR_SET_TIMERSLACK, 1000);  // naps as short as they are meant to be
+  ::prctl(PR_SET_TIMERSLACK, 1000);  // 1 µs: short sleeps end on time
   const std::vector<std::string> hosts = hosts_of_ranks(options_of(argc, argv).ranks_as_hosts);
   const bool is_alone = hosts.size() < 2;
   if (is_alone)

@@ -142,7 +142,7 @@ std::string reach_text(const char* name, const Moves::Reach& reach) {
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
-/// The least and the largest factor between domains of one node, or of different ones.
+/// The smallest and the largest factor between domains of one node, or of different nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);
@@ -202,7 +202,7 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
          load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
 }
 
-/// A row per machine, which leads to its part.
+/// A table with a row per machine, each with a link to the machine's part of the page.
 std::string overview(const std::vector<ComparePart>& parts) {
   std::string out =
       "<nav aria-label=\"Machines\" class=\"scroll\"><table>\n<tr><th scope=\"col\">machine</th>"

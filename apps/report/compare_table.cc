@@ -14,7 +14,7 @@ namespace {
 using Row = Comparison::Row;
 using Rows = std::vector<const Row*>;
 
-/// What a column says of a row; nothing: it is unknown.
+/// The value of a column in a row; nothing: it is unknown.
 using Value = std::function<std::optional<double>(const Row&)>;
 
 struct Column {
@@ -27,7 +27,7 @@ Value number(auto member) {
   return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
 }
 
-/// Unknown where tasks of unknown size move.
+/// A cost of migrations; unknown where tasks of unknown size move.
 Value migration_cost(const Comparison& comparison, auto member) {
   return [&comparison, member](const Row& row) {
     return knows_migration_cost(row.metrics.migrations, comparison.has_sizes)
@@ -56,7 +56,7 @@ void add_column(Table& table, const Rows& rows, const Column& column) {
   add_figures(table, figures);
 }
 
-/// How far each iteration is from that of the current placement and from the lower bound.
+/// Adds the change of each iteration from the current placement and its distance above the bound.
 void add_changes(Table& table, const Rows& rows, const Comparison& comparison) {
   table.headings.insert(table.headings.end(), {"against\nkeep\n ", "above\nbound\n "});
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr PlaceId kMaxBars = 200;
 
-/// A run of places drawn as one bar.
+/// Consecutive places drawn as one bar.
 struct Bar {
   double work_s = 0, comm_s = 0, busiest_s = 0;
 };
@@ -36,7 +36,7 @@ std::vector<Bar> bars_of(const PlaceTimes& times) {
   return bars;
 }
 
-/// Where a chart's axes lie, in SVG units, and what its height stands for.
+/// The position of a chart's axes in SVG units, and the value at its full height.
 struct Frame {
   double left = 52, top = 12, width = 400, height = 170, top_s = 1;
   double y_of(double value_s) const { return top + height * (1 - value_s / top_s); }
@@ -106,7 +106,7 @@ std::string shortened(const std::string& name, std::size_t most) {
 
 constexpr int kShades = 16;
 
-/// One path per shade: small even for thousands of cells.
+/// One path per shade keeps the file small with thousands of cells.
 std::string heat_cells(const Traffic& traffic, double largest, double left, double top,
                        double cell) {
   const std::uint32_t n = traffic.grouping.num_groups;

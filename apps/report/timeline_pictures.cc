@@ -34,7 +34,8 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   return columns;
 }
 
-/// A column's heights from 0 to kShades: rounded, so that equal ones become one rectangle.
+/// A column's heights, rounded to multiples of 1 / kShades so that equal neighbours become one
+/// rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
   for (std::size_t a = 0; a < 3; ++a)
@@ -42,7 +43,7 @@ std::array<int, 3> heights_of(const std::array<double, 3>& column, double column
   return heights;
 }
 
-/// One path per activity, of a rectangle per run of equal columns.
+/// One path per activity, with a rectangle per range of equal columns.
 std::string row_of(const std::vector<Span>& spans, double until_s, double y, double height) {
   const auto columns = columns_of(spans, until_s);
   std::array<std::string, 3> paths;
@@ -78,7 +79,7 @@ std::string time_axis(double until_s, double bottom) {
   return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
 }
 
-/// When the last decision was over; 0 where there was none, or nothing came after.
+/// The end of the last decision; 0 if there was none or nothing follows it.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)
@@ -118,7 +119,7 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// Runs of one program share an axis.
+/// The longest run of the timeline's program, whose runs share an axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

@@ -31,7 +31,7 @@ Timeline run() {
            {{0, 1, Activity::work}, {1, 4, Activity::wait}, {4, 5, Activity::balance}}}};
 }
 
-TEST(TimelinePicture, areas_are_as_the_times_are) {
+TEST(TimelinePicture, areas_are_proportional_to_times) {
   const std::string picture = timeline_picture(run(), 10, "label");
   const double second = area_of(picture, "work") / 4;
   EXPECT_GT(second, 0);
@@ -53,7 +53,7 @@ TEST(TimelinePicture, steps_finer_than_a_column_share_its_height) {
   EXPECT_LT(picture.size(), 20000u);
 }
 
-TEST(TimelinePicture, of_many_places_the_first_are_drawn_and_that_is_said) {
+TEST(TimelinePicture, of_many_places_the_first_are_drawn_with_a_note) {
   Timeline wide{"wide", std::vector<std::vector<Span>>(500, {{0, 1, Activity::work}})};
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
@@ -68,7 +68,7 @@ TEST(Shares, count_from_the_last_decision_on) {
               HasSubstr("the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, say_nothing_when_there_is_none_and_escape_what_they_are_called) {
+TEST(Timelines, are_empty_without_a_run_and_escape_titles) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

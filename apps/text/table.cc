@@ -46,7 +46,7 @@ std::vector<std::size_t> column_widths(const Table& table) {
   return widths;
 }
 
-/// Headings stand on the line above the rows: short ones have blank lines before them.
+/// Headings are aligned at the bottom: short ones have blank lines above them.
 void append_headings(const Table& table, const std::vector<std::size_t>& columns,
                      const std::vector<std::size_t>& widths, std::string& text) {
   std::size_t height = 0;
@@ -78,7 +78,7 @@ void append_remark(std::string_view remark, std::size_t indent, std::size_t widt
   }
 }
 
-/// How a block is drawn.
+/// How rows are drawn.
 struct Style {
   std::size_t width;  // of the terminal; 0: not known
   bool is_bold;       // the best row

@@ -42,7 +42,7 @@ TEST(Table, wraps_remarks_and_sets_the_best_row_in_bold) {
             "      of remark\n");
 }
 
-TEST(Table, figures_share_a_unit_and_what_is_unknown_is_said) {
+TEST(Table, figures_share_a_unit_and_missing_ones_are_unknown) {
   Table table{{"name"}, {{{"x"}}, {{"bad"}, "why"}, {{"y"}}}};
   add_figures(table, {"time", {0.002, std::nullopt}, time_unit});
   EXPECT_EQ(table.headings.back(), "time\nms");

@@ -1,0 +1,37 @@
+// The instances of mapping_bench: phases that have drifted since they were balanced, on machines of
+// several shapes, and phases of recorded traces.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise::mapping {
+
+struct Instance {
+  std::string name, machine_text;
+  bool weighs_messages = false;  // messages rather than loads decide there
+  Machine machine;
+  Workload workload;
+  Placement current;
+};
+
+/// Which instances: as the flags of mapping_bench say; an empty text stands for the usual ones.
+struct Selection {
+  bool quick = false;
+  std::string seed = "0", recipes, machines, tasks;
+  std::string only;    // part of the name
+  std::string traces;  // a folder of folders of traces, or empty
+};
+
+/// Calls visit with one instance after the other; only one is in memory.
+void for_each_instance(const Selection& selection, const std::function<void(Instance&&)>& visit);
+
+/// Writes a graph in METIS form, the current placement, and what the machine is. Edges weigh as
+/// many messages as they stand for, because the machines of the instances charge for messages.
+void write_instance(const std::string& folder, const Instance& instance);
+
+}  // namespace poise::mapping

@@ -1,0 +1,77 @@
+// Judges the placements of all tools on one instance, and sums up the results on all instances.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/mapping/peers.h"
+
+#include "poise/placement/metrics.h"
+
+namespace poise::mapping {
+
+struct Row {
+  std::string tool;
+  Metrics metrics;
+  double decision_s = 0;
+  bool is_outside = false;  // the work of others
+};
+
+/// One instance: the first row is ours.
+struct Outcome {
+  std::string name;
+  std::uint32_t num_places;
+  bool weighs_messages;
+  TaskId num_tasks;
+  double bound_s = 0, limit_s = 0;
+  std::vector<Row> rows;
+  std::optional<Row> from_scratch;  // ours, all tasks placed afresh
+
+  const Row* row_of(std::string_view tool) const {
+    for (const Row& row : rows)
+      if (row.tool == tool) return &row;
+    return nullptr;
+  }
+  const Row& ours() const { return rows.front(); }
+  /// The peer with the shortest iteration; null where there is no peer.
+  const Row* best_peer(bool only_outside) const {
+    const Row* best = nullptr;
+    for (const Row& row : std::span(rows).subspan(1))
+      if ((row.is_outside || !only_outside) &&
+          (best == nullptr || row.metrics.iteration_s < best->metrics.iteration_s))
+        best = &row;
+    return best;
+  }
+  /// The fastest to decide among the peers within 5 % of our iteration; null where there is none.
+  const Row* fastest_equal(bool only_outside) const {
+    const Row* fastest = nullptr;
+    for (const Row& row : std::span(rows).subspan(1))
+      if ((row.is_outside || !only_outside) &&
+          row.metrics.iteration_s <= 1.05 * ours().metrics.iteration_s &&
+          (fastest == nullptr || row.decision_s < fastest->decision_s))
+        fastest = &row;
+    return fastest;
+  }
+};
+
+/// The tools that compete on each instance.
+struct Contest {
+  std::string peers;        // for parse_strategies
+  std::string limit;        // a strategy that shows what could be reached, such as anneal; or empty
+  std::string import_from;  // a folder with answers of outside tools; or empty
+};
+
+/// Asks all tools and judges their placements. Tasks that are not movable are put back first,
+/// because outside tools may not know of them.
+Outcome outcome_of(const Instance& instance, const Contest& contest);
+
+/// Prints a line about the instance to stdout.
+void print(const Outcome& outcome);
+
+/// A summary with the bars (the limits that the strategy has to hold) and a row per instance. The
+/// bars are printed as well.
+nlohmann::json report_of(const std::vector<Outcome>& outcomes);
+
+}  // namespace poise::mapping
