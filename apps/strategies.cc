@@ -22,6 +22,18 @@ std::string text_of_strategies() {
   return text;
 }
 
+std::string text_of_tuning() {
+  std::string text;
+  for (const Strategy& strategy : strategies()) {
+    if (strategy.tuning.empty()) continue;
+    text += fmt::format("{}\n", strategy.name);
+    for (const Knob& knob : strategy.tuning)
+      text +=
+          fmt::format("  {:<26} {:>10} {:<18} {}\n", knob.name, knob.initial, knob.unit, knob.help);
+  }
+  return text;
+}
+
 nlohmann::ordered_json json_of_strategies() {
   auto list = nlohmann::ordered_json::array();
   for (const Strategy& strategy : strategies())
@@ -39,14 +51,20 @@ nlohmann::ordered_json json_of_strategies() {
 
 void add_strategies(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
+  auto tuning = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "strategies", "Every strategy: summary, source, complexity, knobs with their ranges");
   command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command->add_flag("--tuning", *tuning,
+                    "Print the numbers that strategies were tuned with: value, unit, effect");
   command->footer(
       "A knob is set after the name: --strategy nuco:alpha=1e-4\n\n"
       "Example: poise strategies");
-  command->callback(
-      [json] { print(*json ? json_of_strategies().dump(2) + "\n" : text_of_strategies()); });
+  command->callback([json, tuning] {
+    print(*tuning ? text_of_tuning()
+          : *json ? json_of_strategies().dump(2) + "\n"
+                  : text_of_strategies());
+  });
 }
 
 }  // namespace poise::apps

@@ -15,8 +15,9 @@ struct ThreeDiagonals {
   std::vector<double> middle, beside;  // beside[i] joins i and i + 1
 };
 
-/// Reflects what lies below the diagonal of column k onto its first entry, from both sides, so that
-/// the eigenvalues stay. Rows stand for columns: the matrix is symmetric.
+/// Householder step for column k: reflects the entries below the diagonal onto the first of them,
+/// from both sides, so that the eigenvalues do not change. Reads rows as columns: the matrix is
+/// symmetric.
 void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double length,
              std::vector<double>& mirror, std::vector<double>& image) {
   const std::size_t first = k + 1;
@@ -47,13 +48,13 @@ ThreeDiagonals reduced(std::vector<double> matrix, std::size_t size) {
     double square = 0;
     for (std::size_t i = k + 1; i < size; ++i)
       square += matrix[k * size + i] * matrix[k * size + i];
-    three.beside[k] = std::sqrt(square);  // its sign does not matter
+    three.beside[k] = std::sqrt(square);  // the sign does not matter
     if (k + 2 < size && square > 0) reflect(matrix, size, k, three.beside[k], mirror, image);
   }
   return three;
 }
 
-/// How many eigenvalues lie below x: the negative pivots of the matrix less x.
+/// Number of eigenvalues below x: the negative pivots of (matrix - x I), by Sturm's theorem.
 std::size_t number_below(const ThreeDiagonals& three, double x) {
   std::size_t below = 0;
   double pivot = 1;
@@ -78,7 +79,7 @@ std::vector<double> eigenvalues_from_below(std::vector<double> matrix, std::size
       16 * std::numeric_limits<double>::epsilon() * static_cast<double>(size) * norm;
   const ThreeDiagonals three = reduced(std::move(matrix), size);
   std::vector<double> values(size);
-  double below = -norm;  // all are within the norm
+  double below = -norm;  // all eigenvalues lie within [-norm, norm]
   for (std::size_t k = 0; k < size; ++k) {
     double low = below, high = norm;
     for (int i = 0; i < kHalvings && high - low > rounding; ++i) {

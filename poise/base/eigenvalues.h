@@ -1,4 +1,4 @@
-// The eigenvalues of a symmetric matrix, none above the true one.
+// Eigenvalues of a symmetric matrix, each rounded down.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace poise {
 
-/// Ascending; `matrix` holds size * size numbers. Each is the true one less no more than rounding
-/// may have added, some 1e-15 * size of the matrix's norm: what builds on them as lower bounds
-/// stays sound. Householder's reduction to three diagonals, then bisection by Sturm's count.
-/// O(size^3).
+/// The eigenvalues in ascending order. `matrix` holds size * size numbers, row by row. Each result
+/// is at most the true eigenvalue, and smaller by no more than the rounding error, about 1e-15 *
+/// size * norm: sums of them are valid lower bounds. Reduces the matrix to three diagonals
+/// (Householder), then bisects by Sturm's count. O(size^3).
 std::vector<double> eigenvalues_from_below(std::vector<double> matrix, std::size_t size);
 
 }  // namespace poise

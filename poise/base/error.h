@@ -1,4 +1,4 @@
-// The one exception of the library: bad input, said in a line a user can act on.
+// The library's only exception: bad input, explained in one line that a user can act on.
 #pragma once
 
 #include <exception>
@@ -9,14 +9,14 @@
 
 namespace poise {
 
-/// Bad input. The text says what is wrong, where, and what would work; one line, no full stop.
+/// Bad input. The text says what is wrong, where, and what would work: one line, no full stop.
 /// Programs print it after their name and exit with status 2.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// In a catch clause: what was thrown, in words.
+/// The text of the exception being handled; call it in a catch clause.
 inline std::string thrown_text() {
   try {
     throw;

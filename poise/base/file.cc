@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// Owns a file descriptor for the length of a function.
+/// Closes a file descriptor at the end of a scope.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -55,7 +55,7 @@ void write_in_place(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 void write_file(const std::string& path, std::string_view bytes) {
-  // A device or a pipe (/dev/stdout) cannot be renamed over.
+  // A device or a pipe (/dev/stdout) cannot be replaced by rename(), so it is written directly.
   if (is_special(path)) return write_in_place(path, bytes);
 
   std::string temporary = path + ".XXXXXX";

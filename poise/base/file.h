@@ -1,4 +1,4 @@
-// Whole files in and out; what is written appears whole or not at all.
+// Reads and writes whole files; a written file appears complete or not at all.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace poise {
 
-/// Writes bytes to path through a temporary file in the same folder and a rename.
-/// Throws Error naming the path when any step fails; the old file then stays as it was.
+/// Writes bytes to a temporary file in the same folder, then renames it to path. Throws Error
+/// naming the path if a step fails; the old file is then unchanged.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// The whole file. Throws Error naming the path.
+/// The content of a file. Throws Error naming the path.
 std::string read_file(const std::string& path);
 
 }  // namespace poise

@@ -1,4 +1,4 @@
-// Independent pieces of work on several threads.
+// Runs independent pieces of work on several threads.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// Calls work(i) once for each i < count, on this thread and up to threads - 1 more, and returns
-/// when all calls have. Calls with different i must not depend on each other; then the result is
-/// the same for any number of threads. With one thread, calls come in increasing order of i.
+/// Calls work(i) once for each i < count, on this thread and up to threads - 1 more; returns when
+/// all calls have returned. Calls must not depend on each other; the result is then the same for
+/// any number of threads. With one thread, calls are made in increasing order of i.
 template <typename Work>
 void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next{0};
@@ -23,8 +23,8 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
   run();
 }
 
-/// Calls left(n) and right(m) at once where there are at least two threads, n + m of them in all;
-/// else left(1), then right(1).
+/// Calls left(n) and right(m) at the same time if there are at least two threads, with n + m ==
+/// threads; otherwise calls left(1), then right(1).
 template <typename Left, typename Right>
 void run_both(unsigned threads, const Left& left, const Right& right) {
   in_parallel(2, threads, [&](std::size_t i) {

@@ -17,18 +17,19 @@ struct Knob {
   double initial, min, max;
   std::string_view help;
   std::span<const std::string_view> choices = {};
-  std::string_view unit = {};  // where the help does not say it
+  std::string_view unit = {};  // if the help does not say it
 };
 
-/// The values of a row's knobs; every knob starts at its initial value.
+/// The values of a row's knobs. Every knob starts at its initial value.
 class Knobs {
  public:
-  /// `tuning` are further knobs, for experiments: set by name like the others, read in a row.
+  /// `tuning` are further knobs, for experiments. They are set by name like the others and read all
+  /// at once by tuning_values().
   explicit Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning = {});
 
   double operator[](std::string_view name) const;
   std::string_view choice(std::string_view name) const;
-  /// The values of the tuning knobs, in their order.
+  /// The values of the tuning knobs, in the order of their table.
   std::span<const double> tuning_values() const;
 
   /// Throws Error naming the owner ("strategy nuco"), the knob and its range.
@@ -36,17 +37,18 @@ class Knobs {
   /// Sets each KNOB=VALUE of a comma-separated list.
   void set_all(std::string_view owner, std::string_view settings);
 
-  /// "alpha=1e-05,local=1": every knob that is not at its initial value, as set_all takes it.
+  /// "alpha=1e-05,local=1": every knob that differs from its initial value, in the form that
+  /// set_all() reads.
   std::string text() const;
 
  private:
   std::size_t index_of(std::string_view name) const;
   const Knob& knob(std::size_t index) const;
   std::span<const Knob> knobs_, tuning_;
-  std::vector<double> values_;  // of the knobs, then of the tuning
+  std::vector<double> values_;  // the knobs', then the tuning knobs'
 };
 
-/// The names of a table's rows as the choices of a knob.
+/// The names of a table's rows, for use as the choices of a knob.
 template <typename Row, std::size_t N>
 constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
   std::array<std::string_view, N> names;
@@ -54,7 +56,7 @@ constexpr std::array<std::string_view, N> choices_of(const Row (&rows)[N]) {
   return names;
 }
 
-/// The names of a table's rows, for messages.
+/// The names of a table's rows, for error messages.
 template <typename Row>
 std::vector<std::string_view> names_of(std::span<const Row> rows) {
   std::vector<std::string_view> names;

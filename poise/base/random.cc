@@ -38,7 +38,8 @@ std::uint64_t Random::bits() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound <= 1) return 0;
-  const std::uint64_t threshold = -bound % bound;  // 2^64 mod bound: the biased part is rejected
+  // 2^64 mod bound: draws below it are biased, so they are rejected.
+  const std::uint64_t threshold = -bound % bound;
   for (;;) {
     const std::uint64_t drawn = bits();
     if (drawn >= threshold) return drawn % bound;
@@ -54,7 +55,7 @@ double Random::normal() {
 double portable_exp(double x) {
   if (x < -745) return 0;
   if (x > 709) return std::numeric_limits<double>::infinity();
-  // e^x = 2^k e^r with |r| <= log(2)/2, where 13 Taylor terms leave less than 1e-15.
+  // e^x = 2^k e^r with |r| <= log(2)/2; 13 Taylor terms of e^r leave an error below 1e-15.
   const double k = std::floor(x / kLog2 + 0.5);
   const double r = x - k * kLog2;
   double sum = 1;
@@ -63,8 +64,8 @@ double portable_exp(double x) {
 }
 
 double portable_log(double x) {
-  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh s, s = (m - 1) / (m + 1), |s| <
-  // 0.172, where ten terms of the odd series leave less than 1e-17.
+  // x = 2^k m with m in [sqrt(1/2), sqrt(2)); log m = 2 artanh s with s = (m - 1) / (m + 1), |s| <
+  // 0.172; ten terms of the odd series leave an error below 1e-17.
   int k = 0;
   double m = std::frexp(x, &k);
   if (m < 0.70710678118654752) {

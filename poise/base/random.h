@@ -1,4 +1,4 @@
-// Random numbers that are the same on every platform: integers and IEEE arithmetic only.
+// Random numbers that are the same on every platform: only integer and IEEE arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace poise {
 
 /// xoshiro256**, seeded through splitmix64 (Blackman and Vigna, 2018).
 ///
-/// The standard library's distributions differ between implementations; these do not.
+/// Distributions of the standard library differ between implementations; these do not.
 class Random {
  public:
   explicit Random(std::uint64_t seed);
@@ -21,8 +21,8 @@ class Random {
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-  /// Close to the standard normal: the sum of twelve uniforms less six, so within ±6 and free of
-  /// the C library's log and cos, which differ in the last bit between platforms.
+  /// Approximately standard normal: the sum of twelve uniforms minus six, so within ±6. Avoids the
+  /// C library's log and cos, which differ in the last bit between platforms.
   double normal();
 
  private:
@@ -32,11 +32,11 @@ class Random {
 /// A well-mixed 64-bit hash of x (the finaliser of splitmix64).
 std::uint64_t mix(std::uint64_t x);
 
-/// e^x from IEEE arithmetic alone, relative error below 1e-14, for the same bits everywhere.
+/// e^x by IEEE arithmetic alone: the same bits on every platform, relative error below 1e-14.
 double portable_exp(double x);
 
-/// The natural logarithm of x > 0 (a normal number), absolute error below 1e-14 near 1 and relative
-/// elsewhere, likewise the same everywhere.
+/// The natural logarithm of x > 0 (a normal number): the same bits on every platform, absolute
+/// error below 1e-14 near 1 and relative error below 1e-14 elsewhere.
 double portable_log(double x);
 
 }  // namespace poise

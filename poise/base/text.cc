@@ -61,7 +61,8 @@ std::optional<double> parse_duration_s(std::string_view text) {
     std::string_view name;
     double per_s;
   };
-  constexpr Unit kUnits[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" ends them all
+  constexpr Unit kUnits[] = {
+      {"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" last: it ends all the others
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));

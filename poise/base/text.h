@@ -1,4 +1,4 @@
-// Small words on text: splitting, numbers, and the nearest name for a typo.
+// Text helpers: split, parse numbers and durations, suggest the nearest name for a typo.
 #pragma once
 
 #include <optional>
@@ -9,22 +9,23 @@
 
 namespace poise {
 
-/// The pieces of text between separators; empty pieces are kept, an empty text has none.
+/// The pieces of text between separators. Empty pieces are kept; an empty text has no pieces.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The whole text as a number, or nothing. Takes 1e-5, rejects "nan", "inf", blanks and rests.
+/// The number that the whole text stands for, or nothing. Accepts 1e-5; rejects "nan", "inf",
+/// blanks and trailing characters.
 std::optional<double> parse_number(std::string_view text);
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 
-/// A length of time with its unit, "30s", "100ms", "5us" or "20ns", in seconds; nothing for any
-/// other text and for a time below 0.
+/// A duration with its unit ("30s", "100ms", "5us", "20ns") in seconds. Nothing for any other text
+/// and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
-/// The name with the smallest edit distance to text; empty when none is near.
+/// The name with the smallest edit distance to text; empty if none is near.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);
 
-/// `unknown KIND "TEXT"; did you mean "NEAREST"? known: a, b, c`: every unknown name is refused
-/// in this form.
+/// The text of every error about an unknown name: `unknown KIND "TEXT"; did you mean "NEAREST"?
+/// known: a, b, c`.
 std::string unknown_name(std::string_view kind, std::string_view text,
                          std::span<const std::string_view> names);
 

@@ -1,11 +1,12 @@
-// What messages and migrations cost on a machine, in seconds. The formulas that use these figures
-// are in placement/metrics.h; the figures belong to the machine because they are measured on it.
+// Seconds that messages and migrations cost on a machine. The formulas that use these numbers are
+// in placement/metrics.h; the numbers belong to the machine because they are measured on it.
 #pragma once
 
 namespace poise {
 
 struct CostModel {
-  /// Seconds per message and unit of latency factor: NucoLB's alpha (paper 000, section V-C).
+  /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
+  /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
   /// Seconds per byte and unit of bandwidth factor.
   double seconds_per_byte = 0;

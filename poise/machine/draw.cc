@@ -13,14 +13,14 @@ namespace poise {
 namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
-constexpr std::size_t kMaxBranches = 24;  // drawn below one group
+constexpr std::size_t kMaxBranches = 24;  // subtrees drawn below one group
 constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Three or four figures are all a factor is worth.
+/// Factors are printed with three or four digits; more would not be meaningful.
 std::string factor_text(double factor) { return fmt::format("{:.4g}", factor); }
 
 bool is_called(const Level& level, std::string_view name) {
@@ -29,14 +29,14 @@ bool is_called(const Level& level, std::string_view name) {
   return std::find(others.begin(), others.end(), name) != others.end();
 }
 
-/// Whether the level below has more groups than this one.
+/// True if the level below has more groups than this one.
 bool is_split(const Machine& machine, std::size_t level) {
   return level + 1 < machine.levels().size() &&
          machine.levels()[level + 1].num_groups() > machine.levels()[level].num_groups();
 }
 
-/// The tree of groups with equal ones told apart from unequal ones: a group's class is that of its
-/// note and of its children's classes, in order.
+/// The tree of groups, in which equal groups have the same class. A group's class is determined by
+/// its note and the classes of its children in order.
 class Tree {
  public:
   explicit Tree(const Machine& machine) : machine_(machine), class_of_(machine.levels().size()) {
@@ -86,7 +86,7 @@ class Tree {
     return text;
   }
 
-  /// What there is to say about one group besides its children.
+  /// Everything to print about one group except its children.
   std::string note(std::size_t l, std::uint32_t group) const {
     const Level& level = machine_.levels()[l];
     const Facts& facts = machine_.parts().facts;
@@ -139,7 +139,7 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Nothing where one number says it all, or where the page is too narrow.
+/// Empty if one number is enough, or if the page is too narrow.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;
@@ -209,7 +209,7 @@ std::string network_shape_text(const Network& network) {
   return text;
 }
 
-/// The level above the nodes with as many groups.
+/// The level above the nodes with the same number of groups.
 std::string name_of_tier(const Machine& machine, std::uint32_t groups) {
   for (const Level& level : machine.levels())
     if (level.num_groups() == groups) return level.name;
@@ -255,7 +255,7 @@ void draw_other_memory(const Facts& facts, std::string& text) {
                         indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
 }
 
-/// The words after the heading, on as many lines as they take.
+/// The words after the heading, wrapped to as many lines as needed.
 void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
   std::string line(heading);
   for (const std::string_view word : split(words, ' ')) {

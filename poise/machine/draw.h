@@ -1,4 +1,4 @@
-// A machine as a page of text for a terminal.
+// Draws a machine as text for a terminal.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace poise {
 
-/// The tree with equal subtrees drawn once ("20 × node"), then every kind of factor with its
-/// source. UTF-8, each line ended; the length depends on the variety of the machine, not its size.
+/// The tree, with equal subtrees drawn once ("20 × node"), then all factors with their sources.
+/// UTF-8; every line ends in a newline. The length depends on how many different parts the machine
+/// has, not on its size.
 std::string draw_machine(const Machine& machine);
 
 /// "24 MiB", "1.5 GiB", "512 B".

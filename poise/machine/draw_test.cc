@@ -57,7 +57,7 @@ TEST(Draw, a_machine_without_any_equal_parts_still_fits) {
   EXPECT_THAT(page, HasSubstr("of several kinds"));
 }
 
-TEST(Draw, the_network_and_what_no_place_owns_are_shown) {
+TEST(Draw, the_network_and_memory_without_places_are_shown) {
   const std::string text =
       draw_machine(machine_from_text("torus:4x4 node:2 core:2 factors:10,5,1 hop:0.5"));
   EXPECT_THAT(text, HasSubstr("Network: torus 4 × 4, 2 nodes per router (given)"));

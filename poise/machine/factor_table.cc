@@ -11,7 +11,8 @@ constexpr std::size_t kMaxTabulatedDomains = 2048;
 FactorTable::FactorTable(const Machine& machine)
     : machine_(machine), num_domains_(machine.num_domains()) {
   for (const Place& place : machine.places()) domain_of_.push_back(place.domain);
-  // Any two places of a domain share their finest group with two neighbours between them.
+  // If two places of a domain share a group, so do all places between them; checking neighbours is
+  // enough.
   for (PlaceId p = 1; p < machine.num_places(); ++p)
     if (domain_of_[p - 1] == domain_of_[p]) {
       is_flat_inside_ = is_flat_inside_ && machine.message_factor(p - 1, p) == 1;

@@ -1,5 +1,4 @@
-// Factors between places at the price of a table look-up, for strategies that ask millions of
-// times.
+// Factors between places by table lookup, for strategies that need millions of them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,9 @@
 
 namespace poise {
 
-/// The same answers as Machine::message_factor and byte_factor. Holds a table per pair of domains
-/// where there are at most 2,048 of them (64 MB), else asks the machine. Refers to the machine.
+/// The same results as Machine::message_factor() and byte_factor(). Holds one number per pair of
+/// domains for up to 2,048 domains (64 MB); for more domains it calls the machine. Refers to the
+/// machine.
 class FactorTable {
  public:
   explicit FactorTable(const Machine& machine);
@@ -24,7 +24,7 @@ class FactorTable {
 
   double byte(PlaceId from, PlaceId to) const;
 
-  /// Whether every factor between different places of one domain is 1, of messages and of bytes.
+  /// True if all factors between different places of one domain are 1, for messages and for bytes.
   bool is_flat_inside() const { return is_flat_inside_ && is_flat_inside_for_bytes_; }
 
  private:
@@ -35,8 +35,8 @@ class FactorTable {
 
   const Machine& machine_;
   std::size_t num_domains_;
-  bool is_flat_inside_ = true;            // every message inside a domain has factor 1
-  bool is_flat_inside_for_bytes_ = true;  // likewise every byte
+  bool is_flat_inside_ = true;            // all messages inside a domain have factor 1
+  bool is_flat_inside_for_bytes_ = true;  // all bytes inside a domain have factor 1
   std::vector<DomainId> domain_of_;
   std::vector<double> message_;
 };

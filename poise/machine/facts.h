@@ -1,5 +1,4 @@
-// What is known of a machine beyond what a decision needs: `poise topo` shows it, its JSON keeps
-// it.
+// Facts about a machine that decisions do not need: `poise topo` prints them and JSON stores them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace poise {
 
-/// Repeated measurements of one thing: the median and the quartiles.
+/// Median and quartiles of repeated measurements of the same quantity.
 struct Spread {
   double median = 0;
   double low = 0;   // first quartile
@@ -18,21 +17,21 @@ struct Spread {
 struct Cache {
   std::string name = {};  // "l3"
   std::uint64_t bytes = 0;
-  std::uint32_t count = 0;  // how many of this size the whole machine has
+  std::uint32_t count = 0;  // number of caches of this size in the whole machine
   std::uint32_t line_bytes = 0;
 };
 
-/// A memory that is nobody's domain: HBM beside DRAM, a NUMA node without cores.
+/// Memory that belongs to no domain: HBM beside DRAM, a NUMA node without cores.
 struct Memory {
-  std::string kind = {};  // "HBM", or empty when the firmware does not say
+  std::string kind = {};  // "HBM"; empty if the firmware does not say
   std::uint32_t os_index = 0;
   std::uint64_t bytes = 0;
 };
 
-/// Core to core: the time a cache line takes one way between places that share a group of `level`
-/// and of no finer one.
+/// Core-to-core latency: one-way time of a cache line between places whose finest common group is
+/// of `level`.
 struct LevelLatency {
-  std::string level = {};  // "machine" when they share none
+  std::string level = {};  // "machine" if they share no group
   Spread one_way_ns = {};
 };
 
@@ -44,12 +43,12 @@ struct HostPair {
   double fit_bytes_per_s = 0;
 };
 
-/// What `poise measure` saw on one node, in its own units; the factors of the machine come from it.
+/// Measurements of one node by `poise measure`; the machine's factors are computed from them.
 struct Measurement {
   std::string host = {};
-  /// [from * domains + to]: a core of `to` reads the memory of `from`.
+  /// [from * domains + to]: a core of `to` reads memory of `from`.
   std::vector<Spread> latency_ns = {};
-  std::vector<Spread> gigabytes_per_s = {};  // likewise, all cores of `to` together
+  std::vector<Spread> gigabytes_per_s = {};  // likewise, with all cores of `to` at once
   std::vector<LevelLatency> levels = {};
   std::vector<HostPair> network = {};
 
@@ -57,11 +56,12 @@ struct Measurement {
 };
 
 struct Facts {
-  std::string origin = {};                // where the numbers come from
-  std::vector<std::string> assumed = {};  // what they do not say and was chosen here
+  std::string origin = {};  // source of the numbers
+  /// Values that the source does not give and that were chosen here.
+  std::vector<std::string> assumed = {};
   std::string processor = {};
-  std::vector<std::uint32_t> threads = {};       // processing units per place; empty: one each
-  std::vector<std::uint32_t> numa_index = {};    // the operating system's number of each domain
+  std::vector<std::uint32_t> threads = {};       // hardware threads per place; empty: one each
+  std::vector<std::uint32_t> numa_index = {};    // per domain: its number in the operating system
   std::vector<std::uint64_t> memory_bytes = {};  // per domain; empty: unknown
   std::vector<Memory> other_memory = {};
   std::vector<Cache> caches = {};

@@ -38,7 +38,7 @@ Machine read_machine_file(const std::string& path) {
   return machine_from_json(bytes, path);
 }
 
-/// A word "pu:…" or a bracket tells hwloc's synthetic text from ours.
+/// A word "pu:..." or a bracket means hwloc's synthetic text.
 bool is_synthetic(std::string_view text) {
   if (text.find_first_of("[(") != text.npos) return true;
   for (const std::string_view word : split(text, ' '))
@@ -58,7 +58,7 @@ Machine named_machine(std::string_view name) {
        unknown_name("machine", name, known));
 }
 
-/// Of what stays the same between reboots: not the memory, whose size varies on virtual machines.
+/// Hashes only what stays the same between reboots; memory sizes vary on virtual machines.
 std::uint64_t topology_hash(const Machine& machine) {
   MachineParts parts = machine.parts();
   parts.facts.memory_bytes.clear();
@@ -77,7 +77,7 @@ Machine find_machine(std::string_view argument) {
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
   if (text.find(':') != text.npos) return machine_from_text(text);
-  if (text.find('/') != text.npos) return read_machine_file(text);  // which says what is wrong
+  if (text.find('/') != text.npos) return read_machine_file(text);  // reports what is wrong
   return named_machine(text);
 }
 
@@ -87,7 +87,7 @@ Machine live_machine() {
   if (path.empty() || !is_file(path)) return discovered;
   Machine stored = machine_from_json(read_file(path), path);
   if (stored.num_places() != discovered.num_places())
-    fail("{}: it is not of this machine; measure again with \"poise measure\"", path);
+    fail("{}: it was measured on another machine; measure again with \"poise measure\"", path);
   return stored;
 }
 

@@ -1,4 +1,4 @@
-// The MACHINE argument of every command.
+// Resolves the MACHINE argument of every command.
 #pragma once
 
 #include <string>
@@ -9,24 +9,25 @@
 
 namespace poise {
 
-/// `live`, a file (.json, or .xml from hwloc), text such as "node:2 core:4" (hwloc's own synthetic
-/// text when it has a "pu" or a bracket), or a name such as NUMA32 from the folders of
-/// machine_folders(). Throws Error naming the argument and what would work.
+/// Reads `live`, a file (.json, or .xml from hwloc), text such as "node:2 core:4" (or hwloc's
+/// synthetic text, recognised by "pu" or a bracket), or a name such as NUMA32 from the folders of
+/// machine_folders(). Throws Error naming the argument and the accepted forms.
 Machine find_machine(std::string_view argument);
 
-/// This machine, with what `poise measure` stored for it, else as the firmware tells.
+/// This machine, with the stored results of `poise measure` if there are any, otherwise as the
+/// firmware describes it.
 Machine live_machine();
 
-/// Where names are looked up: $POISE_MACHINES (folders split by ':'), the folder installed with
-/// this program, and that of the source tree.
+/// Folders that are searched for names: $POISE_MACHINES (separated by ':'), the folder installed
+/// with this program, and the folder of the source tree.
 std::vector<std::string> machine_folders();
 
-/// The names found there, sorted.
+/// The names found in these folders, sorted.
 std::vector<std::string> machine_names();
 
-/// The file in $XDG_DATA_HOME/poise (else ~/.local/share/poise) that holds the measurement of a
-/// machine as discovered: its name has the host's and a hash of the topology, so a changed machine
-/// is measured anew. Empty when there is no home.
+/// The file in $XDG_DATA_HOME/poise (or ~/.local/share/poise) with the measurement of a discovered
+/// machine. Its name contains the host name and a hash of the topology, so a changed machine is
+/// measured again. Empty if there is no home directory.
 std::string measurement_file(const Machine& discovered);
 
 }  // namespace poise

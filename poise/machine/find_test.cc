@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// A folder of its own, named by the environment variable for the length of a test.
+/// A temporary folder that an environment variable names during a test.
 class TestFolder {
  public:
   explicit TestFolder(const char* variable)
@@ -46,7 +46,7 @@ class TestFolder {
   std::string path_, before_;
 };
 
-TEST(FindMachine, knows_texts_of_both_kinds) {
+TEST(FindMachine, reads_both_kinds_of_text) {
   EXPECT_EQ(find_machine("node:2 core:4").num_nodes(), 2u);
   EXPECT_EQ(find_machine("pack:2 core:4 pu:2").num_places(), 8u);
   EXPECT_EQ(find_machine("pack:2 [numa] core:4 pu:1").num_domains(), 2u);
@@ -61,19 +61,19 @@ TEST(FindMachine, reads_files_and_the_names_in_a_folder) {
   EXPECT_THAT(machine_names(), ::testing::Contains("mine"));
 }
 
-TEST(FindMachine, a_typo_is_answered_with_the_nearest_name) {
+TEST(FindMachine, suggests_the_nearest_name_for_a_typo) {
   const TestFolder folder("POISE_MACHINES");
   write_file(folder.path() + "/BigMachine.json", machine_to_json(Machine()));
   EXPECT_THAT([] { find_machine("BigMachin"); },
               ThrowsMessage<Error>(HasSubstr("did you mean \"BigMachine\"?")));
 }
 
-TEST(FindMachine, what_is_missing_is_named) {
+TEST(FindMachine, names_what_is_missing) {
   for (const char* argument : {"/no/such/file.json", "no/such.xml", "no/such", "nothing_like_it"})
     EXPECT_THAT([&] { find_machine(argument); }, ThrowsMessage<Error>(HasSubstr(argument)));
 }
 
-TEST(FindMachine, live_is_what_was_measured_once_it_is_stored) {
+TEST(FindMachine, live_uses_a_stored_measurement) {
   const TestFolder folder("XDG_DATA_HOME");
   const Machine discovered = discover_machine();
   const std::string path = measurement_file(discovered);

@@ -15,7 +15,7 @@ struct Line {
   double at_zero = 0, slope = 0;
 };
 
-/// Minimises the sum of ((at_zero + slope x - t) / t)^2, with neither below 0.
+/// Minimises the sum of ((at_zero + slope x - t) / t)^2 with at_zero >= 0 and slope >= 0.
 Line relative_fit(std::span<const MessageTime> times) {
   double w = 0, wx = 0, wxx = 0, wt = 0, wxt = 0;
   for (const MessageTime& time : times) {
@@ -52,7 +52,7 @@ std::vector<Item> copies(const std::vector<Item>& items, std::size_t count) {
   return result;
 }
 
-/// [from * hosts + to]; measured both ways by one ping-pong.
+/// [from * hosts + to]; one ping-pong measures both directions.
 std::vector<double> factor_matrix(const Machine& node, std::span<const std::string> hosts) {
   const std::size_t count = hosts.size();
   std::vector<double> matrix(count * count, node.network().factor);

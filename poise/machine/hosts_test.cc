@@ -24,7 +24,7 @@ HostPair pair_of(const char* from, const char* to, double latency_ns) {
   return {from, to, {latency_ns, latency_ns, latency_ns}, latency_ns, 1e9};
 }
 
-TEST(Hosts, the_line_is_found_again) {
+TEST(Hosts, finds_the_line_of_the_data) {
   std::vector<MessageTime> times;
   for (const std::uint64_t bytes : {8u, 64u, 4096u, 65536u, 4194304u}) {
     const double ns = 1500 + static_cast<double>(bytes) / 10;  // 10 GB/s
@@ -36,7 +36,7 @@ TEST(Hosts, the_line_is_found_again) {
   EXPECT_EQ(pair.latency_ns.median, 1500.8);
 }
 
-TEST(Hosts, times_that_make_no_line_give_no_bandwidth) {
+TEST(Hosts, constant_times_give_no_bandwidth) {
   const std::vector<MessageTime> falling{{8, {100, 100, 100}}, {1000, {50, 50, 50}}};
   EXPECT_EQ(host_pair("a", "b", falling).fit_bytes_per_s, 0);
   EXPECT_GT(host_pair("a", "b", falling).fit_latency_ns, 0);
@@ -53,7 +53,7 @@ TEST(Hosts, few_hosts_are_measured_in_all_pairs) {
   }
 }
 
-TEST(Hosts, many_hosts_are_sampled_and_none_is_forgotten) {
+TEST(Hosts, many_hosts_are_sampled_and_none_is_omitted) {
   const auto pairs = choose_pairs(1000, 3500);
   EXPECT_LE(pairs.size(), 3500u);
   EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
@@ -76,7 +76,7 @@ TEST(Hosts, network_factors_are_relative_to_local_memory) {
   EXPECT_EQ(node.parts().network_source, Source::measured);
 }
 
-TEST(Hosts, pairs_on_one_host_say_nothing_of_the_network) {
+TEST(Hosts, pairs_on_one_host_are_ignored) {
   const Machine node = with_network(measured_node(), {pair_of("a", "a", 500)});
   EXPECT_EQ(node.network().factor, 1);
   EXPECT_EQ(node.parts().network_source, Source::assumed);

@@ -1,22 +1,23 @@
-// Machines as JSON: what machines/ holds, `poise measure` writes and `poise topo --json` prints.
+// Machines as JSON: the format of machines/*.json, `poise measure` and `poise topo --json`.
 //
-// The keys, of which only the first two and "levels" must be there:
+// Keys ("poise_machine" and "levels" are required):
 //
 //   poise_machine   1, the version of the format
 //   levels          coarsest first, the last holding the places: {"name", "count" (groups in each
 //                   group of the level above), "latency_factor", "bandwidth_factor", "also"}
-//   name, origin, assumed, processor           texts; assumed is a list of them
-//   summary         {"nodes", "domains", "places"}: checked when given
-//   domains         the level whose groups are the memory domains, "machine", or a list: places of
-//                   each; without it "numa", else "package", "pack", "socket", "node", the machine
+//   name, origin, assumed, processor           text; assumed is a list of texts
+//   summary         {"nodes", "domains", "places"}: checked if given
+//   domains         the level whose groups are the memory domains, "machine", or a list with the
+//   number
+//                   of places of each; default: "numa", else "package", "pack", "socket", "node",
+//                   the machine
 //   numa            {"source", "latency_factor", "bandwidth_factor"}: rows "from", columns "to";
-//   for
-//                   unequal nodes {"source", "kinds": [{…}], "kind_of_node": list}
+//                   for unequal nodes {"source", "kinds": [{…}], "kind_of_node": list}
 //   network         {"source", "shape", "latency_factor", "bandwidth_factor", …}, see below
 //   root            {"latency_factor", "bandwidth_factor"} of places that share no group
 //   costs           {"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte"}
 //   speeds, os_index, threads                  per place; numa_index, memory_bytes per domain
-//   cache_source, speed_source                 as every source: assumed firmware given measured
+//   cache_source, speed_source                 each of assumed, firmware, given, measured
 //   caches, other_memory, measurement          see facts.h
 //
 // network: shape "tree" has "tiers": [{"nodes_per_group": list, "latency_factor"}]; "matrix" has
@@ -24,8 +25,8 @@
 // "same_router_factor", "nodes_per_router" and, for an allocation, "routers" (each carrying
 // nodes_per_router nodes) or "router_of_node".
 //
-// A list is a number or an array of numbers and texts such as "4 x 2" or "0-7" (sequence.h); one
-// that is too short repeats, so twenty equal nodes are written once.
+// A list is a number, or an array of numbers and texts such as "4 x 2" or "0-7" (sequence.h). A
+// list that is too short is repeated, so twenty equal nodes are written once.
 #pragma once
 
 #include <string>
@@ -36,11 +37,11 @@
 
 namespace poise {
 
-/// Throws Error naming `file` and the key that is wrong, or a machine of more places than allowed.
+/// Throws Error naming `file` and the invalid key, or if the machine has too many places.
 Machine machine_from_json(std::string_view text, const std::string& file,
                           std::uint32_t max_places = kMaxPlaces);
 
-/// Reading it back gives the same machine, to the last bit.
+/// Reading the result gives the same machine to the last bit.
 std::string machine_to_json(const Machine& machine);
 
 }  // namespace poise

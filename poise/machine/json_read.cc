@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // over all levels
+constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // sum over all levels
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
 
-/// A value of the document that knows where it stands, for the sake of its errors.
+/// A value of the document with its path, for error messages.
 class Value {
  public:
   Value(const Json& json, const std::string& file, std::string path)
@@ -30,7 +30,7 @@ class Value {
     fail("{}: {} {}", *file_, path_.empty() ? "the machine" : path_, problem);
   }
 
-  /// Refuses whatever is no object or has a key not listed here, such as a misspelt one.
+  /// Throws unless the value is an object with only the listed keys.
   void expect_keys(std::initializer_list<std::string_view> keys) const {
     if (!json_->is_object()) refuse("is no object");
     for (const auto& [key, item] : json_->items())
@@ -71,7 +71,7 @@ class Value {
   }
   std::uint64_t whole(double max = kMaxWhole) const { return check_whole(number(), max); }
 
-  /// See sequence.h. With a size, a list that repeats is written out to that size.
+  /// See sequence.h. If a size is given, a list that repeats is expanded to that size.
   std::vector<double> list(std::size_t max_size) const {
     std::vector<double> numbers;
     const std::size_t items = json_->is_array() ? size() : 1;
@@ -139,7 +139,7 @@ void read(const Value& value, const char* key, Source& source) {
   source = *same;
 }
 
-/// Groups of the level in each group of the one above: the numbers a person writes.
+/// Number of groups of the level in each group of the level above.
 std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_above,
                                        std::size_t& groups) {
   const auto counts = count.whole_list_for<std::uint32_t>(groups_above, kMaxPlaces);
@@ -173,7 +173,7 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
       if (parts.levels[above].name == part.name)
         level.refuse(fmt::format("is a second level called \"{}\"", part.name));
   }
-  // From the places up: a group begins where its first subgroup does.
+  // From the places up: a group begins where its first subgroup begins.
   parts.places.resize(groups);
   std::vector<PlaceId> starts(groups + 1);
   for (PlaceId p = 0; p <= groups; ++p) starts[p] = p;
@@ -500,9 +500,9 @@ Machine machine_from_json(std::string_view text, const std::string& file,
   try {
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    fail("{}: no JSON: something is wrong at byte {}", file, error.byte);
+    fail("{}: invalid JSON: syntax error at byte {}", file, error.byte);
   } catch (const Json::exception&) {
-    fail("{}: no JSON: a number is out of range", file);
+    fail("{}: invalid JSON: a number is out of range", file);
   }
   MachineParts parts = read_machine(Value(json, file, ""), max_places);
   try {

@@ -30,7 +30,7 @@ void expect_same(const Machine& a, const Machine& b) {
 
 Machine read(std::string_view text) { return machine_from_json(text, "file.json"); }
 
-TEST(MachineJson, texts_come_back_as_they_were) {
+TEST(MachineJson, texts_are_unchanged_after_writing_and_reading) {
   for (const char* text :
        {"core:1", "node:20 numa:2 core:2 factors:10,1.5,1", "rack:2 node:4 core:2 factors:20,10,1",
         "torus:8x8x8 numa:4 core:8 factors:10,1.5,1 hop:0.5", "torus:4x4 node:2 core:2",
@@ -89,9 +89,9 @@ TEST(MachineJson, errors_name_the_file_and_the_key) {
   const std::string head = R"({"poise_machine": 1, "levels": [{"name": "numa", "count": 2},
       {"name": "core", "count": 2}], )";
   const std::pair<std::string, const char*> cases[] = {
-      {"", "file.json: no JSON"},
-      {"{\"poise_machine\": 1,", "file.json: no JSON: something is wrong at byte 21"},
-      {"[1e999]", "file.json: no JSON"},
+      {"", "file.json: invalid JSON"},
+      {"{\"poise_machine\": 1,", "file.json: invalid JSON: syntax error at byte 21"},
+      {"[1e999]", "file.json: invalid JSON"},
       {"[]", "the machine is no object"},
       {"{}", "lacks \"poise_machine\""},
       {R"({"poise_machine": 2})", "poise_machine must be 1"},
@@ -131,7 +131,7 @@ TEST(MachineJson, every_truncation_is_an_error) {
     EXPECT_THROW(read(json.substr(0, length)), Error) << length;
 }
 
-TEST(MachineJson, deep_nesting_is_an_error_and_no_crash) {
+TEST(MachineJson, deep_nesting_is_an_error_not_a_crash) {
   EXPECT_THROW(read(std::string(200000, '[')), Error);
   EXPECT_THROW(read(std::string(200000, '[') + std::string(200000, ']')), Error);
 }

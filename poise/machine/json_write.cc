@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLineWidth = 100;
 
-/// What fits on a line stays on it, so that a matrix is read by rows.
+/// Arrays that fit on a line stay on one line, so that matrices are readable by rows.
 void print(const Json& value, std::size_t indent, std::string& text) {
   std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (value.empty() || !value.is_structured() || indent + line.size() <= kLineWidth) {
@@ -69,7 +69,7 @@ void put_text(Json& json, const char* key, const std::string& text) {
   if (!text.empty()) json[key] = text;
 }
 
-/// Groups of the level in each group of the one above.
+/// Number of groups of the level in each group of the level above.
 std::vector<std::uint32_t> counts_of(std::span<const Level> levels, std::size_t l) {
   if (l == 0) return {levels[0].num_groups()};
   std::vector<std::uint32_t> counts;
@@ -155,7 +155,7 @@ void put_routers(const Network& network, Json& json) {
     if (n % network.nodes_per_router == 0) routers.push_back(nodes[n]);
     is_even = is_even && routers.back() == nodes[n];
   }
-  // A list that repeats would say that the same routers carry more nodes.
+  // Written in full: a list that repeats would give the same routers more nodes.
   if (is_even)
     json["routers"] = list_of(routers);
   else

@@ -1,13 +1,13 @@
-// How large a machine may be.
+// Limits on the size of a machine.
 #pragma once
 
 #include <cstdint>
 
 namespace poise {
 
-/// Places of a machine, larger than any there is; a description that asks for more is a mistake.
+/// Maximum number of places, more than any machine has; a description with more is an error.
 inline constexpr std::uint32_t kMaxPlaces = 1u << 26;
-/// Each has a factor to each.
+/// Maximum number of domains: each has a factor to each.
 inline constexpr std::uint32_t kMaxDomainsOfNode = 2048;
 
 }  // namespace poise

@@ -21,21 +21,21 @@ MachineParts one_place() {
 
 constexpr double kMaxRouters = 1u << 26;
 
-/// Of factors, speeds and seconds, larger than any there is: what is multiplied stays finite.
-constexpr double kMost = 1e9;
+/// Limit for factors, speeds and seconds, far above real values, so that products stay finite.
+constexpr double kMaxValue = 1e9;
 
-bool is_factor(double value) { return value >= 0 && value <= kMost; }
+bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
 void check_matrix(const std::vector<double>& matrix, std::size_t rows, const char* what) {
   if (matrix.size() != rows * rows)
-    fail("machine: the {} of {} rows has {} numbers; it wants {}", what, rows, matrix.size(),
-         rows * rows);
+    fail("machine: the {} has {} rows and {} numbers; it needs {} numbers", what, rows,
+         matrix.size(), rows * rows);
   for (const double value : matrix)
     if (!is_factor(value))
-      fail("machine: the {} holds {}; a factor is from 0 to {}", what, value, kMost);
+      fail("machine: the {} contains {}; factors must be from 0 to {}", what, value, kMaxValue);
 }
 
-/// Every group of the finer level must lie inside one group of the coarser.
+/// Every group of the finer level must lie inside one group of the coarser level.
 bool refines(const Level& finer, const Level& coarser) {
   return std::includes(finer.first_place.begin(), finer.first_place.end(),
                        coarser.first_place.begin(), coarser.first_place.end());
@@ -72,9 +72,9 @@ void Machine::check_places_and_levels() const {
   if (parts_.places.empty()) fail("machine: it has no places");
   if (parts_.levels.empty()) fail("machine: it has no levels");
   for (const Place& place : parts_.places)
-    if (!(place.speed >= 1 / kMost && place.speed <= kMost))
-      fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMost,
-           kMost);
+    if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
+      fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
+           kMaxValue);
   for (std::size_t l = 0; l < parts_.levels.size(); ++l) {
     const Level& level = parts_.levels[l];
     const bool covers = level.first_place.size() >= 2 && level.first_place.front() == 0 &&
@@ -85,7 +85,7 @@ void Machine::check_places_and_levels() const {
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
       fail("machine: level \"{}\" does not refine \"{}\"", level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMost);
+      fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",
@@ -124,14 +124,14 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: {} nodes, but the kinds of {} are given", num_nodes(),
+    fail("machine: it has {} nodes, but kinds are given for {}", num_nodes(),
          parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
-      fail("machine: node {} is of kind {}, which is not given", n, parts_.kind_of_node[n]);
+      fail("machine: node {} has kind {}, which does not exist", n, parts_.kind_of_node[n]);
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} domains, its kind {}", n,
+      fail("machine: node {} has {} domains, but its kind has {}", n,
            first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
@@ -144,12 +144,14 @@ void Machine::check_factors() const {
   for (const double value :
        {network.factor, network.factor_per_hop, network.same_router_factor,
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
-    if (!is_factor(value)) fail("machine: {} is no factor; it must be from 0 to {}", value, kMost);
+    if (!is_factor(value))
+      fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
   const CostModel& costs = parts_.costs;
   for (const double seconds :
        {costs.seconds_per_message, costs.seconds_per_byte, costs.seconds_per_migrated_byte})
     if (!is_factor(seconds))
-      fail("machine: a message or byte costs {} s; it must be from 0 to {}", seconds, kMost);
+      fail("machine: the cost of a message or byte is {} s; it must be from 0 to {}", seconds,
+           kMaxValue);
 }
 
 void Machine::check_network() const {
@@ -158,15 +160,17 @@ void Machine::check_network() const {
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
       fail("machine: a tier of the network does not fit its {} nodes", num_nodes());
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
-    fail("machine: a network matrix of {} nodes for {}", network.matrix_nodes, num_nodes());
+    fail("machine: the network matrix is for {} nodes, but there are {}", network.matrix_nodes,
+         num_nodes());
   if (network.shape == Network::Shape::tree || network.shape == Network::Shape::matrix) return;
 
   double routers = 1;
   for (const std::uint32_t dim : network.dims) routers *= dim;
   if (network.dims.empty() || routers < 1 || routers > kMaxRouters ||
       (network.shape == Network::Shape::dragonfly && network.dims.size() != 2))
-    fail("machine: the dimensions of the {} are not right", name_of(network.shape));
-  if (network.nodes_per_router == 0) fail("machine: a router carries no node");
+    fail("machine: the dimensions of the {} are invalid", name_of(network.shape));
+  if (network.nodes_per_router == 0)
+    fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
       fail("machine: {} nodes do not fit on {} routers of {}", num_nodes(), routers,
@@ -174,9 +178,10 @@ void Machine::check_network() const {
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: {} nodes, but the routers of {}", num_nodes(), network.router_of_node.size());
+    fail("machine: it has {} nodes, but routers are given for {}", num_nodes(),
+         network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
-    if (router >= routers) fail("machine: router {} of {}", router, routers);
+    if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);
 }
 
 std::size_t Machine::level_named(std::string_view name) const {

@@ -1,4 +1,4 @@
-// A machine: places in a hierarchy of levels, and the cost of a message between any two of them.
+// A machine: places in a hierarchy of levels, with the cost of a message between any two places.
 #pragma once
 
 #include <cstdint>
@@ -16,47 +16,48 @@ namespace poise {
 using PlaceId = std::uint32_t;
 using DomainId = std::uint32_t;
 
-/// Where tasks run: a core, PE or rank slot.
+/// A place runs tasks: a core, a Charm++ PE or an MPI rank slot.
 struct Place {
-  DomainId domain = 0;         // its memory domain (NUMA node)
-  double speed = 1;            // relative to the fastest kind: a load of 1 s takes 1 / speed
-  std::uint32_t os_index = 0;  // the operating system's number of its (first) processing unit
+  DomainId domain = 0;  // its memory domain (NUMA node)
+  double speed = 1;     // relative to the fastest kind: a load of 1 s takes 1 / speed seconds
+  std::uint32_t os_index = 0;  // number of its (first) hardware thread in the operating system
 };
 
-/// One level of the hierarchy. Places are numbered depth-first, so a group is a range.
+/// One level of the hierarchy. Places are numbered depth-first, so a group is a range of places.
 struct Level {
   std::string name = {};                  // "node", "numa", "l3", "core"
   std::vector<PlaceId> first_place = {};  // group g is [first_place[g], first_place[g + 1])
-  /// Messages inside a domain whose nearest common group is of this level; unused above domains.
+  /// Factor of messages inside a domain whose finest common group is of this level; unused above
+  /// domains.
   double latency_factor = 1;
   double bandwidth_factor = 1;
-  std::string also = {};  // other names of the same groups: "package l3"
+  std::string also = {};  // other names of the same groups, such as "package l3"
 
   std::uint32_t num_groups() const { return static_cast<std::uint32_t>(first_place.size()) - 1; }
 };
 
-/// NUMA factors inside one kind of node; nodes of a kind share it.
+/// NUMA factors inside one kind of node; all nodes of a kind share them.
 struct NodeKind {
   std::uint32_t num_domains = 1;
   std::vector<double> latency_factor{1};    // [from * num_domains + to]; the diagonal is 1
   std::vector<double> bandwidth_factor{1};  // likewise
 };
 
-/// Where a factor comes from, best last.
+/// Where a factor comes from, most reliable last.
 enum class Source : std::uint8_t { assumed, firmware, given, measured };
 std::string_view name_of(Source source);
 
-/// What a machine is made of; Machine checks it and answers questions about it.
+/// The parts of a machine. Machine checks them and answers queries.
 struct MachineParts {
   std::string name;
   std::vector<Place> places;
   std::vector<Level>
       levels;  // coarsest first; each refines the one before; the last holds the places
   std::vector<NodeKind> node_kinds{NodeKind{}};
-  std::vector<std::uint32_t>
-      kind_of_node;  // per group of the level "node" (one node if there is none)
+  /// Per group of level "node", or for the whole machine if there is no such level.
+  std::vector<std::uint32_t> kind_of_node;
   Network network;
-  /// Messages inside one domain that share no group of any level (a machine that is one domain).
+  /// For messages inside one domain that share no group of any level.
   double root_latency_factor = 1;
   double root_bandwidth_factor = 1;
   CostModel costs;
@@ -67,12 +68,13 @@ struct MachineParts {
   Facts facts;
 };
 
-/// Immutable. 32,768 places take a few megabytes: nothing is stored per pair of places.
+/// Immutable. 32,768 places take a few megabytes, because nothing is stored per pair of places.
 class Machine {
  public:
-  /// One place.
+  /// A machine with one place.
   Machine();
-  /// Throws Error when the parts do not fit together (no place, ragged levels, a factor below 0 …).
+  /// Throws Error if the parts do not fit together: no places, irregular levels, a factor below 0,
+  /// and so on.
   explicit Machine(MachineParts parts);
 
   const std::string& name() const { return parts_.name; }
@@ -87,33 +89,36 @@ class Machine {
   bool has_equal_speeds() const { return has_equal_speeds_; }
   double total_speed() const { return total_speed_; }
 
-  /// The hierarchy, coarsest level first. Group numbers are dense and grow with the place.
+  /// The hierarchy, coarsest level first. Groups are numbered from 0 in the order of their places.
   std::span<const Level> levels() const { return parts_.levels; }
   std::uint32_t group_of(std::size_t level, PlaceId p) const { return group_of_place_[level][p]; }
-  /// The index of the level with this name, or levels().size().
+  /// Index of the level with this name; levels().size() if there is none.
   std::size_t level_named(std::string_view name) const;
-  /// The finest level whose group holds both places; -1: only the whole machine does.
+  /// Index of the finest level with a group that holds both places; -1 if only the whole machine
+  /// does.
   int common_level(PlaceId a, PlaceId b) const;
 
-  /// Domains are numbered along the places: those of a node follow one another.
+  /// Domains are numbered in the order of their places, so those of a node are consecutive.
   std::uint32_t num_domains() const { return static_cast<std::uint32_t>(node_of_domain_.size()); }
   std::uint32_t num_nodes() const { return static_cast<std::uint32_t>(first_domain_.size()) - 1; }
   NodeId node_of(DomainId d) const { return node_of_domain_[d]; }
   NodeId node_of_place(PlaceId p) const { return node_of_domain_[domain_of(p)]; }
   DomainId first_domain(NodeId n) const { return first_domain_[n]; }
-  PlaceId first_place(DomainId d) const { return first_place_[d]; }  // up to d == num_domains()
+  PlaceId first_place(DomainId d) const {
+    return first_place_[d];
+  }  // defined up to d == num_domains()
 
   const Network& network() const { return parts_.network; }
 
-  /// The NUCO factor of a message received in domain `to` from domain `from` (paper 000, III-A).
+  /// The NUCO factor of a message received in domain `to` from domain `from` (Pilla et al., ICPP
+  /// 2012, section III-A).
   double latency_factor(DomainId from, DomainId to) const;
 
-  /// The same between places: inside a domain the cache hierarchy counts. 0 on one place.
+  /// The same between places; inside a domain it follows the cache hierarchy; 0 for the same place.
   double message_factor(PlaceId from, PlaceId to) const;
   double byte_factor(PlaceId from, PlaceId to) const;
 
-  /// Edges of the machine tree between two places, up and down; a torus counts its own hops
-  /// between nodes.
+  /// Number of edges between two places in the machine's tree; between nodes of a torus, its hops.
   std::uint32_t hops(PlaceId a, PlaceId b) const;
 
  private:
@@ -126,9 +131,10 @@ class Machine {
   MachineParts parts_;
   std::vector<std::vector<std::uint32_t>> group_of_place_;  // per level
   std::vector<NodeId> node_of_domain_;
-  std::vector<DomainId> first_domain_;  // per node, and one past the last
-  std::vector<PlaceId> first_place_;    // per domain, and one past the last
-  std::size_t levels_to_node_ = 0;      // levels down to and including "node" (or a router's)
+  std::vector<DomainId> first_domain_;  // per node, then one past the last
+  std::vector<PlaceId> first_place_;    // per domain, then one past the last
+  /// Number of levels down to and including "node" (or a router's level)
+  std::size_t levels_to_node_ = 0;
   bool has_equal_speeds_ = true;
   double total_speed_ = 0;
 };

@@ -54,7 +54,7 @@ TEST(Machine, a_torus_wraps_around) {
   EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
 }
 
-TEST(Machine, hops_by_table_are_those_by_division) {
+TEST(Machine, hops_by_table_equal_hops_by_division) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:5x3x4 core:2", "torus:4x3 node:2 core:1",
                            "torus:7 core:1", "mesh:1x6x1 core:1", "dragonfly:5x4 core:1"}) {
     SCOPED_TRACE(text);
@@ -85,7 +85,7 @@ TEST(Machine, routers_may_carry_several_nodes) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, a_node_has_not_too_many_memory_domains) {
+TEST(Machine, limits_the_memory_domains_of_a_node) {
   EXPECT_EQ(machine_from_text("node:30 numa:1000").num_places(), 30'000u);
   EXPECT_THROW(machine_from_text("pack:24 c:20 numa:21"), Error);
   EXPECT_THROW(machine_from_text("numa:32768 core:2"), Error);

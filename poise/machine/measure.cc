@@ -15,20 +15,21 @@ constexpr double kLatencyShare = 0.4, kBandwidthShare = 0.4, kLevelShare = 0.2;
 constexpr int kMaxRepeats = 9, kMinRepeats = 3;
 constexpr std::size_t kPairsPerLevel = 3;
 
-/// How often one probe is repeated and how long it may take each time.
+/// Number of repetitions of each probe, and the time of each.
 struct Slices {
   int repeats;
   double seconds;
 };
 
-/// Shares out `seconds` over probes of at least `least_s`: fewer repeats before shorter probes.
+/// Divides `seconds` among probes of at least `least_s` each: fewer repetitions rather than shorter
+/// probes.
 Slices slices_for(double seconds, std::size_t probes, double least_s, double most_s) {
   const double each_s = seconds / static_cast<double>(std::max<std::size_t>(probes, 1));
   const int repeats = std::clamp(static_cast<int>(each_s / least_s), kMinRepeats, kMaxRepeats);
   return {repeats, std::clamp(each_s / repeats, least_s, most_s)};
 }
 
-/// Counts the probes and tells how far they are.
+/// Counts finished probes to report progress.
 class Progress {
  public:
   Progress(const MeasureOptions& options, std::size_t probes)
@@ -43,7 +44,7 @@ class Progress {
   double probes_, done_ = 0;
 };
 
-/// The fastest place of a domain reads for it.
+/// The reader for a domain is its fastest place.
 PlaceId reader_of(const Machine& machine, DomainId domain) {
   PlaceId best = machine.first_place(domain);
   for (PlaceId p = best; p < machine.first_place(domain + 1); ++p)
@@ -64,7 +65,7 @@ void measure_latencies(const Machine& machine, const Probes& probes, const Slice
   const DomainId domains = machine.num_domains();
   for (DomainId from = 0; from < domains; ++from) {
     std::vector<std::vector<double>> values(domains);
-    // Rounds over all readers, so that a disturbance does not hit one of them alone.
+    // In rounds over all readers, so that a disturbance does not affect only one of them.
     for (int repeat = 0; repeat < slices.repeats; ++repeat)
       for (DomainId to = 0; to < domains; ++to) {
         progress.next(fmt::format("memory latency, domain {} to {}", from, to));

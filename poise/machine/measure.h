@@ -1,10 +1,11 @@
-// What to probe on a node, and the factors that the answers make. Pure: the probes come in, so
-// tests bring their own world. What touches the real one is in probe.h.
+// What to measure on a node, and how to compute factors from the results. Pure: the probes are
+// arguments, so tests can provide their own; probe.h has the real ones.
 //
-// All latency factors are relative to one local memory read, as the NUCO factor is (Pilla et al.,
-// section III-A): between domains, the latency of reading the sender's memory over that of one's
-// own; inside a domain, the time a cache line takes from core to core over it (so below 1 where
-// cores share a cache). Bandwidth factors are seconds per byte over the local ones.
+// All latency factors are relative to one local memory read, like the NUCO factor (Pilla et al.,
+// ICPP 2012, section III-A). Between domains: latency of reading the sender's memory over that of
+// reading local memory. Inside a domain: core-to-core time of a cache line over a local read, so
+// below 1 for cores that share a cache. Bandwidth factors are seconds per byte relative to local
+// ones.
 #pragma once
 
 #include <functional>
@@ -15,40 +16,41 @@
 
 namespace poise {
 
-/// Each takes about `seconds` and gives one figure, or nothing where none could be had (a core that
-/// other work keeps busy all the time).
+/// Each probe takes about `seconds` and returns one number, or nothing if it could not measure, for
+/// example because other work keeps a core busy all the time.
 struct Probes {
-  /// Nanoseconds per dependent read by `reader` of memory that belongs to the domain of `owner`.
+  /// Nanoseconds per dependent read by `reader` of memory in the domain of `owner`.
   std::function<std::optional<double>(PlaceId owner, PlaceId reader, double seconds)> read_ns;
-  /// Nanoseconds that a cache line takes from one place to the other.
+  /// Nanoseconds for a cache line to get from one place to the other.
   std::function<std::optional<double>(PlaceId a, PlaceId b, double seconds)> one_way_ns;
-  /// Gigabytes per second of all places of `readers` together on the memory of `owner`.
+  /// Gigabytes per second of all places of `readers` together, reading memory of `owner`.
   std::function<std::optional<double>(DomainId owner, DomainId readers, double seconds)>
       gigabytes_per_s;
 };
 
 struct MeasureOptions {
-  double seconds = 20;  // about, for all probes together
-  /// Called before each probe with the share that is done (0 to 1) and what comes next.
+  double seconds = 20;  // approximate total for all probes
+  /// Called before each probe with the fraction that is done (0 to 1) and the name of the next
+  /// probe.
   std::function<void(double done, const std::string& next)> progress;
 };
 
-/// Every pair of domains, and of each level a few pairs of places whose nearest common group is of
-/// that level, each several times. `machine` is one node. Throws std::runtime_error when a pair of
-/// domains gives no figure.
+/// Measures all pairs of domains and, for each level, a few pairs of places whose finest common
+/// group is of that level, several times each. `machine` must be one node. Throws
+/// std::runtime_error if a pair of domains gives no number.
 Measurement measure_node(const Machine& machine, const Probes& probes,
                          const MeasureOptions& options);
 
-/// Pairs of places whose nearest common group is of `level` (-1: none is common), from the first,
-/// middle and last such group; at most three, none when the level has a single part.
+/// Pairs of places whose finest common group is of `level` (-1: no common group), from the first,
+/// middle and last such group. At most three; none if each group of the level has only one part.
 std::vector<std::pair<PlaceId, PlaceId>> sample_pairs(const Machine& machine, int level);
 
-/// The machine with the measured factors and costs: a message costs a local memory read and a byte
-/// a core's share of its domain's bandwidth, each times its factor. That is the hardware's part:
-/// the software's comes on top.
+/// The machine with measured factors and costs. A message costs a local memory read times its
+/// factor; a byte costs its time at a core's share of the domain's bandwidth times its factor.
+/// These are hardware costs; software costs come on top.
 Machine with_measurement(const Machine& machine, Measurement measurement);
 
-/// The unit of all factors: the median over the domains.
+/// The unit of all factors: the median local read latency of the domains.
 double local_latency_ns(const Machine& machine, const Measurement& measurement);
 
 }  // namespace poise

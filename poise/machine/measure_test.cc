@@ -12,8 +12,8 @@
 namespace poise {
 namespace {
 
-/// A world whose latencies are known: 100 ns at home and 50 more per domain apart, twice that for
-/// readers in domain 0 (so the matrix is not symmetric), with noise and now and then an outlier.
+/// Probes with known latencies: 100 ns locally and 50 ns more per domain of distance, twice that
+/// for readers in domain 0 (so the matrix is not symmetric), with noise and a few outliers.
 class World {
  public:
   World(const Machine& machine, std::uint64_t seed) : machine_(machine), random_(seed) {}
@@ -52,7 +52,7 @@ class World {
   Random random_;
 };
 
-TEST(Measure, medians_see_through_noise_and_outliers) {
+TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   const Machine machine = machine_from_text("numa:3 l3:2 core:2");
   World world(machine, 1);
   const Machine measured = with_measurement(machine, measure_node(machine, world.probes(), {}));
@@ -85,7 +85,7 @@ TEST(Measure, spreads_enclose_the_median) {
   }
 }
 
-TEST(Measure, keeps_to_the_time_it_was_given_on_small_and_large_machines) {
+TEST(Measure, keeps_to_its_time_on_small_and_large_machines) {
   for (const char* text : {"core:2", "numa:8 core:16", "numa:32 l3:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     World world(machine, 3);
@@ -106,7 +106,7 @@ TEST(Measure, samples_pairs_of_a_level_instead_of_trying_all) {
   EXPECT_TRUE(sample_pairs(machine_from_text("package:1 core:2"), -1).empty());
 }
 
-TEST(Measure, tells_how_far_it_is) {
+TEST(Measure, reports_its_progress) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   double last = -1;

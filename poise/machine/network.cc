@@ -6,7 +6,7 @@ namespace poise {
 
 namespace {
 
-// Of a table of coordinates: 32 MB.
+// Limit on the table of coordinates: 32 MB.
 constexpr NodeId kMaxNodes = 1u << 20;
 constexpr std::size_t kMaxDims = 8;
 
@@ -26,7 +26,7 @@ std::uint32_t grid_hops(const Network& network, std::uint32_t a, std::uint32_t b
   return hops;
 }
 
-/// Minimal route: to the router that owns the link to the other group, across, and on.
+/// Minimal route: to the router with the link to the other group, across the link, then on.
 std::uint32_t dragonfly_hops(std::uint32_t groups, std::uint32_t routers, std::uint32_t a,
                              std::uint32_t b) {
   const std::uint32_t group_a = a / routers, group_b = b / routers;
@@ -96,7 +96,7 @@ std::uint32_t Network::hops(NodeId a, NodeId b) const {
       return edges;
     }
     default:
-      // Nodes that share a router with others hang from it by an edge of their own.
+      // If several nodes share a router, each is connected to it by an edge of its own.
       return hops_on_routers(a, b) + (nodes_per_router > 1 ? 2 : 0);
   }
 }

@@ -1,4 +1,5 @@
-// How the nodes of a machine are connected: distances are computed, never stored per pair of cores.
+// How the nodes of a machine are connected. Distances are computed, never stored per pair of
+// places.
 #pragma once
 
 #include <cstdint>
@@ -9,53 +10,52 @@ namespace poise {
 
 using NodeId = std::uint32_t;
 
-/// A tier of a tree network, above the nodes: racks, switches.
+/// A tier of a tree network above the nodes, such as racks or switches.
 struct Tier {
-  std::vector<std::uint32_t> group_of_node;  // dense, non-decreasing
-  double latency_factor = 1;                 // two nodes whose nearest common group is of this tier
+  std::vector<std::uint32_t> group_of_node;  // numbered from 0, non-decreasing
+  double latency_factor = 1;  // of two nodes whose finest common group is of this tier
 };
 
-/// Distances between nodes, in factors over a local memory access and in network edges.
+/// Distances between nodes: as latency factors relative to a local memory read, and as hops.
 ///
-/// Costs O(dimensions) or O(tiers) per question; memory O(nodes), O(nodes^2) only for `matrix`.
+/// A query costs O(dimensions) or O(tiers). Memory is O(nodes), or O(nodes^2) for `matrix`.
 struct Network {
   enum class Shape : std::uint8_t { tree, matrix, torus, mesh, dragonfly };
 
   Shape shape = Shape::tree;
 
-  /// Messages between different nodes, before the shape refines it: the only factor of a plain
-  /// network; one hop on a torus, mesh or dragonfly; above all tiers in a tree.
+  /// Base factor of messages between different nodes: the only factor of a plain network; for one
+  /// hop on a torus, mesh or dragonfly; above all tiers in a tree.
   double factor = 1;
   double factor_per_hop = 0;      // torus, mesh, dragonfly: added for each hop after the first
-  double same_router_factor = 1;  // torus, mesh, dragonfly: different nodes on one router
-  double bandwidth_factor = 1;    // seconds per byte between nodes over those inside one
+  double same_router_factor = 1;  // torus, mesh, dragonfly: between different nodes on one router
+  double bandwidth_factor = 1;    // seconds per byte between nodes relative to those inside a node
 
   std::vector<Tier> tiers;  // tree: coarsest first
 
-  /// Torus, mesh: routers per dimension. Dragonfly: groups, routers per group (all-to-all inside a
-  /// group; the pair of groups a, b is joined by one link from router (b - a - 1) mod routers of
-  /// a).
+  /// Torus, mesh: routers per dimension. Dragonfly: groups, then routers per group. Routers of a
+  /// group are all connected; groups a and b are connected by one link from router (b - a - 1) mod
+  /// routers of group a.
   std::vector<std::uint32_t> dims;
   std::uint32_t nodes_per_router = 1;
-  std::vector<std::uint32_t>
-      router_of_node;  // an allocation's routers; empty: node / nodes_per_router
+  std::vector<std::uint32_t> router_of_node;  // of an allocation; empty: node / nodes_per_router
 
   std::vector<double> matrix;  // matrix: [from * nodes + to]
   std::uint32_t matrix_nodes = 0;
 
-  /// Torus, mesh: [node * dims + dim], where a node's router is. Machine fills it, for quick
-  /// answers; without it, or on a huge network where it stays empty, they are the same.
+  /// Torus, mesh: coordinate [node * dims + dim] of each node's router. Filled by Machine for
+  /// speed; results are the same without it, and it stays empty on huge networks.
   std::vector<std::uint32_t> coordinates;
   void find_coordinates(NodeId num_nodes);
 
   double latency_factor(NodeId from, NodeId to) const;
 
-  /// Edges of the network between two nodes. In a tree: up to the nearest common group and down.
+  /// Network edges between two nodes. In a tree: up to the finest common group and down again.
   std::uint32_t hops(NodeId a, NodeId b) const;
 
   std::uint32_t router_of(NodeId node) const;
   std::uint32_t router_hops(std::uint32_t a, std::uint32_t b) const;
-  /// Between the routers of two nodes.
+  /// The same between the routers of two nodes.
   std::uint32_t hops_on_routers(NodeId a, NodeId b) const;
 };
 

@@ -28,16 +28,16 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kMinBuffer = std::size_t{64} << 20;
 constexpr std::size_t kMaxChase = std::size_t{1} << 30, kMaxTriad = std::size_t{4} << 30;
-constexpr std::size_t kStepsPerLook = 4096;  // between two looks at the clock
-constexpr double kPatienceSeconds = 2;       // with a core that does not get to run
+constexpr std::size_t kStepsPerLook = 4096;  // between two readings of the clock
+constexpr double kPatienceSeconds = 2;       // how long to wait for a core that does not get to run
 constexpr std::uint64_t kCycleSeed = 1;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Time the calling thread ran: other programs on its core do not count. On a busy core the wait
-/// ends after twice the time on the wall.
+/// Cpu time of the calling thread, so that other programs on its core do not count. On a busy core
+/// the wait ends after twice the wall-clock time.
 class Stopwatch {
  public:
   double seconds() const { return cpu_seconds() - began_; }
@@ -55,8 +55,8 @@ class Stopwatch {
   Clock::time_point began_on_wall_ = Clock::now();
 };
 
-/// Pins the calling thread and gives it the plain memory policy: pages belong to who touches them
-/// first.
+/// Pins the calling thread and sets the default memory policy, by which a page belongs to the
+/// domain that touches it first.
 void pin_to(const Machine& machine, PlaceId place) {
   const std::size_t unit = machine.place(place).os_index;
   const std::size_t bytes = CPU_ALLOC_SIZE(unit + 1);
@@ -71,7 +71,7 @@ void pin_to(const Machine& machine, PlaceId place) {
   syscall(SYS_set_mempolicy, kDefaultPolicy, nullptr, 0);
 }
 
-/// Runs a job on a thread of its own, pinned to a place, and hands on what it throws.
+/// Runs a job on its own thread, pinned to a place; rethrows what the job throws.
 class PinnedThread {
  public:
   template <typename Job>
@@ -104,8 +104,8 @@ void run_at(const Machine& machine, PlaceId place, Job job) {
   PinnedThread(machine, place, job).join();
 }
 
-/// Untouched pages of a domain's memory, in large ones where the system has them, so that the chase
-/// sees memory more than address translation.
+/// Untouched pages of a domain's memory, huge pages if available, so that the pointer chase
+/// measures memory and not address translation.
 class Pages {
  public:
   Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
@@ -123,7 +123,8 @@ class Pages {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  /// Without this the kernel may move pages to the domain that reads them. Where a container
+  /// Prevents the kernel from migrating pages to the domain that reads them. In containers that
+  /// forbid this call, first touch decides.
   /// forbids it, what touches them first decides.
   void bind_to(std::size_t node) {
     constexpr std::size_t kBits = 8 * sizeof(unsigned long);
@@ -143,8 +144,8 @@ struct alignas(kLineBytes) Line {
   const Line* next;
 };
 
-/// Links the lines of a buffer into one random cycle (Sattolo), so that no prefetcher can guess the
-/// next.
+/// Links the cache lines of a buffer into one random cycle (Sattolo's algorithm), so that no
+/// prefetcher can predict the next.
 const Line* link_cycle(const Pages& pages) {
   auto* lines = reinterpret_cast<Line*>(pages.data());
   const auto count = static_cast<std::uint32_t>(pages.bytes() / sizeof(Line));
@@ -156,14 +157,14 @@ const Line* link_cycle(const Pages& pages) {
   return lines;
 }
 
-/// Nanoseconds per step. `at` keeps the position, so that no stretch is walked twice in a row.
+/// Nanoseconds per step. `at` keeps the position, so that no part is traversed twice in a row.
 double chase(const Line*& at, double seconds) {
   std::uint64_t steps = 0;
   const Stopwatch watch;
   const Line* line = at;
   do {
     for (std::size_t i = 0; i < kStepsPerLook; ++i) line = line->next;
-    // The compiler must believe that somebody looks at the line.
+    // Makes the compiler believe that the line is used.
     asm volatile("" : "+r"(line));
     steps += kStepsPerLook;
   } while (!watch.is_time_up(seconds));
@@ -207,7 +208,7 @@ struct Game {
   Ball ball;
   std::atomic<bool> is_over{false};
 
-  /// Waits for the turn; false when the game ends before it comes.
+  /// Waits for this side's turn; false if the measurement ended before.
   bool wait_for(std::uint64_t turn) {
     while (ball.turn.load(std::memory_order_acquire) != turn)
       if (is_over.load(std::memory_order_relaxed)) return false;
@@ -220,8 +221,8 @@ void answer(Game& game) {
     game.ball.turn.store(turn + 1, std::memory_order_release);
 }
 
-/// Nanoseconds one way, or nothing when the other side does not answer in time. The median over
-/// short stretches: where a core is shared, most stretches see both sides run.
+/// One-way nanoseconds, or nothing if the other side does not answer in time. Median over short
+/// intervals: on a shared core, both sides run in most of them.
 std::optional<double> serve(Game& game, double seconds) {
   constexpr std::uint64_t kWarmup = 256, kTurnsPerLook = 64, kSpinsPerLook = 1 << 14;
   std::vector<double> stretches_ns;
@@ -258,7 +259,7 @@ std::optional<double> ping_pong(const Machine& machine, PlaceId a, PlaceId b, do
 
 // Bandwidth.
 
-/// a = b + s * c, as STREAM has it; 24 bytes move per element.
+/// a = b + s * c, as in STREAM; 24 bytes are moved per element.
 struct Triad {
   double *a, *b, *c;
   std::size_t count;
@@ -283,8 +284,8 @@ class BandwidthProbe {
     for (std::size_t i = 0; i < triads_.size(); ++i)
       threads.push_back(
           std::make_unique<PinnedThread>(machine_, first + static_cast<PlaceId>(i), [&, i] {
-            // All begin together, or the first would have the memory to themselves; who does not
-            // come is not waited for.
+            // All threads start together; otherwise the first would have the memory to itself. A
+            // thread that does not come in time is not waited for.
             const auto came = Clock::now();
             --waiting;
             while (waiting > 0 && seconds_since(came) < kPatienceSeconds) std::this_thread::yield();
@@ -355,7 +356,8 @@ std::size_t bandwidth_buffer_bytes(const Facts& facts, DomainId domains) {
 }
 
 Probes live_probes(const Machine& machine) {
-  // The buffers live as long as the functions; std::function wants them copyable, hence shared.
+  // The buffers live as long as the functions. They are shared because std::function must be
+  // copyable.
   auto latency = std::make_shared<LatencyProbe>(machine);
   auto bandwidth = std::make_shared<BandwidthProbe>(machine);
   Probes probes;

@@ -16,7 +16,7 @@ cpu_set_t own_affinity() {
   return set;
 }
 
-TEST(Probe, gives_figures_of_this_machine_and_leaves_the_affinity_alone) {
+TEST(Probe, measures_this_machine_and_keeps_the_callers_affinity) {
   const Machine machine = discover_machine();
   const cpu_set_t before = own_affinity();
   const Probes probes = live_probes(machine);
@@ -38,7 +38,7 @@ TEST(Probe, a_core_that_is_not_there_is_an_error) {
   EXPECT_THROW(live_probes(machine).read_ns(0, 0, 0.001), std::runtime_error);
 }
 
-TEST(Probe, the_buffer_is_four_caches_large_but_leaves_room_in_the_memory) {
+TEST(Probe, the_buffer_is_four_times_the_cache_but_fits_into_memory) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 1, 64}, {"l2", 1u << 20, 8, 64}};
   EXPECT_EQ(latency_buffer_bytes(facts), 128u << 20);
@@ -50,7 +50,7 @@ TEST(Probe, the_buffer_is_four_caches_large_but_leaves_room_in_the_memory) {
   EXPECT_EQ(latency_buffer_bytes({}), 64u << 20);
 }
 
-TEST(Probe, all_cores_together_do_not_fit_into_their_caches) {
+TEST(Probe, the_bandwidth_buffer_exceeds_all_caches_together) {
   Facts facts;
   facts.caches = {{"l3", 32u << 20, 12, 64}, {"l2", 1u << 20, 96, 64}};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * 12 * 32} << 20);

@@ -22,11 +22,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last byte of an answer: one that was cut short ends in neither.
+// The last byte of an answer; an answer that is cut short ends in neither.
 constexpr char kResult = '\1';
 constexpr char kError = '\2';
 
-/// This process's address space, which sanitizers make large.
+/// Size of this process's address space, which is large with sanitizers.
 std::uint64_t bytes_mapped() {
   unsigned long pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -65,7 +65,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// The child's whole life. It leaves without what the parent would do at its end.
+/// Runs in the child. Exits without running the parent's exit handlers.
 [[noreturn]] void live(int out, const std::function<std::string()>& work,
                        const SandboxLimits& limits) {
   confine(limits);
@@ -82,7 +82,7 @@ bool write_all(int fd, std::string_view bytes) {
   }
 }
 
-/// All that comes until the other end closes; false when that is not before the deadline.
+/// Reads until the other end closes; false if that does not happen before the deadline.
 bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
   char buffer[1 << 14];
   while (true) {
@@ -116,7 +116,7 @@ std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
   std::string answer;
   const bool is_done = read_all(ends[0], deadline, answer);
   ::close(ends[0]);
-  ::kill(child, SIGKILL);  // what it had to say is said
+  ::kill(child, SIGKILL);  // its answer is complete
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!is_done || answer.empty()) return std::nullopt;

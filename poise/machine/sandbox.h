@@ -1,4 +1,4 @@
-// Work that may crash, done in a child process: for readers of files that are not ours to mend.
+// Runs code that may crash in a child process: for readers of third-party files.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace poise {
 
 struct SandboxLimits {
-  double seconds = 60;                           // of the clock
+  double seconds = 60;                           // wall-clock
   std::uint64_t cpu_seconds = 20;                // at least 1
-  std::uint64_t bytes = std::uint64_t{2} << 30;  // of address space, beyond what is in use already
+  std::uint64_t bytes = std::uint64_t{2} << 30;  // address space, in addition to what is in use
 };
 
-/// What `work` returned in a forked child, which sees this process as it is and changes nothing in
-/// it. Nothing when the child crashed, threw something else than Error, or went beyond a limit; the
-/// child's stderr is silent. Throws the Error that `work` threw, or one when no process can be
-/// started. Other threads do not exist in the child: work that waits for one ends at the limit.
+/// The result of `work`, run in a forked child that sees this process's memory but cannot change
+/// it. Nothing if the child crashed, threw anything but Error, or exceeded a limit; the child's
+/// stderr is discarded. Throws the Error that `work` threw, or an Error if no process can be
+/// started. The child has only one thread, so work that waits for another thread ends at the limit.
 std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
                                       const SandboxLimits& limits = {});
 

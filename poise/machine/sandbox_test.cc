@@ -19,13 +19,13 @@ TEST(Sandbox, returns_what_the_work_returns) {
   EXPECT_TRUE(in_sandbox([&] { return large; }) == large);
 }
 
-TEST(Sandbox, leaves_this_process_as_it_was) {
+TEST(Sandbox, does_not_change_this_process) {
   int number = 1;
   EXPECT_EQ(in_sandbox([&] { return std::to_string(++number); }), "2");
   EXPECT_EQ(number, 1);
 }
 
-TEST(Sandbox, hands_on_an_error_and_no_other_exception) {
+TEST(Sandbox, rethrows_Error_but_no_other_exception) {
   try {
     in_sandbox([]() -> std::string { fail("line {} is wrong", 3); });
     FAIL();
@@ -47,7 +47,7 @@ TEST(Sandbox, survives_work_that_crashes) {
   EXPECT_EQ(in_sandbox([]() -> std::string { ::_exit(0); }), std::nullopt);
 }
 
-TEST(Sandbox, ends_work_that_waits_or_computes_for_ever) {
+TEST(Sandbox, ends_work_that_waits_or_computes_forever) {
   EXPECT_EQ(in_sandbox(
                 []() -> std::string {
                   while (true) ::pause();
@@ -64,7 +64,7 @@ TEST(Sandbox, ends_work_that_waits_or_computes_for_ever) {
             std::nullopt);
 }
 
-TEST(Sandbox, ends_work_that_wants_too_much_memory) {
+TEST(Sandbox, ends_work_that_needs_too_much_memory) {
   const auto work = [] {
     const std::vector<char> memory(64 << 20, 'x');
     return std::to_string(memory.size());

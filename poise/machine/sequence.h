@@ -1,4 +1,4 @@
-// Long lists of numbers as a person would write them: "4 x 2", "0-7", and a list that repeats.
+// Compact text for long lists of numbers: "4 x 2", "0-7", and lists that repeat.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace poise {
 
-/// Appends what one item stands for: "5", "2.5", "0-7" (0 to 7) or "4 x 2.5" (four times).
-/// False, with nothing appended, when it is none of these or makes more than `limit` numbers.
+/// Appends the numbers of one item: "5", "2.5", "0-7" (0 to 7) or "4 x 2.5" (four times). False,
+/// with nothing appended, for any other text or more than `limit` numbers.
 bool append_item(std::string_view item, std::size_t limit, std::vector<double>& numbers);
 
-/// A list shorter than `size` repeats. False when it is empty or `size` is no multiple of its own.
+/// Repeats a list up to `size` numbers. False if it is empty or `size` is not a multiple of its
+/// length.
 bool repeat_to(std::size_t size, std::vector<double>& numbers);
 
-/// The items of the shortest such list, so that reading and repeating them gives `numbers`.
+/// The items of the shortest list that gives `numbers` when read and repeated.
 std::vector<std::string> items_of(const std::vector<double>& numbers);
 
 }  // namespace poise

@@ -25,7 +25,7 @@ TEST(Sequence, writes_the_shortest_list_that_repeats) {
   EXPECT_TRUE(items_of({}).empty());
 }
 
-TEST(Sequence, refuses_what_it_does_not_know_and_what_is_too_long) {
+TEST(Sequence, rejects_unknown_items_and_lists_that_are_too_long) {
   std::vector<double> numbers;
   for (const char* item :
        {"", "x", "3 x", " x 3", "-1 x 2", "3-1", "a-b", "nan", "1e9 x 1", "1001 x 1", "0-1000",
@@ -42,7 +42,7 @@ TEST(Sequence, repeats_only_whole_times) {
   EXPECT_EQ(numbers, (std::vector<double>{1, 2, 1, 2, 1, 2}));
 }
 
-TEST(Sequence, random_lists_come_back_as_they_were) {
+TEST(Sequence, random_lists_are_unchanged_after_writing_and_reading) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -18,11 +18,12 @@ std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId
     if (nodes.empty() || nodes.back() != machine.node_of_place(p))
       nodes.push_back(machine.node_of_place(p));
   if (nodes.size() > 1 && nodes.size() < machine.num_nodes())
-    fail("machine: slots on {} of {} nodes", nodes.size(), machine.num_nodes());
+    fail("machine: slots are on {} of {} nodes; they must be on all or on one", nodes.size(),
+         machine.num_nodes());
   return nodes;
 }
 
-/// Where each group begins among the slots; groups without one vanish.
+/// The first slot of each group; groups without slots are dropped.
 Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceId> places) {
   Level result = machine.levels()[level];
   result.first_place.clear();
@@ -34,7 +35,7 @@ Level level_of(const Machine& machine, std::size_t level, std::span<const PlaceI
   return result;
 }
 
-/// The factors among the domains that are left.
+/// The factors between the remaining domains.
 NodeKind kind_of(const Machine& machine, NodeId node, std::span<const DomainId> domains) {
   const NodeKind& whole = machine.parts().node_kinds[machine.parts().kind_of_node[node]];
   const DomainId first = machine.first_domain(node);

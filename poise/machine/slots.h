@@ -7,11 +7,11 @@
 
 namespace poise {
 
-/// One place per entry of `places`, which ascend and are on every node of the machine or on one
-/// only. What shares a place of the machine (more ranks than cores) becomes several places of equal
-/// speed below it, in groups of the machine's last level. Levels, domains and factors stay what
-/// they are. Throws Error when places descend, do not exist, or leave out a node but not all
-/// others.
+/// A machine with one place per entry of `places`, which must be in ascending order and on every
+/// node of the machine, or on one node only. Entries that repeat a place (more ranks than cores)
+/// become several places of equal speed in one group of the machine's last level. Levels, domains
+/// and factors stay the same. Throws Error if places are not in ascending order, do not exist, or
+/// are on several nodes but not on all.
 Machine slots_of(const Machine& machine, std::span<const PlaceId> places);
 
 }  // namespace poise

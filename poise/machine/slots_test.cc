@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-/// Every question that a strategy asks gets the machine's answer.
+/// Checks that every query gives the same result as on the whole machine.
 void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& places) {
   const Machine slots = slots_of(machine, places);
   ASSERT_EQ(slots.num_places(), places.size());
@@ -27,7 +27,7 @@ void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& pla
   }
 }
 
-TEST(Slots, some_places_answer_as_they_do_in_the_whole_machine) {
+TEST(Slots, some_places_have_the_costs_of_the_whole_machine) {
   expect_same_answers(machine_from_text("node:3 numa:2 core:4 factors:10,1.5,1"),
                       {0, 1, 5, 8, 12, 15, 16, 23});
   expect_same_answers(find_machine("NUMA48"), {1, 2, 9, 30, 31, 47});
@@ -60,7 +60,7 @@ TEST(Slots, a_place_that_is_shared_becomes_several_below_it) {
             machine_to_json(slots));
 }
 
-TEST(Slots, what_is_no_such_list_is_refused) {
+TEST(Slots, throws_for_invalid_lists) {
   const Machine machine = machine_from_text("node:3 core:2");
   for (const std::vector<PlaceId>& places : {std::vector<PlaceId>{}, {0, 6}, {2, 1}, {0, 2}})
     EXPECT_THROW(slots_of(machine, places), Error);

@@ -7,10 +7,11 @@
 
 namespace poise {
 
-/// The value to four significant digits: more than a measurement is worth would only look exact.
+/// The value with four significant digits: more would suggest a precision that measurements lack.
 double four_digits(double value);
 
-/// Median and quartiles to four digits, between two values by their distance; zeros of no values.
+/// Median and quartiles with four digits, interpolated between neighbours; zeros if there are no
+/// values.
 Spread spread_of(std::vector<double> values);
 
 }  // namespace poise

@@ -16,7 +16,7 @@ struct Word {
   std::string_view key, value;
 };
 
-/// The text taken apart, before anything is built.
+/// The parsed text, before anything is built.
 struct Spec {
   struct LevelSpec {
     std::string name;
@@ -80,7 +80,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
     if (routers > kMaxPlaces) fail("machine text: \"{}:{}\" is too large", word.key, word.value);
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
-    fail("machine text: \"dragonfly:{}\" wants GROUPSxROUTERS", word.value);
+    fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);
   return static_cast<std::uint32_t>(routers);
 }
 
@@ -104,7 +104,7 @@ void read_level(const Word& word, Spec& spec) {
   }
   if (!std::all_of(word.key.begin(), word.key.end(),
                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
-    fail("machine text: \"{}\" is not a level's name", word.key);
+    fail("machine text: \"{}\" is not a name of a level", word.key);
   const bool is_on_routers =
       word.key == "node" && spec.levels.size() == 1 && spec.network.shape != Network::Shape::tree;
   if (is_on_routers) {
@@ -136,7 +136,8 @@ std::size_t index_of(const Spec& spec, std::string_view name) {
   return static_cast<std::size_t>(found - spec.levels.begin());
 }
 
-/// Levels down to and including the one whose groups are memory domains; 0: the machine is one.
+/// Number of levels down to and including the one whose groups are memory domains; 0: the machine
+/// is one domain.
 std::size_t levels_to_domain(const Spec& spec) {
   for (const char* name : {"numa", "package", "pack", "socket", "node"}) {
     const std::size_t level = index_of(spec, name);
@@ -166,7 +167,7 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   return product;
 }
 
-/// factors[l] is the factor of messages whose nearest common group is of level l - 1.
+/// factors[l] is the factor of messages whose finest common group is of level l - 1.
 NodeKind node_kind(const Spec& spec, const std::vector<double>& factors) {
   const std::size_t node = levels_to_node(spec), domain = std::max(node, levels_to_domain(spec));
   const auto count = static_cast<std::uint32_t>(groups_below(spec, node, domain));

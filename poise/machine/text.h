@@ -8,21 +8,21 @@
 
 namespace poise {
 
-/// The machine described by text: levels from the coarsest to the places, each NAME:COUNT, then
-/// optionally the factors, one per level: the first for messages between different groups of the
-/// first level, the second inside a group of the first but between different ones of the second, …
-/// Without factors: 10 between nodes, 1.5 between domains, 1 inside one.
+/// Reads levels from the coarsest to the places, each as NAME:COUNT, then optionally factors, one
+/// per level: the first for messages between different groups of the first level, the second for
+/// messages inside a group of the first level but between different groups of the second, and so
+/// on. Default factors: 10 between nodes, 1.5 between domains, 1 inside a domain.
 ///
-/// The first level may give the shape of the network: torus:8x8x8, mesh:4x4, dragonfly:9x4 (groups
-/// x routers per group); `node:2` after it puts two nodes on each router, else routers are nodes.
-/// hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in seconds:
+/// The first level may be the shape of the network: torus:8x8x8, mesh:4x4, dragonfly:9x4 (groups x
+/// routers per group). `node:2` after it puts two nodes on each router; otherwise each router is a
+/// node. hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in seconds:
 /// message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 repeats along the places.
 ///
-/// The memory domains are the groups of "numa", else of "package" ("pack", "socket"), else of
-/// "node". Throws Error naming the word that is wrong.
+/// The memory domains are the groups of "numa", or of "package" ("pack", "socket") if there is no
+/// such level, or of "node". Throws Error naming the invalid word.
 Machine machine_from_text(std::string_view text, std::uint32_t max_places = kMaxPlaces);
 
-/// `num_places` equal places in one domain, a message costing `CostModel` between any two.
+/// `num_places` equal places in one domain with the message costs of a default CostModel.
 Machine flat_machine(std::uint32_t num_places);
 
 }  // namespace poise

@@ -51,7 +51,7 @@ Averages averages(const JuggleView& view) {
   return averages;
 }
 
-/// The first thread of each place, then the second of each, …: places take turns.
+/// Interleaves the places: the first thread of each place, then the second of each, and so on.
 std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads_on,
                                std::span<const PlaceId> places) {
   std::vector<ThreadId> turns;
@@ -66,8 +66,8 @@ std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads
   return turns;
 }
 
-/// Threads on slow places that are behind, and on fast places that are ahead, per place, those who
-/// should move first in front.
+/// Per place, the candidates for a swap in order: threads that are behind on slow places, threads
+/// that are ahead on fast places.
 std::vector<std::vector<ThreadId>> candidates(const JuggleView& view, const Averages& averages,
                                               const std::vector<bool>& is_fast, double margin_s) {
   std::vector<ThreadId> order(view.place_of.size());
@@ -168,7 +168,8 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_place(num_places, share);
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
-  // The threads over go one by one to the domain with fewest, to its first place without one.
+  // The remaining threads go one by one to the domain with fewest threads, to its first place
+  // without one.
   std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
   for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
   using Filling = std::pair<std::uint32_t, DomainId>;  // threads, domain

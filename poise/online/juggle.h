@@ -1,8 +1,8 @@
-// Juggle's decision: which threads exchange their places, from the progress each has made.
+// Juggle's decision: which pairs of threads exchange their places, given the progress of each.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
-// It is no row of the strategies' table: its problem is the progress of threads that share places,
-// not the loads of tasks. It lives here because the thread balancer and the simulator both obey it.
+// Juggle is no row of the table of strategies, because it balances the progress of threads that
+// share places, not the loads of tasks. Both the thread balancer and the simulator use it.
 #pragma once
 
 #include <cstdint>
@@ -21,48 +21,50 @@ struct Swap {
   friend bool operator==(const Swap&, const Swap&) = default;
 };
 
-/// What is known at a balancing point. Places without threads take no part.
+/// Input of a decision at a balancing point. Places without threads are ignored.
 struct JuggleView {
-  std::span<const double> progress_s;        // per thread: since it started
-  std::span<const PlaceId> place_of;         // per thread
-  std::span<const double> speed;             // per place: measured_speed, in any common unit
-  std::span<const DomainId> domain_of = {};  // per place, dense; given: no swap crosses domains
+  std::span<const double> progress_s;  // per thread, since its start
+  std::span<const PlaceId> place_of;   // per thread
+  std::span<const double> speed;       // per place: measured_speed() in any common unit
+  /// Per place, numbered from 0; if given, no swap crosses domains.
+  std::span<const DomainId> domain_of = {};
 };
 
-/// Brings threads that are behind to fast places in exchange for threads that are ahead.
+/// Exchanges threads that are behind on slow places with threads that are ahead on fast places.
 ///
-/// A thread is behind when its progress is below the average plus margin_s (xi); a place is fast
-/// when its speed is above the average. Places take turns, slow ones from the least average
-/// progress, fast ones from the most; inside a place the least (most) advanced thread goes first.
-/// The number of threads of each place stays, so a wrong measurement cannot unbalance. All averages
-/// are of one domain when domains are given. O(n log n + m log m).
+/// A thread is behind if its progress is below the average plus margin_s (xi in the paper). A place
+/// is fast if its speed is above the average. Places take turns: slow places by average progress,
+/// least first; fast places likewise, most first. On a place the least (most) advanced thread goes
+/// first. The number of threads per place does not change, so a wrong measurement cannot unbalance
+/// them. With domains, all averages are per domain. O(n log n + m log m).
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
-/// The speed of a place in a period of real_s during which it was idle for idle_s and its threads
-/// gained gained_s in all: what they gained on average, over the share of the time in which it was
-/// busy (section 2.1), real_s at most. Where they gained nothing the formula has no value: it is
-/// the idle time, which a thread could have had. 0 for a place without threads.
+/// Speed of a place over a period of real_s seconds (section 2.1): the average progress of its
+/// threads, gained_s / threads, divided by the fraction of the period in which the place was busy;
+/// at most real_s. If the threads made no progress the formula is undefined, and the result is
+/// idle_s, the time that a thread could have used. 0 for a place without threads.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
-/// Makes speeds that differ from their average by less than `tolerance` of it equal to it, so that
-/// noise makes no place fast.
+/// Sets speeds within `tolerance` (a fraction) of their average to the average, so that noise does
+/// not make a place fast.
 void remove_noise(std::span<double> speed, double tolerance);
 
-/// A thread that goes to another place, alone.
+/// A thread that moves to another place without an exchange.
 struct Move {
   ThreadId thread = 0;
   PlaceId to = 0;
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Reactive balancing (section 3.1): threads that are blocked leave their places to the others. A
-/// ready thread, least advanced first, goes from the place (of its domain) with most ready threads
-/// to that with fewest, until none has two more than another.
+/// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others. A
+/// ready thread moves from the place with most ready threads to the one with fewest in its domain,
+/// least advanced thread first, until no place has two more ready threads than another.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
 
-/// The place of each thread at the start: no place has two threads more than another, and no
-/// domain either as far as that allows (section 2.4). So 8 threads on a domain of 4 places and one
-/// of 3 are 4 and 4. `domain_of` is per place and dense; threads go to places in turn.
+/// Initial places of the threads (section 2.4): the numbers of threads on two places differ by at
+/// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain
+/// of 4 places and one of 3 places are 4 and 4. `domain_of` is per place, numbered from 0; threads
+/// go to places in turn.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

@@ -7,11 +7,14 @@ namespace poise {
 namespace {
 
 constexpr double kPeriodsPerPhase = 5;
-constexpr double kPhaseTolerance = 0.9;  // somewhat shorter phases are worth it
-constexpr double kAwake = 0.05;          // sleep up to this is none
-constexpr double kUnfairLags = 2;        // a spread that the kernel's own turning explains
-constexpr double kManyBirthsPerS = 20;   // children inherit the cpu of their parent until found
-constexpr double kLongestHoldS = 64;
+constexpr double kPhaseTolerance = 0.9;  // a period of this fraction of its limit is still worth it
+/// Sleeping less than this fraction of the time counts as not sleeping.
+constexpr double kAwake = 0.05;
+/// Spread, in lags, up to which the kernel's own rotation explains it.
+constexpr double kUnfairLags = 2;
+/// Children stay on their parent's cpu until found, so fast creation defeats balancing.
+constexpr double kManyBirthsPerS = 20;
+constexpr double kMaxHoldS = 64;
 
 }  // namespace
 
@@ -32,7 +35,7 @@ bool JuggleStance::next(const JuggleSigns& signs, double now_s) {
   if (is_balancing_ && !is_worth_it) {
     is_balancing_ = false;
     rests_until_s_ = now_s + hold_s_;
-    hold_s_ = std::min(2 * hold_s_, kLongestHoldS);
+    hold_s_ = std::min(2 * hold_s_, kMaxHoldS);
   } else if (!is_balancing_ && is_worth_it && now_s >= rests_until_s_) {
     is_balancing_ = true;
   }

@@ -1,37 +1,39 @@
-// Whether to balance at all: where the kernel does as well alone, the thread balancer stands down.
+// Whether to balance threads at all, or to leave them to the kernel.
 //
-// What was seen on Linux 5.10 and later, after the paper: the kernel turns threads that never sleep
-// by itself, if slowly, and moves those that sleep at barriers better than a periodic balancer can;
-// threads bound to their cpus it cannot move. Phases much shorter than a period gain nothing.
+// Observed on Linux 5.10 and later, after the paper: the kernel rotates threads that never sleep,
+// slowly; it places threads that sleep at barriers better than periodic balancing can; it cannot
+// move threads that are bound to cpus. Phases much shorter than a period gain nothing.
 #pragma once
 
 #include <cstdint>
 
 namespace poise {
 
-/// What speaks for balancing and against it.
+/// Observations for and against balancing.
 struct JuggleSigns {
-  bool is_uneven = false;   // some place has, or must have, more threads than another
-  bool is_bound = false;    // by the program, so that the kernel cannot move threads
-  double asleep = 0;        // share of the time that the sleepiest thread slept
-  double phase_s = 1e9;     // length of the phases, as far as it can be told
-  double spread_lags = 0;   // between most and least progress, over the lag that balancing leaves
+  bool is_uneven = false;  // some place has more threads than another, or must have
+  bool is_bound = false;   // the program binds its threads, so the kernel cannot move them
+  double asleep = 0;       // fraction of the time that the thread that slept most was asleep
+  double phase_s = 1e9;    // estimated length of the phases
+  /// Difference between most and least progress, divided by the lag that balancing leaves.
+  double spread_lags = 0;
   double births_per_s = 0;  // new threads
 };
 
-/// The length of phases when a share `broken` of all windows of window_s saw a thread both run and
-/// sleep: every phase breaks two windows, where it begins and where it ends.
+/// Estimated length of phases if a fraction `broken` of all windows of window_s seconds saw a
+/// thread both run and sleep: each phase breaks two windows, one at its beginning and one at its
+/// end.
 double phase_length_s(double window_s, double broken);
 
-/// The period for phases of phase_s: a fifth of it, within the bounds.
+/// The balancing period for phases of phase_s seconds: a fifth of it, within the given bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);
 
-/// Balances or stands down; slow to change back and forth.
+/// Decides whether to balance, with hysteresis.
 class JuggleStance {
  public:
   explicit JuggleStance(double shortest_period_s) : shortest_period_s_(shortest_period_s) {}
 
-  /// Whether to balance from now on.
+  /// True to balance from now on.
   bool next(const JuggleSigns& signs, double now_s);
   bool is_balancing() const { return is_balancing_; }
 

@@ -15,26 +15,47 @@ namespace {
 
 constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
 
-constexpr double kBusyShare = 0.05;          // of a round: a thread that computes takes part
-constexpr double kReadyShare = 0.5;          // of a round: on a cpu or waiting for one
-constexpr std::uint32_t kBusyRounds = 2;     // before it takes part, with pauses in between
-constexpr std::uint32_t kPauseRounds = 5;    // shorter than this: on a crowded cpu turns are rare
-constexpr double kQuietS = 10;               // without computing, after which it does not,
-constexpr double kShortQuietS = 0.3;         // or this where it never computed much: it only
-constexpr double kTurnS = 0.01;              // more than a turn of a thread on a crowded place
-constexpr double kQuietOverRun = 5;          // started the others, and would hold a place idle
-constexpr double kQuickStartS = 1;           // rounds are short while the threads are being found
-constexpr double kGapRounds = 3;             // a longer round measured a pause of the balancer
-constexpr double kShortestWindowS = 0.05;    // of watching for sleep
-constexpr double kFading = 1.0 / 8;          // weight of the newest window in fading averages
-constexpr std::uint32_t kEnoughWindows = 6;  // before they say something
-constexpr double kUncountedWaitS = 0.008;    // waits count when they end: about two time slices
-constexpr double kMarginShare = 0.05;        // xi, of a period
-constexpr double kSpeedTolerance = 0.1;      // speeds this near are equal
-constexpr double kLongestLeadPeriods = 20;   // an older lead or lag says nothing of this phase
-constexpr double kReactiveRounds = 5;        // in a period
-constexpr double kWantedPlace = 0.2;         // of the time: less says nothing of a place's speed
-constexpr double kUnequalPlaces = 0.75;      // a place this slow against another is slower
+/// A round counts as computing if a thread runs for this fraction of it.
+constexpr double kBusyShare = 0.05;
+/// A thread is ready if it runs or waits for a cpu for this fraction of a round.
+constexpr double kReadyShare = 0.5;
+/// A thread takes part after this many computing rounds, with pauses between them.
+constexpr std::uint32_t kBusyRounds = 2;
+/// Such a pause has fewer rounds than this. On a crowded cpu, turns are rare.
+constexpr std::uint32_t kPauseRounds = 5;
+/// A thread that has not computed for this long, in seconds, no longer takes part.
+constexpr double kQuietS = 10;
+/// The same for a thread that computed little, such as one that only started the others and would
+/// keep a place idle.
+constexpr double kShortQuietS = 0.3;
+/// Longer than one turn of a thread on a crowded place, in seconds.
+constexpr double kTurnS = 0.01;
+/// A thread may be quiet for this multiple of the time that it has computed.
+constexpr double kQuietOverRun = 5;
+/// Rounds are short for this many seconds, while threads are being found.
+constexpr double kQuickStartS = 1;
+/// A round this many times too long measured a pause of the balancer.
+constexpr double kGapRounds = 3;
+/// The shortest window for measuring sleep, in seconds.
+constexpr double kMinWindowS = 0.05;
+/// Weight of the newest window in exponential averages.
+constexpr double kFading = 1.0 / 8;
+/// Windows that an average needs before it is used.
+constexpr std::uint32_t kEnoughWindows = 6;
+/// Waits are counted when they end, so about two time slices may be missing, in seconds.
+constexpr double kUncountedWaitS = 0.008;
+/// xi of the paper, as a fraction of the period.
+constexpr double kMarginShare = 0.05;
+/// Speeds with a relative difference below this count as equal.
+constexpr double kSpeedTolerance = 0.1;
+/// Leads and lags older than this many periods say nothing about the current phase.
+constexpr double kMaxLeadPeriods = 20;
+/// Rounds per period with reactive balancing.
+constexpr double kReactiveRounds = 5;
+/// A place that was wanted less than this fraction of the time has no measured speed.
+constexpr double kWantedPlace = 0.2;
+/// A place is slower than another if its speed is below this fraction of the other's.
+constexpr double kUnequalPlaces = 0.75;
 
 double average_progress(std::span<const JuggleMember> members) {
   double sum = 0;
@@ -47,8 +68,8 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// How long a thread may sleep and still take part: the longer, the longer it has computed. Where
-/// many share a place, a long wait for the next turn looks like sleep until it ends.
+/// How long a thread may sleep and still take part; the longer it has computed, the longer. On a
+/// crowded place, a long wait for the next turn looks like sleep until it ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
   const double least_s = std::min(kQuietS, kShortQuietS + kTurnS * threads_per_place);
   return std::clamp(kQuietOverRun * member.last.run_s, least_s, kQuietS);
@@ -58,8 +79,8 @@ double ready_share(double gained_s, double waited_s, double real_s) {
   return std::min(1.0, (gained_s + waited_s) / real_s);
 }
 
-/// The share of a window that may be sleep or a wait not yet counted; twice this share of all
-/// broken windows is not seen to be broken.
+/// Fraction of a window that may be sleep or a wait that is not yet counted. Twice this fraction of
+/// all broken windows is not recognised.
 double sleep_tolerance(double window_s) { return kBusyShare + kUncountedWaitS / window_s; }
 
 bool is_reacting(JugglePolicy policy) {
@@ -164,7 +185,8 @@ void JuggleTeam::decide(double real_s, double now_s) {
   settle();
 }
 
-/// For those whose place is another than before; for all who have one where places changed.
+/// Orders for threads whose place has changed, or for all threads with a place if the places
+/// changed.
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
@@ -175,7 +197,7 @@ std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   return orders;
 }
 
-/// Work per second of cpu time, so that work can be told in seconds of a cpu of average speed.
+/// Work per second of cpu time: converts work to seconds of a cpu of average speed.
 void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   double run_s = 0, work = 0;
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -189,8 +211,8 @@ void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   work_per_s_ += weight * (work / run_s - work_per_s_);
 }
 
-/// What a thread has done since its last reading, in seconds: counted where it can be, else its
-/// cpu time weighted by the speed of its place.
+/// Seconds of work of a thread since its last reading: counted if the program counts work,
+/// otherwise its cpu time weighted by the speed of its place.
 double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& reading) const {
   if (reading.work && member.last.work && work_per_s_ > 0)
     return std::max(0.0, *reading.work - *member.last.work) / work_per_s_;
@@ -202,7 +224,7 @@ bool JuggleTeam::is_left_alone(std::uint64_t key) const {
   return std::binary_search(left_alone_.begin(), left_alone_.end(), key);
 }
 
-/// Those who have come join and the dead leave, so that there is one member for each reading.
+/// Adds new threads and removes ended ones, so that there is one member per reading.
 void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   const auto is_of = [](const JuggleMember& member, const ThreadReading& reading) {
     return member.last.key == reading.key;
@@ -228,7 +250,7 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
   members_ = std::move(members);
 }
 
-/// Takes the readings over: gains of those known, a first look at others.
+/// Updates members from the readings: gains of known threads, initial values of new ones.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
   if (!first_s_) first_s_ = window_s_ = point_s_ = now_s;
   follow(readings, now_s);
@@ -267,7 +289,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.takes_part = true;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      if (is_balancing_) member.progress_s = average_s;  // its past is not this phase's
+      if (is_balancing_) member.progress_s = average_s;  // its past does not belong to this phase
     } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
       member.takes_part = false;
       member.busy_rounds = 0;
@@ -279,22 +301,22 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
     if (members_[i].takes_part) team_.push_back(i);
 }
 
-/// How much of what threads wanted of each place they got: less where something else runs there, or
-/// where the place is slow.
+/// Fraction of the time wanted at each place that its threads got: less if something else runs
+/// there or if the place is slow.
 void JuggleTeam::watch_places(double real_s) {
   use_.assign(places_.size(), {});
   for (const std::size_t i : team_) {
     const JuggleMember& member = members_[i];
     const auto place = member.place ? member.place : member.last.own_place;
     if (!place) continue;
-    // Waits are told when they end, so a longer one than this round has been told too late.
+    // Waits are reported when they end, so one longer than this round was reported too late.
     Use& use = use_[*place];
     use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
     use.run_s += member.gained_s;
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
     wanted_[p] += kFading * (use_[p].ready_s / real_s - wanted_[p]);
-    // Threads that sleep in turn run longer than the longest of them is ready.
+    // If threads sleep in turn, they run longer in total than the longest of them was ready.
     const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kFading * (done_s / real_s - done_[p]);
   }
@@ -311,10 +333,10 @@ bool JuggleTeam::has_unequal_places() const {
   return least < kUnequalPlaces * most;
 }
 
-/// Once in a window: how much of it each thread slept, and whether it both slept and was ready.
+/// Once per window: how much of it each thread slept, and whether it both slept and was ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
-  if (window_s < std::max(kShortestWindowS, 0.9 * period_s_)) return;
+  if (window_s < std::max(kMinWindowS, 0.9 * period_s_)) return;
   const double tolerance = sleep_tolerance(window_s);
   for (JuggleMember& member : members_) {
     const double ready = ready_share(member.last.run_s - member.run_at_window_s,
@@ -327,7 +349,7 @@ void JuggleTeam::close_window(double now_s) {
     member.wait_at_window_s = member.last.wait_s;
   }
   births_per_s_ += kFading * (births_ / window_s - births_per_s_);
-  if (windows_ == 0) births_per_s_ = 0;  // the program's start
+  if (windows_ == 0) births_per_s_ = 0;  // do not count the program's start
   births_ = 0;
   ++windows_;
   window_s_ = now_s;
@@ -340,7 +362,7 @@ bool JuggleTeam::is_uneven() const {
   std::vector<std::uint32_t> own(places_.size(), 0);
   for (const std::size_t i : team_) {
     const auto place = members_[i].last.own_place;
-    if (!place) return false;  // as many as places, or fewer, and free to spread
+    if (!place) return false;  // at most as many threads as places, and free to spread
     ++own[*place];
   }
   return *std::max_element(own.begin(), own.end()) > (team_.size() - 1) / places_.size() + 1;
@@ -360,7 +382,7 @@ JuggleSigns JuggleTeam::signs() const {
     most_s = std::max(most_s, member.progress_s);
   }
   if (windows_ < kEnoughWindows && !signs.is_bound) signs.asleep = 1;
-  const double length_s = std::max(kShortestWindowS, period_s_);
+  const double length_s = std::max(kMinWindowS, period_s_);
   if (windows_ >= kEnoughWindows)
     signs.phase_s = phase_length_s(length_s, broken / (1 - 2 * sleep_tolerance(length_s)));
   if (team_.empty()) return signs;
@@ -381,7 +403,7 @@ bool JuggleTeam::wants_to_balance(double now_s) {
   return wants;
 }
 
-/// Every thread gets a place anew.
+/// Assigns every thread a new place.
 void JuggleTeam::deal() {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
@@ -390,7 +412,8 @@ void JuggleTeam::deal() {
   was_dealt_ = true;
 }
 
-/// Gives a place to those without, and keeps every place within one thread of every other.
+/// Assigns places to threads without one, and keeps the numbers of threads on all places within
+/// one.
 void JuggleTeam::settle() {
   threads_on_.assign(places_.size(), 0);
   for (const std::size_t i : team_)
@@ -404,7 +427,7 @@ void JuggleTeam::settle() {
     members_[i].place = emptiest();
     ++threads_on_[*members_[i].place];
   }
-  if (is_reacting(settings_.policy)) return;  // there, places are even in threads that are ready
+  if (is_reacting(settings_.policy)) return;  // with a reactive policy, only ready threads count
   PlaceId to = emptiest();
   for (const std::size_t i : team_) {
     PlaceId& place = *members_[i].place;
@@ -416,8 +439,9 @@ void JuggleTeam::settle() {
   even_out_domains();
 }
 
-/// Where threads have ended in one domain it may have two fewer than another, although no place
-/// has: the least advanced thread there moves over, as far as places stay within one thread.
+/// After threads of one domain have ended, it may have two threads fewer than another although no
+/// place has. The least advanced thread of the other moves over, as long as places stay within one
+/// thread.
 void JuggleTeam::even_out_domains() {
   const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
   DomainId num_domains = 0;
@@ -483,7 +507,7 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // The place was busy as long as its longest ready thread was on it or waited for it.
+    // The place was busy as long as its longest ready thread ran there or waited.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
@@ -497,7 +521,7 @@ void JuggleTeam::juggle(double real_s) {
     std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 
-/// From here on the next period is measured.
+/// Starts to measure the next period.
 void JuggleTeam::start_point(double now_s) {
   point_s_ = now_s;
   for (JuggleMember& member : members_) {
@@ -509,7 +533,7 @@ void JuggleTeam::start_point(double now_s) {
 
 void JuggleTeam::limit_leads() {
   const double average_s = average_progress(members_);
-  const double limit_s = kLongestLeadPeriods * period_s_;
+  const double limit_s = kMaxLeadPeriods * period_s_;
   for (JuggleMember& member : members_)
     member.progress_s = std::clamp(member.progress_s, average_s - limit_s, average_s + limit_s);
 }

@@ -1,5 +1,5 @@
-// The threads that a balancer keeps in balance: who takes part, how far each is, and where it goes
-// next. Measurements of cpu time go in, places come out.
+// The threads that are kept in balance: which take part, how far each is, and where each goes next.
+// Input: measured cpu times; output: places.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 #pragma once
@@ -16,55 +16,55 @@
 
 namespace poise {
 
-/// When threads move: every period, as soon as others block, both, never, or as it seems best.
+/// When threads move: every period, when others block, both, never, or chosen automatically.
 enum class JugglePolicy : std::uint8_t { automatic, proactive, reactive, hybrid, off };
 
-/// "auto", "proactive", … Throws Error with the names there are.
+/// Reads "auto", "proactive" and so on. Throws Error with the known names.
 JugglePolicy juggle_policy_named(std::string_view name);
 std::string_view name_of(JugglePolicy policy);
 
 struct JuggleSettings {
   JugglePolicy policy = JugglePolicy::automatic;
   double period_s = 0.1;
-  double shortest_period_s = 0.02;     // about five ticks of the kernel, whose times are no finer
-  std::uint32_t expected_threads = 0;  // known in advance: nothing moves before; 0: unknown
+  double shortest_period_s = 0.02;     // about five kernel ticks; cpu times are no more precise
+  std::uint32_t expected_threads = 0;  // nothing moves before this many exist; 0: unknown
 };
 
 /// A place as the balancer sees it.
 struct JugglePlace {
-  DomainId domain = 0;  // dense; threads stay in theirs when there are several
-  double speed = 1;     // against the fastest
+  DomainId domain = 0;  // numbered from 0; with several domains, threads stay in theirs
+  double speed = 1;     // relative to the fastest
 };
 
-/// A thread at a balancing point. `key` names it for good.
+/// A thread's readings at a balancing point. `key` identifies it for its lifetime.
 struct ThreadReading {
   std::uint64_t key = 0;
-  double run_s = 0, wait_s = 0;           // since its start: on a cpu, and ready but waiting
-  bool is_bound = false;                  // its own affinity leaves places out
-  std::optional<PlaceId> own_place = {};  // the only one that its own affinity allows
-  std::optional<double> work = {};        // since its start, in any unit: instructions, say
+  double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
+  bool is_bound = false;                  // its own affinity excludes some places
+  std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
+  std::optional<double> work = {};        // since its start, in any unit such as instructions
 };
 
-/// Where a thread goes: a place, or, with none, back to its own affinity.
+/// Where a thread goes: a place, or back to its own affinity if there is none.
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};
   friend bool operator==(const JuggleOrder&, const JuggleOrder&) = default;
 };
 
-/// What is known of a thread.
+/// What is known about a thread.
 struct JuggleMember {
   ThreadReading last;
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
   bool takes_part = false;
-  double progress_s = 0;                           // run_s weighted by the speed of its places
-  double worked_s = 0, worked_at_point_s = 0;      // the same, and never corrected
+  double progress_s = 0;                           // run_s weighted by the speeds of its places
+  double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
   double gained_s = 0, waited_s = 0;               // in the last round
   double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
   double run_at_window_s = 0, wait_at_window_s = 0;
-  double asleep = 0, broken = 0;  // shares of the time, fading averages
+  double asleep = 0, broken = 0;  // fractions of the time, exponential averages
   double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // when it last was, or was first seen
+  double busy_s = 0;  // time when it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 };
@@ -73,40 +73,41 @@ class JuggleTeam {
  public:
   JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places);
 
-  /// Other places: every thread is dealt anew at the next balancing point.
+  /// Replaces the places; every thread gets a new place at the next balancing point.
   void set_places(std::vector<JugglePlace> places);
 
-  /// The same places, whose speeds are better known now.
+  /// The same places with better measured speeds.
   void set_speeds(std::span<const double> speeds);
 
-  /// A balancing point at now_s with all threads that live: what has to change, in order.
-  /// O(n log n + m n) for n threads on m places.
+  /// A balancing point at now_s, given all living threads. Returns the moves in the order to carry
+  /// out. O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
 
-  /// An order could not be carried out, or the thread is the program's own again: it is left alone.
+  /// The move of a thread failed, or the program controls the thread again: leaves it alone from
+  /// now on.
   void leave_alone(std::uint64_t key);
 
-  /// Until the next balancing point.
+  /// Seconds until the next balancing point.
   double next_s() const;
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s() const;  // of those; 0 when there are none
+  double average_progress_s() const;  // of the threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
-  /// The share of the time in which a thread that is known to be at this place had something to do,
-  /// of late.
+  /// Recent fraction of the time in which a thread that is known to be at this place was ready or
+  /// running.
   double wanted(PlaceId place) const { return wanted_[place]; }
   bool is_balancing() const { return is_balancing_; }
   double period_s() const { return period_s_; }
 
  private:
-  /// What threads made of a place, in any stretch of time.
+  /// The use of a place by its threads in some stretch of time.
   struct Use {
-    double run_s = 0, worked_s = 0;  // in all
-    double ready_s = 0;              // of the one that was ready longest
+    double run_s = 0, worked_s = 0;  // sum over threads
+    double ready_s = 0;              // of the thread that was ready longest
     std::uint32_t num_threads = 0;
   };
-  /// Those that take part and have a place, as vectors that a JuggleView shows.
+  /// The threads that take part and have a place, in the form of a JuggleView.
   struct Seats {
     std::vector<std::size_t> who;
     std::vector<double> progress_s, speed;
@@ -139,7 +140,7 @@ class JuggleTeam {
 
   JuggleSettings settings_;
   std::vector<JugglePlace> places_;
-  std::vector<JuggleMember> members_;  // in order of their keys
+  std::vector<JuggleMember> members_;  // in order of key
   std::vector<std::uint64_t> left_alone_;
   JuggleStance stance_;
   double period_s_;
@@ -148,13 +149,13 @@ class JuggleTeam {
   double point_s_ = 0, window_s_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0;
-  double work_per_s_ = 0;  // fading average over all threads; 0: not known
-  // Per place, fading averages of shares of the time: threads had something to do, and what it got
-  // done, weighted by its speed.
+  double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
+  // Per place, exponential averages: the fraction of the time in which threads were ready or
+  // running, and what they got done, weighted by its speed.
   std::vector<double> wanted_, done_;
-  // Of one balancing point; kept so that none has to be made anew, for most of what a point costs
-  // is memory and code that the caches have forgotten.
-  std::vector<std::size_t> team_;  // those members who take part
+  // Scratch for one balancing point, kept to avoid allocation: most of the time of a balancing
+  // point is cache misses.
+  std::vector<std::size_t> team_;  // indices of the members that take part
   std::vector<Use> use_;           // per place
   std::vector<std::uint32_t> threads_on_;
   Seats seats_;

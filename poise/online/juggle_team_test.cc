@@ -18,8 +18,8 @@ using testing::Le;
 
 constexpr double kWorkPerS = 3e9;
 
-/// A kernel that shares every place fairly among the threads that are ready there. Threads that the
-/// balancer does not keep stay at their home.
+/// A simulated kernel that shares every place fairly among its ready threads. Threads that the
+/// balancer does not control stay at their home.
 class Kernel {
  public:
   Kernel(JuggleTeam& team, std::uint32_t num_places) : team_(team), num_places_(num_places) {}
@@ -79,10 +79,11 @@ class Kernel {
 
   std::vector<Thread> threads;
   double now_s = 0;
-  double turn_s = 0;  // each thread in its turn is alone on place 1 for so long; 0: they stay
+  double turn_s = 0;  // each thread in turn is alone on place 1 for this long; 0: no turns
   int orders = 0;
-  std::vector<std::uint32_t> strangers = {};  // per place: others that compute there
-  std::vector<double> speed = {};             // per place
+  // Per place: number of other programs' threads that compute there.
+  std::vector<std::uint32_t> strangers = {};
+  std::vector<double> speed = {};  // per place
   bool counts_work = false;
 
  private:
@@ -116,7 +117,7 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
-TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_holds_no_place) {
+TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
@@ -126,11 +127,11 @@ TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_holds_no_place) {
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_whose_turns_are_rare_take_part_all_the_time) {
+TEST(JuggleTeam, threads_with_rare_turns_take_part_all_the_time) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
-  // Turns of 4 ms each; the kernel tells of a wait when it ends.
+  // Turns of 4 ms; the kernel reports a wait when it ends.
   std::vector<double> since_s(readings.size(), 0);
   double next_s = 0;
   for (int turn = 0; turn < 4 * 200; ++turn) {
@@ -159,8 +160,8 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
 }
 
 TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
-  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points; measurements in
-  // steps and a margin allow somewhat more, far less than static threads: half of the time.
+  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Measurement
+  // steps and the margin add to that; static threads would be half of the time apart.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -173,7 +174,7 @@ TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
   }
 }
 
-TEST(JuggleTeam, never_puts_two_threads_more_on_one_place_than_on_another) {
+TEST(JuggleTeam, numbers_of_threads_on_two_places_differ_by_at_most_one) {
   JuggleTeam team(proactive(), places(5));
   Kernel kernel(team, 5);
   Random random(7);
@@ -182,7 +183,7 @@ TEST(JuggleTeam, never_puts_two_threads_more_on_one_place_than_on_another) {
     kernel.run_until(second);
     if (second % 4 == 0) kernel.threads.erase(kernel.threads.begin() + 1 + random.below(5));
     if (second % 4 == 2) kernel.add(0, false);
-    kernel.run_until(kernel.now_s + 0.35);  // long enough to find a thread and to deal it a place
+    kernel.run_until(kernel.now_s + 0.35);  // long enough to find a thread and to assign it a place
     const auto on = kernel.threads_on();
     EXPECT_LE(*std::max_element(on.begin(), on.end()), *std::min_element(on.begin(), on.end()) + 1);
   }
@@ -202,7 +203,7 @@ TEST(JuggleTeam, waits_for_the_expected_threads) {
   EXPECT_TRUE(kernel.is_touched());
 }
 
-TEST(JuggleTeam, leaves_threads_that_do_not_compute_where_they_are) {
+TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
@@ -221,7 +222,7 @@ TEST(JuggleTeam, finds_threads_that_rarely_get_a_turn) {
   EXPECT_EQ(team.num_taking_part(), 3u);
 }
 
-TEST(JuggleTeam, deals_anew_when_the_places_change) {
+TEST(JuggleTeam, assigns_new_places_when_the_places_change) {
   JuggleTeam team(proactive(), places(4));
   Kernel kernel(team, 4);
   for (int t = 0; t < 6; ++t) kernel.add(static_cast<PlaceId>(t % 4), false);
@@ -234,7 +235,7 @@ TEST(JuggleTeam, deals_anew_when_the_places_change) {
   EXPECT_THAT(kernel.threads_on(), testing::ElementsAre(2, 2, 2, 0));
 }
 
-TEST(JuggleTeam, leaves_alone_whom_it_is_told_to) {
+TEST(JuggleTeam, does_not_move_excluded_threads) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   for (int t = 0; t < 3; ++t) kernel.add(0, false);
@@ -245,7 +246,7 @@ TEST(JuggleTeam, leaves_alone_whom_it_is_told_to) {
   EXPECT_EQ(team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, gives_the_places_of_sleepers_to_others_when_reactive) {
+TEST(JuggleTeam, reactive_gives_the_places_of_sleepers_to_others) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
   kernel.add(0, true, [](double now_s) { return now_s < 2; });
@@ -253,7 +254,7 @@ TEST(JuggleTeam, gives_the_places_of_sleepers_to_others_when_reactive) {
   kernel.add(1, true, [](double now_s) { return now_s < 2; });
   kernel.add(1, true);
   kernel.add(1, true);
-  kernel.run_until(3);  // three are ready
+  kernel.run_until(3);  // three threads are ready
   const double before_s =
       kernel.threads[1].run_s + kernel.threads[3].run_s + kernel.threads[4].run_s;
   kernel.run_until(4);
@@ -262,12 +263,13 @@ TEST(JuggleTeam, gives_the_places_of_sleepers_to_others_when_reactive) {
   EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
 }
 
-TEST(JuggleTeam, domains_are_evened_out_when_a_thread_has_ended) {
+TEST(JuggleTeam, evens_out_domains_when_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
   kernel.run_until(1);
-  // Of 2 + 2 and 2 + 1, one of the three ends: no place has two more than another, but a domain.
+  // With 2 + 2 and 2 + 1 threads, one of the three ends: no place has two more than another, but a
+  // domain has.
   const auto before = kernel.threads_on();
   const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
   const auto ends =
@@ -282,7 +284,7 @@ TEST(JuggleTeam, domains_are_evened_out_when_a_thread_has_ended) {
   EXPECT_EQ(on[2] + on[3], 3u);
 }
 
-TEST(JuggleTeam, stays_within_domains_when_places_have_them) {
+TEST(JuggleTeam, threads_stay_in_their_domain) {
   JuggleTeam team(proactive(), {{0, 1}, {0, 1}, {1, 1}, {1, 1}});
   Kernel kernel(team, 4);
   for (int t = 0; t < 6; ++t) kernel.add(0, true);
@@ -295,8 +297,8 @@ TEST(JuggleTeam, stays_within_domains_when_places_have_them) {
   EXPECT_LT(kernel.spread_s(), 0.3);
 }
 
-TEST(JuggleTeam, brings_the_same_progress_on_unequal_places) {
-  // Of two threads on a fast and a slow place both should do the same work, so they swap.
+TEST(JuggleTeam, equalises_progress_on_unequal_places) {
+  // Two threads on a fast and a slow place should do the same work, so they swap.
   JuggleTeam team(proactive(), {{0, 1}, {0, 0.5}});
   Kernel kernel(team, 2);
   kernel.add(0, true);
@@ -307,7 +309,7 @@ TEST(JuggleTeam, brings_the_same_progress_on_unequal_places) {
   EXPECT_GT(kernel.orders, 20);
 }
 
-TEST(JuggleTeam, brings_the_same_work_where_it_is_counted_and_speeds_are_not_known) {
+TEST(JuggleTeam, equalises_counted_work_if_speeds_are_unknown) {
   for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -322,7 +324,7 @@ TEST(JuggleTeam, brings_the_same_work_where_it_is_counted_and_speeds_are_not_kno
   }
 }
 
-TEST(JuggleTeam, brings_the_same_work_once_speeds_have_been_learned) {
+TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
   constexpr double kLearnedS = 5;
   for (const auto& [n, m] : {std::pair{2, 2}, {3, 2}, {8, 7}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
@@ -341,7 +343,7 @@ TEST(JuggleTeam, brings_the_same_work_once_speeds_have_been_learned) {
   }
 }
 
-/// Whether auto has touched the threads at all, and what it does in the end.
+/// Whether policy auto moved any thread, and what it does in the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
 };
@@ -366,7 +368,7 @@ TEST(JuggleTeamAuto, balances_threads_that_are_bound_unevenly) {
   EXPECT_TRUE(both_on_one.is_balancing);
 }
 
-TEST(JuggleTeamAuto, leaves_threads_alone_that_are_even) {
+TEST(JuggleTeamAuto, does_not_move_threads_in_balance) {
   for (const bool is_bound : {false, true}) {
     const Watched even = watch(2, [&](Kernel& kernel) {
       for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, is_bound);
@@ -375,14 +377,14 @@ TEST(JuggleTeamAuto, leaves_threads_alone_that_are_even) {
   }
 }
 
-TEST(JuggleTeamAuto, balances_bound_threads_where_a_stranger_shares_a_place) {
+TEST(JuggleTeamAuto, balances_bound_threads_if_another_program_uses_a_place) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   kernel.strangers = {0, 1};
   for (PlaceId home : {0, 1}) kernel.add(home, true);
   kernel.run_until(20);
   EXPECT_TRUE(team.is_balancing());
-  // 1.5 places for two threads, less the time in which the stranger is found out.
+  // 1.5 places for two threads, minus the time until the other program is detected.
   EXPECT_LT(kernel.spread_s(), 1);
   for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
   kernel.strangers = {0, 0};
@@ -402,7 +404,7 @@ TEST(JuggleTeamAuto, balances_bound_threads_once_a_place_is_known_to_be_slow) {
   EXPECT_TRUE(team.is_balancing());
 }
 
-TEST(JuggleTeamAuto, leaves_even_threads_alone_where_strangers_are_everywhere) {
+TEST(JuggleTeamAuto, does_not_move_threads_if_other_programs_use_all_places) {
   const Watched shared = watch(2, [](Kernel& kernel) {
     kernel.strangers = {1, 1};
     for (PlaceId home : {0, 1, 0, 1}) kernel.add(home, true);
@@ -410,26 +412,26 @@ TEST(JuggleTeamAuto, leaves_even_threads_alone_where_strangers_are_everywhere) {
   EXPECT_FALSE(shared.was_touched);
 }
 
-TEST(JuggleTeamAuto, takes_no_place_for_slow_because_threads_sleep_in_turn) {
+TEST(JuggleTeamAuto, sleeping_in_turn_does_not_make_a_place_slow) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };
   kernel.add(0, true, first);
   kernel.add(0, true, [&](double now_s) { return !first(now_s); });
   for (int t = 0; t < 2; ++t) kernel.add(1, true);
-  kernel.run_until(5);  // the second is found late: three threads on two places
+  kernel.run_until(5);  // the second thread is found late: three threads on two places
   kernel.orders = 0;
   kernel.run_until(30);
   EXPECT_EQ(kernel.orders, 0);
 }
 
-TEST(JuggleTeamAuto, balances_free_threads_when_the_kernel_lets_some_fall_behind) {
+TEST(JuggleTeamAuto, balances_unbound_threads_if_the_kernel_lets_some_fall_behind) {
   EXPECT_TRUE(watch(2, [](Kernel& kernel) {
                 for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
               }).is_balancing);
 }
 
-TEST(JuggleTeamAuto, leaves_free_threads_to_a_kernel_that_turns_them) {
+TEST(JuggleTeamAuto, leaves_unbound_threads_to_a_kernel_that_rotates_them) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   for (PlaceId home : {0, 0, 1}) kernel.add(home, false);
@@ -438,7 +440,7 @@ TEST(JuggleTeamAuto, leaves_free_threads_to_a_kernel_that_turns_them) {
   EXPECT_EQ(kernel.orders, 0);
 }
 
-TEST(JuggleTeamAuto, leaves_free_threads_alone_that_sleep_at_barriers) {
+TEST(JuggleTeamAuto, leaves_unbound_threads_that_sleep_at_barriers_to_the_kernel) {
   const Watched free = watch(2, [](Kernel& kernel) {
     for (PlaceId home : {0, 0}) kernel.add(home, false);
     kernel.add(1, false, [](double now_s) { return std::fmod(now_s, 1) < 0.5; });
@@ -486,7 +488,7 @@ TEST(JuggleTeam, names_its_policies) {
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);
 }
 
-TEST(JuggleStance, rests_longer_after_each_change) {
+TEST(JuggleStance, waits_longer_after_each_change) {
   JuggleStance stance(0.02);
   const JuggleSigns good{.is_uneven = true, .is_bound = true}, bad{};
   double now_s = 0;

@@ -18,7 +18,7 @@ TEST(Juggle, moves_the_thread_behind_to_the_fast_place) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 1e-9), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, leaves_equal_threads_alone) {
+TEST(Juggle, moves_nothing_among_equal_threads) {
   const double progress_s[] = {1, 1, 1};
   const PlaceId place_of[] = {0, 0, 1};
   const double speed[] = {0.5, 1};
@@ -33,8 +33,8 @@ TEST(Juggle, counts_threads_within_the_margin_as_behind) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0.3), IsEmpty());
 }
 
-TEST(Juggle, takes_from_the_slow_place_that_is_behind_most) {
-  // Section 2.3's example: one fast slot, place 0 has one thread behind, place 1 has two.
+TEST(Juggle, serves_the_slow_place_that_is_most_behind_first) {
+  // The example of section 2.3: one fast slot; place 0 has one thread behind, place 1 has two.
   const double progress_s[] = {3, 1, 1, 1, 3};
   const PlaceId place_of[] = {0, 0, 1, 1, 2};
   const double speed[] = {0.5, 0.5, 1};
@@ -65,7 +65,7 @@ TEST(Juggle, ignores_places_without_threads) {
   EXPECT_THAT(juggle_swaps({progress_s, place_of, speed}, 0), ElementsAre(Swap{0, 2}));
 }
 
-TEST(Juggle, swaps_slow_and_behind_with_fast_and_ahead_and_nobody_twice) {
+TEST(Juggle, swaps_threads_behind_with_threads_ahead_and_each_at_most_once) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -84,7 +84,7 @@ TEST(Juggle, swaps_slow_and_behind_with_fast_and_ahead_and_nobody_twice) {
       domain_of.push_back(static_cast<DomainId>(p < num_domains ? p : random.below(num_domains)));
     }
 
-    // The rule of section 2.2 and 2.3, read off the text.
+    // The rules of sections 2.2 and 2.3, word for word.
     const auto mean = [](const std::vector<double>& values) {
       double sum = 0;
       for (const double value : values) sum += value;
@@ -124,13 +124,13 @@ TEST(Juggle, swaps_slow_and_behind_with_fast_and_ahead_and_nobody_twice) {
 TEST(Juggle, measures_speed_as_mean_gain_over_busy_time) {
   EXPECT_DOUBLE_EQ(measured_speed(1, 2, 1, 0), 0.5);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 0.75), 1);  // the example of section 2.1
-  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both are blocked
-  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 0), 0);        // taken by a stranger
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 1), 1);        // both threads are blocked
+  EXPECT_DOUBLE_EQ(measured_speed(0, 2, 1, 0), 0);        // another program uses the place
   EXPECT_DOUBLE_EQ(measured_speed(0, 0, 1, 1), 0);
   EXPECT_DOUBLE_EQ(measured_speed(0.25, 1, 1, 2), 1);
 }
 
-TEST(Juggle, deals_threads_evenly_over_places_and_domains) {
+TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
   const DomainId four_and_three[] = {0, 0, 0, 0, 1, 1, 1};
   const auto places = deal_threads(8, four_and_three);
   EXPECT_THAT(places, ElementsAre(0, 1, 2, 3, 4, 5, 6, 4));
@@ -146,7 +146,7 @@ TEST(Juggle, deals_threads_evenly_over_places_and_domains) {
       }
       const auto [least, most] = std::minmax_element(of_place.begin(), of_place.end());
       EXPECT_LE(*most - *least, 1u);
-      for (PlaceId p = 0; p < 7; ++p)  // a thread more went to the domain with fewest threads
+      for (PlaceId p = 0; p < 7; ++p)  // the extra thread went to the domain with fewest threads
         for (PlaceId q = 0; q < 7; ++q) {
           if (of_place[p] <= of_place[q]) continue;
           EXPECT_LE(of_domain[domain_of[p]], of_domain[domain_of[q]] + 1);

@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // tasks that tell what lending costs
+constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost of lending
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -29,11 +29,11 @@ double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
 
-// Tasks the other can have done, with results at home, by end_s.
+// Number of tasks that the other rank can finish by end_s, with the results back here.
 double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   const double room_s = end_s - other.busy_s - other.delay_s;
   if (room_s <= 0) return 0;
-  // A thread runs whole tasks only; the data of all of them comes one after the other.
+  // A thread runs whole tasks only; the data of the tasks is transferred one after the other.
   const double each = view.task_s * other.slowness;
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
@@ -41,7 +41,7 @@ double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   return std::min(tasks, static_cast<double>(view.queued));
 }
 
-// Tasks this rank can have done by end_s although it also sends `lent` away.
+// Number of tasks that this rank can finish by end_s while it sends `lent` tasks away.
 double kept_by(const LendingView& view, double lent, double end_s) {
   const double room_s = end_s - view.busy_s - view.lend_s * lent / view.threads;
   if (room_s <= 0) return 0;
@@ -78,10 +78,10 @@ std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std
   return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
 }
 
-// A borrower while loans of tasks that differ are chosen.
+// A borrower while loans of unequal tasks are chosen.
 struct Taker {
   const Borrower* other;
-  double end_s;  // when it is through with what it has
+  double end_s;  // when it finishes the tasks that it has
   std::vector<std::uint64_t> names;
 
   double end_after(const QueuedTask& task) const {
@@ -89,12 +89,12 @@ struct Taker {
   }
 };
 
-// What is borrowed goes on to whoever asks, not to where somebody only thinks they are better off.
+// A borrowed task is passed on only to a rank that requests tasks; otherwise it could wander.
 bool may_have(const Taker& taker, const QueuedTask& task) {
   return taker.other->asks || !task.borrowed;
 }
 
-// When this rank is through if it lends the task.
+// When this rank finishes if it lends the task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
 }
@@ -111,8 +111,8 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// The one task, and to whom, after which the later of both is through soonest; null if with none.
-// Of several the first, to the first.
+// The one task, and its borrower, that makes the later of both ranks finish soonest; null if none
+// helps. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -132,7 +132,7 @@ std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
 
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
   if (view.queued == 0 || view.others.empty() || view.task_s <= 0) return {};
-  if (view.lend_s >= view.task_s) return {};  // handing a task over takes longer than doing it
+  if (view.lend_s >= view.task_s) return {};  // sending a task takes longer than running it
   const double alone_s = view.busy_s + std::ceil(view.queued / view.threads) * view.task_s;
   double too_soon_s = 0, end_s = alone_s * (1 - min_gain);
   if (!all_done_by(view, end_s)) return {};
@@ -140,7 +140,7 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
     const double middle_s = too_soon_s + (end_s - too_soon_s) / 2;
     (all_done_by(view, middle_s) ? end_s : too_soon_s) = middle_s;
   }
-  // What does not fit at home; the more is lent, the less time is left for one's own tasks.
+  // Tasks that do not fit here; each loan takes time from the rank's own tasks.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;
@@ -158,7 +158,7 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
 bool could_gain(const LendingView& view, double min_gain) {
   const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
   std::vector<std::pair<double, double>>
-      others;  // when it begins, and what it does by then per second
+      others;  // when it can start, and the work per second that it then does
   for (const Borrower& other : view.others)
     others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);
   std::sort(others.begin(), others.end());

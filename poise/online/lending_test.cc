@@ -15,7 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// When all is done, with so many tasks lent to each: the model of the header, spelled out.
+// When all ranks are done, given the number of tasks lent to each: the model of the header,
+// computed directly.
 double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
   double all = 0, end_s = 0;
   for (std::size_t i = 0; i < lent.size(); ++i) {
@@ -58,7 +59,7 @@ TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
               ElementsAre(Loan{3, 3}, Loan{7, 1}));
 }
 
-// Four ranks, the farthest first, seen by one that has all tasks.
+// Four ranks, the farthest first, from the view of the rank that has all tasks.
 std::vector<Borrower> neighbours(double farthest_s, double middle_s, double nearest_s) {
   const double elsewhere = std::numeric_limits<double>::infinity();
   return {{.rank = 4, .delay_s = farthest_s, .distance = elsewhere},
@@ -71,12 +72,12 @@ TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
   const auto loans = [](std::uint32_t tasks, const std::vector<Borrower>& others) {
     return cost_aware_loans({.task_s = 1, .queued = tasks, .others = others}, 0);
   };
-  // In 1.5 s each can do one.
+  // In 1.5 s each rank can do one task.
   EXPECT_THAT(loans(2, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(loans(3, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}));
   EXPECT_THAT(loans(4, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
-  // In 3.2 s this one and those with a short way do three, the nearest two; the farthest, which
-  // has the shortest way, has what is left.
+  // In 3.2 s this rank and those with a short delay do three tasks, the nearest does two; the
+  // farthest, which has the shortest delay, gets the rest.
   EXPECT_THAT(loans(13, neighbours(0.1, 0.2, 0.3)),
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
@@ -98,7 +99,7 @@ TEST(SizedLoans, go_to_the_own_domain_then_to_the_node_then_to_others) {
   EXPECT_THAT(ranks(7), ElementsAre(1, 2, 3, 4));
 }
 
-TEST(CostAwareLoans, keeps_everything_when_the_way_is_longer_than_the_work) {
+TEST(CostAwareLoans, keeps_everything_if_transfers_take_longer_than_the_work) {
   const Borrower far{.rank = 1, .delay_s = 11};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 10, .others = {&far, 1}}, 0), IsEmpty());
   const Borrower near{.rank = 1};
@@ -106,14 +107,14 @@ TEST(CostAwareLoans, keeps_everything_when_the_way_is_longer_than_the_work) {
               IsEmpty());
 }
 
-TEST(CostAwareLoans, asks_for_the_smallest_gain_that_is_wanted) {
+TEST(CostAwareLoans, lends_only_for_the_minimum_gain) {
   const Borrower slow{.rank = 1, .slowness = 9};  // 10 tasks take 9 s instead of 10 s
   const LendingView view{.task_s = 1, .queued = 10, .others = {&slow, 1}};
   EXPECT_THAT(cost_aware_loans(view, 0.05), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(cost_aware_loans(view, 0.15), IsEmpty());
 }
 
-TEST(CostAwareLoans, ends_as_soon_as_the_best_of_all_loans) {
+TEST(CostAwareLoans, is_optimal_among_all_loans) {
   Random random(7);
   int with_loans = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -158,7 +159,7 @@ TEST(CostAwareLoans, never_lends_more_than_is_queued) {
   }
 }
 
-// When the later of both is through, for each choice of tasks: 2^n of them.
+// When the later of both ranks finishes, for each of the 2^n choices of tasks.
 double best_end_of_two(const LendingView& view) {
   double best_s = 1e300;
   for (std::uint32_t lent = 0; lent < (1U << view.queue.size()); ++lent) {
@@ -195,7 +196,7 @@ TEST(SizedLoans, move_the_most_work_with_the_fewest_tasks) {
               ElementsAre(Loan{7, 1, {2}}));
 }
 
-TEST(SizedLoans, keep_what_takes_as_long_to_hand_over_and_what_others_lent) {
+TEST(SizedLoans, keep_tasks_that_are_slow_to_send_and_borrowed_tasks) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 3, .lend_s = 3},
                               {.name = 2, .task_s = 2, .borrowed = true},
                               {.name = 3, .task_s = 1, .lend_s = 0.1}};
@@ -204,7 +205,7 @@ TEST(SizedLoans, keep_what_takes_as_long_to_hand_over_and_what_others_lent) {
               ElementsAre(Loan{7, 1, {3}}));
 }
 
-TEST(SizedLoans, pass_on_what_others_lent_to_a_rank_that_asks) {
+TEST(SizedLoans, pass_borrowed_tasks_to_a_rank_that_requests_tasks) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 1, .borrowed = true},
                               {.name = 2, .task_s = 1.5}};
   const Borrower others[] = {{.rank = 6, .asks = true}, {.rank = 7}};
@@ -223,7 +224,7 @@ TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
   EXPECT_THAT(sized_loans({.others = {&busy, 1}, .queue = queue}, 0.1), IsEmpty());
 }
 
-TEST(SizedLoans, come_near_the_best_choice) {
+TEST(SizedLoans, are_near_the_optimum) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     Random random(seed);
     std::vector<QueuedTask> queue(1 + random.below(9));
@@ -236,14 +237,15 @@ TEST(SizedLoans, come_near_the_best_choice) {
     const Borrower other{.rank = 1, .busy_s = random.uniform(0, 10), .delay_s = 0.1};
     const LendingView view{.busy_s = random.uniform(), .others = {&other, 1}, .queue = queue};
     const auto loans = sized_loans(view, 0);
-    // Longest first is at most a third of the longest task, and what lending costs, from the best.
+    // Longest first is at most a third of the longest task, plus the cost of lending, from the
+    // optimum.
     EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 3 + 0.9)
         << "seed " << seed;
     EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;
   }
 }
 
-TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
+TEST(CouldGain, is_false_only_if_divisible_tasks_would_not_gain) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
@@ -255,7 +257,7 @@ TEST(CouldGain, says_no_only_where_even_sand_would_not_gain) {
   EXPECT_TRUE(could(fast, 0.9));
 }
 
-TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_or_the_other_slow_once) {
+TEST(LoanToLearn, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   const Borrower dear{.rank = 1, .extra_s = 3}, slow{.rank = 2, .slowness = 100};
   for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
@@ -265,14 +267,14 @@ TEST(LoanToLearn, is_of_few_tasks_where_lending_was_dear_or_the_other_slow_once)
   }
 }
 
-TEST(LoanToLearn, heeds_how_far_and_how_busy_the_other_is) {
+TEST(LoanToLearn, considers_distance_and_load_of_the_borrower) {
   const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
   for (const Borrower& other : {far, busy})
     EXPECT_THAT(loan_to_learn({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
                 IsEmpty());
 }
 
-TEST(LoanToLearn, names_tasks_that_differ) {
+TEST(LoanToLearn, names_the_tasks_if_they_are_unequal) {
   const QueuedTask queue[] = {{.name = 1, .task_s = 2, .lend_s = 3},
                               {.name = 2, .task_s = 1, .lend_s = 3}};
   const Borrower other{.rank = 7, .extra_s = 3};
@@ -291,7 +293,7 @@ TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {
   EXPECT_THAT(paired_loans(tasks, 2, CountThresholds{}), ElementsAre(Loan{1, 1}));
 }
 
-TEST(PairedLoans, heed_the_thresholds) {
+TEST(PairedLoans, respect_the_thresholds) {
   EXPECT_THAT(paired_loans(std::vector<double>{3, 2}, 0, {}), IsEmpty());     // absolute: 1 < 2
   EXPECT_THAT(paired_loans(std::vector<double>{100, 97}, 0, {}), IsEmpty());  // relative: 3 %
   EXPECT_THAT(paired_loans(std::vector<double>{100, 90}, 0, {}), ElementsAre(Loan{1, 1}));
@@ -299,7 +301,7 @@ TEST(PairedLoans, heed_the_thresholds) {
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
 }
 
-TEST(LightestLoans, go_from_whoever_is_above_average_to_the_lightest) {
+TEST(LightestLoans, go_from_a_rank_above_average_to_the_lightest) {
   const std::vector<double> tasks = {10, 0, 40, 20};
   EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
   EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));

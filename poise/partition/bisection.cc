@@ -11,7 +11,8 @@ namespace poise::graphs {
 
 namespace {
 
-/// A vertex that would lower the cut by `gain` if it changed sides; stale once the gain changed.
+/// A vertex whose change of side would lower the cut by `gain`; out of date once its gain has
+/// changed.
 struct Move {
   double gain;
   Vertex vertex;
@@ -24,7 +25,8 @@ Side other(Side side) { return side == Side::left ? Side::right : Side::left; }
 
 class Bisection {
  public:
-  /// Starts with these sides, all right if there are none; what is fixed to the left is there.
+  /// Starts with the given sides, or with all vertices on the right; vertices fixed to the left go
+  /// there.
   Bisection(const Graph& graph, const Split& split, const Tuning& tuning,
             std::span<const Side> sides = {})
       : graph_(graph),
@@ -40,7 +42,7 @@ class Bisection {
       if (split.fixed[v] == Side::left || (!sides.empty() && sides[v] == Side::left)) flip(v);
   }
 
-  /// Adds to the left whatever is most drawn to it, until it has its weight.
+  /// Adds to the left the vertex with the greatest gain, until the left has its weight.
   void grow(Vertex seed) {
     std::priority_queue<Move> front;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v)
@@ -68,7 +70,7 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  /// How far off the weight is beyond the slack, and the cut: less is better.
+  /// Imbalance beyond the slack, then the cut: the smaller pair is better.
   std::pair<double, double> score() const { return {violation(), cut_}; }
 
   std::vector<Side> sides() && { return std::move(side_); }
@@ -91,7 +93,7 @@ class Bisection {
     return graph_.num_vertices();
   }
 
-  /// Vertices without edges fill a side at no cost, so they go before a new region is opened.
+  /// Vertices without edges fill a side without cutting anything, so they come before a new seed.
   Vertex next_addable(Vertex& next, bool without_edges) const {
     for (; next < graph_.num_vertices(); ++next)
       if (is_addable(next) && (!without_edges || graph_.degree(next) == 0)) return next++;
@@ -114,7 +116,8 @@ class Bisection {
     }
   }
 
-  /// Moves by best gain, good or bad, each vertex once; then goes back to the best state seen.
+  /// One Fiduccia-Mattheyses pass: moves by greatest gain, good or bad, each vertex once, then
+  /// undoes moves back to the best state seen.
   bool improve_once() {
     fill_heaps();
     const auto before = score();
@@ -159,8 +162,8 @@ class Bisection {
     heap_[side_[v] == Side::left ? 0 : 1].push({gain_[v], v});
   }
 
-  /// The best move whose imbalance is allowed: within the slack and the vertex's own weight, or
-  /// less than now.
+  /// The best move that keeps the imbalance within the slack plus the vertex's weight, or lowers
+  /// it.
   Vertex next_move() {
     const Move* best = nullptr;
     const double off = left_weight_ - split_.left_weight;
@@ -188,12 +191,12 @@ class Bisection {
   std::vector<double> gain_;  // the cut falls by this if the vertex changes sides
   double left_weight_ = 0;
   double cut_ = 0;
-  std::vector<std::uint8_t> is_skipped_;  // would overshoot when it was its turn
+  std::vector<std::uint8_t> is_skipped_;  // too heavy when it was its turn in grow()
   std::vector<std::uint8_t> locked_;
   std::priority_queue<Move> heap_[2];
 };
 
-/// The vertex reached last by a breadth-first walk: one end of the graph.
+/// The last vertex that a breadth-first search reaches: one end of the graph.
 Vertex far_from(const Graph& graph, Vertex start) {
   std::vector<std::uint8_t> seen(graph.num_vertices(), 0);
   std::vector<Vertex> queue{start};

@@ -1,4 +1,4 @@
-// A small graph cut in two: greedy growing, then Fiduccia-Mattheyses refinement.
+// Bisection of a small graph: greedy growing, then Fiduccia-Mattheyses passes.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace poise::graphs {
 enum class Side : std::uint8_t { left, right, either };
 
 struct Split {
-  std::vector<Side> fixed;  // per vertex; `either` is free to choose
-  double left_weight = 0;   // aimed at
-  double slack = 0;         // left may be off by this much without harm
-  Vertex attempts = 2;      // from so many vertices, at least two
+  std::vector<Side> fixed;  // per vertex; `either`: not fixed
+  double left_weight = 0;   // weight that the left should have
+  double slack = 0;         // allowed difference from left_weight
+  Vertex attempts = 2;      // number of seeds to grow from, at least 2
 };
 
-/// The side of each vertex. Grows the left from vertices far apart, improves each by moving
-/// vertices singly with hill climbing, and takes the one closest to its weight, then of least cut.
-/// O((vertices + edges) log vertices).
+/// The side of each vertex. Grows the left side from several vertices that are far apart, improves
+/// each result with improve(), and returns the one closest to its weight; among those, the one of
+/// least cut. O((vertices + edges) log vertices).
 std::vector<Side> bisect(const Graph& graph, const Split& split, const Tuning& tuning = kTuning);
 
-/// Moves vertices singly, with hill climbing, to get closer to the weight, then to cut less. Those
-/// that are fixed must be on their side. O((vertices + edges) log vertices).
+/// Moves single vertices by hill climbing: first towards the weight, then to cut less. Fixed
+/// vertices must be on their side already. O((vertices + edges) log vertices).
 void improve(const Graph& graph, const Split& split, std::vector<Side>& sides,
              const Tuning& tuning = kTuning);
 

@@ -23,7 +23,8 @@ class Matcher {
     }
   }
 
-  /// Pairs what is left over: by the heaviest neighbour they share, or as vertices without one.
+  /// Pairs the unmatched vertices that share their heaviest neighbour, and those without
+  /// neighbours.
   void match_strays() {
     std::vector<Vertex> waiting(std::size_t{graph_.num_vertices()} + 1, kNone);
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -57,7 +58,7 @@ class Matcher {
     return fixed_.empty() || fixed_[a] == kFree || fixed_[b] == kFree || fixed_[a] == fixed_[b];
   }
 
-  /// Equal affinities: the lighter one, so that clusters grow evenly; then the first in the row.
+  /// Ties: the lighter neighbour, so that clusters grow evenly; then the first in the row.
   Vertex heaviest_neighbour(Vertex v, bool only_free) const {
     Vertex best = kNone;
     double best_affinity = 0, best_weight = 0;

@@ -1,4 +1,4 @@
-// Halving a graph: vertices with much affinity become one.
+// One step of coarsening: vertices with much affinity are merged in pairs.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ struct Matching {
   Vertex num_groups = 0;
 };
 
-/// Pairs each vertex with the free neighbour it has most affinity with, unless they would weigh
-/// more than max_weight together. Where that leaves many alone (stars, vertices without edges),
-/// those with the same heaviest neighbour are paired too. Vertices fixed to different parts stay
-/// apart; `fixed` may be empty. O(vertices + edges).
+/// Matches each vertex with the unmatched neighbour of greatest affinity, unless the two would
+/// weigh more than max_weight together. If that leaves many vertices alone (stars, vertices without
+/// edges), vertices with the same heaviest neighbour are matched too. Vertices fixed to different
+/// parts are never matched; `fixed` may be empty. O(vertices + edges).
 Matching match_heavy_edges(const Graph& graph, std::span<const Vertex> fixed, double max_weight);
 
 }  // namespace poise::graphs

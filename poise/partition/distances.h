@@ -1,4 +1,4 @@
-// What a unit of traffic costs between two places.
+// Cost of a unit of traffic between two places.
 #pragma once
 
 #include "poise/machine/factor_table.h"
@@ -6,8 +6,8 @@
 
 namespace poise {
 
-/// The machine's factors: of messages and of bytes, in the proportion in which all messages of a
-/// problem, at factor 1, cost by number and by bytes. Refers to the problem's machine.
+/// A mix of the machine's factors for messages and for bytes, weighted by what all messages of the
+/// problem cost per message and per byte at factor 1. Refers to the problem's machine.
 class Distances {
  public:
   explicit Distances(const Problem& problem)

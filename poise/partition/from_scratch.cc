@@ -20,7 +20,7 @@ namespace {
 using graphs::Graph;
 using graphs::Part;
 
-/// Sums that differ by less differ by rounding.
+/// Sums closer than this factor differ by rounding only.
 constexpr double kEqual = 1 + 1e-9;
 
 double makespan_s(const Problem& problem, const Placement& placement) {
@@ -28,9 +28,9 @@ double makespan_s(const Problem& problem, const Placement& placement) {
   return *std::max_element(works_s.begin(), works_s.end());
 }
 
-/// Groups of a level that are alike exchange their tasks, from the coarsest level down, where that
-/// brings no task farther from those it talks to, as on a torus it may, and no place over the cap:
-/// groups are alike as a whole.
+/// Groups of a level that are alike exchange their tasks, level by level from the coarsest, to
+/// bring tasks back to their current places. An exchange must not add traffic (on a torus it may)
+/// nor lift a place over the cap.
 Placement brought_home(const Problem& problem, const Distances& distances, const Graph& graph,
                        std::span<const double> shares, double cap_s, Placement placement) {
   const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));
@@ -46,8 +46,8 @@ Placement brought_home(const Problem& problem, const Distances& distances, const
   return placement;
 }
 
-/// Cut along the tree of the machine. Where tasks are so large that no repair gets all places under
-/// the cap, list scheduling may, which looks at loads alone.
+/// Multisection, then the load cap. If large tasks keep a place over the cap, list scheduling by
+/// load alone may do better.
 Placement under_cap(const Problem& problem, const Distances& distances, const Graph& graph,
                     double cap_s, const Sections& sections) {
   Placement cut(multisection(distances, problem.machine, graph, sections));

@@ -1,4 +1,5 @@
-// A placement made anew: little traffic between far places, no place over a cap on its work.
+// A placement that ignores the current one: little traffic between distant places, under a cap on
+// load.
 #pragma once
 
 #include "poise/placement/problem.h"
@@ -7,15 +8,15 @@
 namespace poise {
 
 struct Effort {
-  unsigned attempts = kTuning.attempts;  // at each cut of the tasks in two
-  unsigned climbs = kTuning.climbs;      // of the descent on traffic, over what costs more at first
-  unsigned threads = 1;                  // the placement is the same
+  unsigned attempts = kTuning.attempts;  // seeds per bisection
+  unsigned climbs = kTuning.climbs;      // hill climbs in the descent on traffic
+  unsigned threads = 1;                  // no effect on the placement
 };
 
-/// Tasks cut apart along the tree of the machine (multisection.h), then moved one by one while the
-/// seconds of all messages fall, and the cap held wherever moves and exchanges can; last, groups of
-/// places that are alike exchange their tasks so that many stay where they are. What may not move
-/// stays. O((n + m) log p).
+/// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and
+/// exchanges (load_cap.h), and lowers the seconds of all messages by moving single tasks
+/// (traffic_descent.h). Last, groups of places that are alike exchange their tasks so that as many
+/// as possible stay where they are. Tasks that are not movable stay. O((n + m) log p).
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);
 

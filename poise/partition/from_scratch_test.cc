@@ -23,7 +23,7 @@ Metrics judged(const Machine& machine, const Workload& workload, const Placement
   return evaluate(machine, workload, machine.costs(), current, placement);
 }
 
-TEST(FromScratch, cuts_a_grid_about_as_little_as_squares_do) {
+TEST(FromScratch, cut_of_a_grid_is_near_that_of_squares) {
   const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
@@ -59,7 +59,7 @@ TEST(FromScratch, holds_the_load_cap_where_only_list_scheduling_does) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     Workload workload = generate(parse_recipe("stencil3d:skew=equal"), 480, seed).front();
-    Random random(seed);  // of 32 places, ten are filled by one task, if it finds an empty one
+    Random random(seed);  // ten of the 32 places hold one large task each
     for (PlaceId p = 0; p < 32; ++p) workload.background_s.push_back(0.4 * random.uniform());
     for (TaskId t = 0; t < 480; ++t)
       workload.tasks[t].load_s = (t % 48 == 0   ? 0.94
@@ -76,7 +76,7 @@ TEST(FromScratch, holds_the_load_cap_where_only_list_scheduling_does) {
   }
 }
 
-TEST(FromScratch, is_the_same_whatever_the_number_of_threads) {
+TEST(FromScratch, does_not_depend_on_the_number_of_threads) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("geometric"), 20'000, 3).front();
   const Placement current(workload.num_tasks(), 0);
@@ -85,11 +85,11 @@ TEST(FromScratch, is_the_same_whatever_the_number_of_threads) {
   EXPECT_EQ(one, anew(machine, workload, current, ",threads=7"));
 }
 
-TEST(FromScratch, leaves_most_tasks_at_home_where_nothing_has_changed) {
+TEST(FromScratch, moves_nothing_if_only_the_names_of_nodes_changed) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("stencil3d:skew=lognormal"), 2000, 3).front();
   const Placement first = anew(machine, workload, Placement(2000, 0));
-  Placement renamed(2000);  // the nodes in another order, and the domains in each
+  Placement renamed(2000);  // permutes the nodes, and the domains in each
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, (first.of(t) + 8 * 3) % 32 ^ 4);
   for (TaskId t = 0; t < 2000; ++t) renamed.move(t, renamed.of(t) ^ 1);
   EXPECT_EQ(judged(machine, workload, renamed, anew(machine, workload, renamed)).migrations, 0u);
@@ -109,7 +109,7 @@ TEST(FromScratch, keeps_pinned_tasks_and_leaves_room_for_background) {
             std::max(1.0501 * metrics.average_s, 1.0001 * metrics.makespan_bound_s));
 }
 
-TEST(FromScratch, puts_what_talks_across_nodes_on_neighbours_of_a_torus) {
+TEST(FromScratch, places_communicating_tasks_on_neighbours_of_a_torus) {
   const Machine machine = machine_from_text("torus:4x4 core:4");
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 4096, 3).front();
   const Placement current = initial_placement("random", 4096, 64, 2);

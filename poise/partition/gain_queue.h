@@ -1,4 +1,4 @@
-// Vertices in order of what moving them gains, where gains change while they wait.
+// A priority queue of vertices by gain, for gains that change while vertices wait.
 #pragma once
 
 #include <limits>
@@ -11,18 +11,18 @@
 
 namespace poise::graphs {
 
-/// A vertex and what moving it gains.
+/// A vertex and the gain of moving it.
 struct Gain {
   double gain;
   Vertex vertex;
-  /// Ties: the lower vertex is the greater.
+  /// Ties: the lower vertex comes first.
   friend bool operator<(const Gain& a, const Gain& b) {
     return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
   }
 };
 
-/// A priority queue with at most one valid entry per vertex: pushing a vertex again replaces its
-/// entry. O(log pushes) each.
+/// Holds at most one valid entry per vertex: pushing a vertex again replaces its entry. O(log
+/// pushes) per operation.
 class GainQueue {
  public:
   explicit GainQueue(Vertex num_vertices) : gain_of_(num_vertices, kNone) {}
@@ -32,7 +32,7 @@ class GainQueue {
     queue_.push({gain, v});
   }
 
-  /// The valid entry of greatest gain, removed; nothing if there is none.
+  /// Removes and returns the valid entry of greatest gain; nothing if there is none.
   std::optional<Gain> pop() {
     while (!queue_.empty()) {
       const Gain top = queue_.top();
@@ -44,14 +44,15 @@ class GainQueue {
     return std::nullopt;
   }
 
-  /// Entries, replaced ones included.
+  /// Number of entries, including replaced ones.
   std::size_t size() const { return queue_.size(); }
 
  private:
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // equals nothing
+  /// NaN is unequal to every gain.
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   std::priority_queue<Gain> queue_;
-  std::vector<double> gain_of_;  // per vertex, of its valid entry; kNone: it has none
+  std::vector<double> gain_of_;  // per vertex: gain of its valid entry, or kNone
 };
 
 }  // namespace poise::graphs

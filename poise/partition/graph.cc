@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-/// Adds up the entries of a row that name the same vertex: remembers where each was last put.
+/// Writes one row of a graph, adding up entries with the same end: remembers the last index of
+/// each.
 class RowWriter {
  public:
   RowWriter(Graph& graph, Vertex num_columns) : graph_(graph), entry_of_(num_columns, kNowhere) {}
 
-  /// Entries before `end` are written; the row under way starts there.
+  /// Starts a row at index `end`; entries before it are complete.
   void start_row(std::size_t end) { row_ = end_ = end; }
 
   void add(Vertex to, double affinity) {
@@ -37,7 +38,7 @@ class RowWriter {
   std::size_t row_ = 0, end_ = 0;
 };
 
-/// Both directions of every message, unmerged; rows begin at first[v].
+/// Both directions of every message, one entry each; the row of v starts at first[v].
 Graph all_entries(const Workload& workload, bool counts) {
   Graph graph;
   graph.first.assign(workload.tasks.size() + 2, 0);

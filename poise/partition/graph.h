@@ -1,4 +1,4 @@
-// Who belongs near whom: a sparse graph of affinities, and its smaller versions.
+// A sparse graph of affinities between tasks, with its contractions and subgraphs.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace poise::graphs {
 
 using Vertex = std::uint32_t;
 
-/// An undirected graph in compressed rows: each edge appears in the rows of both its ends.
+/// An undirected graph in compressed rows; each edge is in the rows of both its ends.
 struct Graph {
   std::vector<std::size_t> first{0};  // row v is [first[v], first[v + 1])
   std::vector<Vertex> to;
-  std::vector<double> affinity;  // per entry of `to`: bytes or messages, both directions
+  std::vector<double> affinity;  // per entry of `to`: bytes or messages in both directions
   std::vector<double> weight;    // per vertex
 
   Vertex num_vertices() const { return static_cast<Vertex>(weight.size()); }
@@ -25,15 +25,15 @@ struct Graph {
 
 enum class Affinity : std::uint8_t { bytes, messages };
 
-/// The tasks with their loads as weights, and what each pair exchanges. Where every message has 0
-/// bytes, messages are counted instead. O(tasks + messages).
+/// One vertex per task, weighing its load; edges weigh what two tasks exchange. If all messages
+/// have 0 bytes, messages are counted instead. O(tasks + messages).
 Graph affinity_graph(const Workload& workload, Affinity affinity);
 
-/// One vertex per group: weights and affinities added up, what stays inside a group left out.
+/// One vertex per group. Adds up weights and affinities; edges inside a group disappear.
 Graph contract(const Graph& graph, std::span<const Vertex> group_of, Vertex num_groups);
 
-/// Vertices arranged by group: those of group g are members[first[g]] up to members[first[g + 1]],
-/// in increasing order; position[v] is the place of v among its group.
+/// Vertices sorted by group: group g has members[first[g]] to members[first[g + 1] - 1] in
+/// ascending order; position[v] is the index of v in its group.
 struct Groups {
   std::vector<std::size_t> first;
   std::vector<Vertex> members;
@@ -45,10 +45,10 @@ struct Groups {
 };
 Groups arrange(std::span<const Vertex> group_of, Vertex num_groups);
 
-/// The graph of one group's members, renumbered by position; edges that leave the group are lost.
+/// The graph of one group's members, numbered by position; edges that leave the group are dropped.
 Graph subgraph(const Graph& graph, const Groups& groups, Vertex group);
 
-/// Appends vertices without edges: the empty objects that fill a tree.
+/// Appends vertices without edges up to num_vertices: empty tasks that fill a tree.
 void pad(Graph& graph, Vertex num_vertices, double weight);
 
 }  // namespace poise::graphs

@@ -1,4 +1,4 @@
-// Graphs for tests: drawn at random, and cliques that any partitioner should find.
+// Graphs for tests: random ones, and cliques that any partitioner should find.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace poise::graphs {
 
-/// Half of all edges, each of 1 to 100 bytes.
+/// A random graph with half of all possible edges, each of 1 to 100 bytes.
 inline Graph drawn_graph(Vertex size, Random& random) {
   Workload workload;
   workload.tasks.resize(size, {.load_s = 1});
@@ -21,7 +21,7 @@ inline Graph drawn_graph(Vertex size, Random& random) {
   return affinity_graph(workload, Affinity::bytes);
 }
 
-/// Cliques of `size` tasks in a drawn order, joined by thin threads to the next.
+/// Cliques of `size` tasks, numbered at random, in a ring with one light edge between neighbours.
 inline Graph cliques(Vertex count, Vertex size, Random& random, std::vector<Vertex>& clique_of) {
   Workload workload;
   workload.tasks.assign(count * size, {.load_s = 1});

@@ -1,4 +1,4 @@
-// A placement that is even already: less traffic at the same loads.
+// Lowers the traffic of a balanced placement without changing its balance.
 #pragma once
 
 #include "poise/placement/problem.h"
@@ -6,9 +6,9 @@
 
 namespace poise {
 
-/// The same placement after moves and exchanges of tasks, and of clusters of tasks, while the
-/// seconds of all messages fall and no place gets half a per cent more load than it has. What may
-/// not move stays. O((n + m) log n).
+/// Moves and exchanges tasks, and clusters of tasks, while the seconds of all messages fall. No
+/// place gains more load than tuning.polish_slack times what it has. Tasks that are not movable
+/// stay. O((n + m) log n).
 Placement with_less_traffic(const Problem& problem, Placement placement,
                             const Tuning& tuning = kTuning);
 

@@ -10,7 +10,7 @@
 namespace poise {
 namespace {
 
-TEST(WithLessTraffic, lowers_what_messages_take_and_gives_no_place_much_more_work) {
+TEST(WithLessTraffic, lowers_message_time_and_keeps_the_balance) {
   const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
   for (const char* recipe : {"stencil2d", "geometric", "leanmd"}) {
     SCOPED_TRACE(recipe);

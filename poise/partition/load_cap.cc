@@ -43,7 +43,7 @@ struct Range {
   PlaceId first, last;
 };
 
-/// The groups around places, finest first, as far as the whole machine.
+/// The groups that enclose a place, from the finest to the whole machine.
 class EnclosingGroups {
  public:
   explicit EnclosingGroups(const Machine& machine) {
@@ -67,7 +67,8 @@ class EnclosingGroups {
       borders_.push_back(std::move(borders));
   }
 
-  /// Rows and planes of a torus or mesh, groups of a dragonfly, where routers are numbered along.
+  /// Also the rows and planes of a torus or mesh and the groups of a dragonfly, if their routers
+  /// are numbered in that order.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
     if (network.dims.empty() || !network.router_of_node.empty()) return;
@@ -123,7 +124,7 @@ class LoadCap {
   }
 
  private:
-  /// Places of about the same speed compete: a busier fast one may finish a task earlier.
+  /// One tournament per class of speed: a busier but faster place may finish a task earlier.
   void make_tournaments() {
     std::map<int, std::size_t> class_of_speed;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {
@@ -146,12 +147,12 @@ class LoadCap {
     tasks_of_[to].push_back(t);
     placement_.move(t, to);
     moves_.push_back({t, from, to});
-    // Rounding may leave less than nothing, which a tournament does not take.
+    // Rounding may leave a value below 0, which a tournament does not accept.
     for (const PlaceId p : {from, to})
       least_busy_[class_of_[p]].set(p, busy_s_[p] = std::max(0.0, busy_s_[p]));
   }
 
-  /// Tasks of a place, those first that lose least by leaving, per second of load.
+  /// Tasks of a place, least attached first: affinity lost by leaving, per second of load.
   std::vector<TaskId> by_attachment(PlaceId p) const {
     std::vector<std::pair<double, TaskId>> attached;
     for (const TaskId t : tasks_of_[p]) {
@@ -167,7 +168,7 @@ class LoadCap {
     return tasks;
   }
 
-  /// Gives away tasks, but for one, until the place is below the cap.
+  /// Gives away tasks other than `kept` until the place is under the cap.
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);
@@ -182,8 +183,8 @@ class LoadCap {
       }
   }
 
-  /// A place in the range that stays below the cap with t: the one t is most drawn to, else the
-  /// least busy.
+  /// A place in the range that stays under the cap with t: the one with most affinity to t, or else
+  /// the least busy one.
   std::optional<PlaceId> place_with_room(TaskId t, PlaceId from, Range range) {
     near_.clear();
     for (std::size_t e = graph_.first[t]; e < graph_.first[t + 1]; ++e) {
@@ -205,7 +206,7 @@ class LoadCap {
     return p && busy_s_[*p] + time_s(t, *p) <= cap_s_ ? p : std::nullopt;
   }
 
-  /// Of the least busy places of each speed, the one that would have done t first.
+  /// Among the least busy places of each speed, the one that would finish t first.
   std::optional<PlaceId> first_to_finish(TaskId t, PlaceId from, Range range) const {
     std::optional<PlaceId> best;
     double best_s = kNever;
@@ -218,8 +219,8 @@ class LoadCap {
     return best;
   }
 
-  /// Exchanges a task of p for a lighter one of a little busy place (or for nothing), so that
-  /// neither works longer than limit_s. Returns that place.
+  /// Exchanges a task of p for a lighter one of a less busy place, or for none, so that neither
+  /// works longer than limit_s. Returns that place.
   std::optional<PlaceId> exchange(PlaceId p, double limit_s) {
     for (std::size_t i = 0; i < groups_.size(); ++i)
       for (const PlaceId q : partners(p, groups_.of(p, i)))
@@ -231,7 +232,7 @@ class LoadCap {
     std::vector<PlaceId> found;
     const PlaceId size = range.last - range.first;
     for (const LeastBusy& places : least_busy_) {
-      // The least busy one of each of a few equal pieces of the range.
+      // Splits the range into a few equal pieces and takes the least busy place of each.
       const auto pieces = static_cast<PlaceId>(std::min<std::size_t>(tuning_.cap_partners, size));
       for (PlaceId i = 0; i < pieces; ++i) {
         const auto at = [&](PlaceId piece) {
@@ -248,7 +249,7 @@ class LoadCap {
     return found;
   }
 
-  /// The exchange that leaves the busier of the two least busy, if that is at most limit_s.
+  /// Makes the exchange that minimises the busier of the two, if that is at most limit_s.
   bool exchange_with(PlaceId p, PlaceId q, double limit_s) {
     double best_s = limit_s;
     TaskId best_given = kGone, best_taken = kGone;
@@ -271,7 +272,7 @@ class LoadCap {
     return true;
   }
 
-  /// Moves a heavy task to a place that can give away enough lighter ones to make room for it.
+  /// Moves a heavy task to a place that can give away enough lighter tasks to stay under the cap.
   bool make_way(PlaceId p) {
     std::vector<TaskId> heaviest = tasks_of_[p];
     std::sort(heaviest.begin(), heaviest.end(), [&](TaskId a, TaskId b) {
@@ -299,8 +300,7 @@ class LoadCap {
     return false;
   }
 
-  /// Where the cap is out of reach: whatever makes the busiest place less busy, as long as any
-  /// does.
+  /// If the cap cannot be reached: lowers the busiest place as long as an exchange can.
   void lower_the_busiest() {
     std::priority_queue<std::pair<double, PlaceId>> busiest;
     const auto watch = [&](PlaceId p) {
@@ -330,12 +330,12 @@ class LoadCap {
   Placement& placement_;
   EnclosingGroups groups_;
   std::vector<double> busy_s_;
-  std::vector<std::vector<TaskId>> tasks_of_;  // movable ones, per place
-  std::vector<double> pull_;  // per place: the affinity of the task at hand; 0 between calls
+  std::vector<std::vector<TaskId>> tasks_of_;  // movable tasks per place
+  std::vector<double> pull_;  // per place: affinity of the current task; 0 between calls
   std::vector<PlaceId> near_;
-  std::vector<std::size_t> class_of_;  // per place, by speed
+  std::vector<std::size_t> class_of_;  // per place: its class of speed
   std::vector<LeastBusy> least_busy_;  // per class; places of other classes are never least
-  std::vector<Migration> moves_;       // all so far, for taking the last ones back
+  std::vector<Migration> moves_;       // all moves so far, to undo the last ones
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> c
   return fine;
 }
 
-/// Cuts a graph in two by way of a graph of half the vertices.
+/// Bisects a graph by bisecting a coarser one, then improving the result.
 std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
   if (graph.num_vertices() > tuning.coarsest) {
     std::vector<Part> fixed;
@@ -55,19 +55,19 @@ std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, cons
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }
 
-/// The part of the tolerance, as an exponent, that is kept for the cuts inside each of so many
-/// groups of places. The first of c cuts takes 2 / (c + 1), more than its even share, since the
-/// messages that it cuts cost most.
+/// The share of the tolerance, as an exponent, that remains for cuts inside the groups after the
+/// cuts between `num_groups` groups. The first of c cuts takes 2 / (c + 1) of the tolerance, more
+/// than an even share, because the messages that it cuts cost most.
 double kept(std::uint32_t num_places, std::uint32_t num_groups) {
   const int cuts = std::bit_width(num_places - 1);
   const int inside = std::bit_width((num_places - 1) / num_groups);
   return static_cast<double>(inside * (inside + 1)) / (cuts * (cuts + 1));
 }
 
-/// Some groups of one level, and which vertices of a graph may only be in one of them.
+/// The groups of one level inside a range of places, and the vertices that must be in one of them.
 struct Siblings {
-  std::vector<PlaceId> starts;  // of each its first place, then one past the last
-  std::vector<Part> fixed;      // per vertex the number of its group, or kFree; empty: all are free
+  std::vector<PlaceId> starts;  // first place of each group, then one past the last
+  std::vector<Part> fixed;      // per vertex its group or kFree; empty: all are free
 
   Part count() const { return static_cast<Part>(starts.size()) - 1; }
   std::span<const PlaceId> places() const { return std::span(starts).first(count()); }
@@ -79,8 +79,8 @@ class Multisection {
                Vertex num_vertices)
       : distances_(distances), machine_(machine), sections_(sections), place_of_(num_vertices) {}
 
-  /// Spreads over the places [first, last) the vertices of a part of the whole graph, in which they
-  /// have these names.
+  /// Places the vertices of a subgraph on [first, last). names[v] is vertex v's number in the whole
+  /// graph.
   void spread(Graph graph, std::span<const Vertex> names, PlaceId first, PlaceId last,
               unsigned threads) {
     if (last - first == 1) {
@@ -92,7 +92,8 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(static_cast<TaskId>(names.size()));
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    const bool are_places = last - first == siblings.count();  // left to the caller: all at once
+    // The caller improves all places at once.
+    const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),
                         siblings.fixed, sections_.climbs, sections_.tuning},
@@ -125,7 +126,7 @@ class Multisection {
         [&](unsigned some) { spread_each(graphs, names, siblings, middle, last, some); });
   }
 
-  /// Cuts a part of the siblings' graph again and again, until each of the groups has its vertices.
+  /// Cuts the siblings' graph in two repeatedly until each group has its vertices.
   void halve(const Graph& graph, std::span<const Vertex> names, const Siblings& siblings,
              Part first, Part last, unsigned threads, Placement& group_of) const {
     const Part middle = first + (last - first + 1) / 2;
@@ -148,7 +149,7 @@ class Multisection {
         [&](unsigned some) { go_on(1, middle, last, some); });
   }
 
-  /// The groups of the coarsest level that has several among the places.
+  /// The groups of the coarsest level that splits these places.
   Siblings siblings_in(PlaceId first, PlaceId last, std::span<const Vertex> names) const {
     Siblings siblings;
     for (const Level& level : machine_.levels()) {
@@ -175,8 +176,8 @@ class Multisection {
     return std::accumulate(begin + first, begin + last, 0.0);
   }
 
-  /// By how much these places may exceed their shares of a graph's weight at once. Shares are in
-  /// the graph's weights: this is what cuts before have left of the tolerance.
+  /// How far these places may exceed their shares: the part of the tolerance that earlier cuts have
+  /// left. Shares are in the units of the graph's weights.
   double room_of(const Graph& graph, PlaceId first, PlaceId last) const {
     const double weight = weight_of(graph);
     const double most = (1 + sections_.tolerance) * sum_of_shares(first, last);
@@ -200,7 +201,7 @@ class Multisection {
     return split;
   }
 
-  /// What each of the groups may hold: as much above its share as the cuts between them may leave.
+  /// The weight that each group may hold: its share and what the cuts between the groups may add.
   std::vector<double> caps_of(const Graph& graph, const Siblings& siblings) const {
     const PlaceId first = siblings.starts.front(), last = siblings.starts.back();
     const double sum = sum_of_shares(first, last);

@@ -14,10 +14,10 @@ namespace {
 
 constexpr Part kMaxWays = 64;
 constexpr Vertex kCoarseVerticesPerPart = 30;
-constexpr Vertex kFewestCoarseVertices = 96;
-/// What one bisection may use up of a tolerance that several share.
+constexpr Vertex kMinCoarseVertices = 96;
+/// Fraction of the tolerance that one bisection may use: several share it.
 constexpr double kSlackOfBisection = 0.4;
-/// A level that keeps more of its vertices than this is not worth its time.
+/// Coarsening stops at a level that would keep more of its vertices than this.
 constexpr double kWorthwhileShrink = 0.9;
 
 double sum(std::span<const double> values) {
@@ -26,13 +26,13 @@ double sum(std::span<const double> values) {
 
 double mean_weight(const Graph& graph) { return sum(graph.weight) / graph.num_vertices(); }
 
-/// Recursive bisection of a small graph into a range of parts.
+/// Initial partition of the coarsest graph by recursive bisection.
 class InitialParts {
  public:
   InitialParts(const Shares& shares, std::vector<Part>& part_of)
       : shares_(shares), part_of_(part_of), slack_(kSlackOfBisection * shares.tolerance) {}
 
-  /// `names[v]` is the vertex of the whole graph that v stands for.
+  /// names[v] is vertex v's number in the whole graph.
   void split(const Graph& graph, std::span<const Vertex> names, Part first, Part last) {
     if (last - first == 1) {
       for (const Vertex name : names) part_of_[name] = first;
@@ -73,11 +73,12 @@ class InitialParts {
   double slack_;
 };
 
-/// The steps from a graph to a small one, coarsest last.
+/// The sequence of coarser graphs, coarsest last.
 struct Hierarchy {
-  std::vector<Graph> graphs;                   // graphs[i]: after i + 1 steps
-  std::vector<std::vector<Vertex>> coarse_of;  // vertices of graphs[i - 1] (or the input) in it
-  std::vector<std::vector<Part>> fixed;        // per graph; empty where all are free
+  std::vector<Graph> graphs;  // graphs[i]: after i + 1 steps
+  std::vector<std::vector<Vertex>>
+      coarse_of;  // per vertex of graphs[i - 1] (or the input) its vertex in graphs[i]
+  std::vector<std::vector<Part>> fixed;  // per graph; empty: all are free
 };
 
 std::vector<Part> fixed_groups(std::span<const Part> fixed, const Matching& matching) {
@@ -90,7 +91,7 @@ std::vector<Part> fixed_groups(std::span<const Part> fixed, const Matching& matc
 
 Hierarchy coarsen(const Graph& graph, const Shares& shares) {
   const auto parts = static_cast<Vertex>(shares.of_part.size());
-  const Vertex wanted = std::max(kFewestCoarseVertices, kCoarseVerticesPerPart * parts);
+  const Vertex wanted = std::max(kMinCoarseVertices, kCoarseVerticesPerPart * parts);
   const double max_weight = 1.5 * sum(graph.weight) / wanted;
   Hierarchy hierarchy;
   const Graph* finest = &graph;
@@ -133,7 +134,7 @@ std::vector<Part> multilevel(const Graph& graph, const Shares& shares) {
   }
 }
 
-/// Runs of consecutive parts, as few and as long as two even stages need.
+/// Splits parts into runs of consecutive parts, so that two or more stages have about equal sizes.
 struct Chunks {
   Part size, count;
   explicit Chunks(Part parts) {

@@ -1,4 +1,4 @@
-// A graph cut into parts of given shares so that little affinity is lost between them.
+// Multilevel k-way partitioning: parts of given weights with little affinity cut between them.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,24 @@ namespace poise::graphs {
 using Part = std::uint32_t;
 constexpr Part kFree = std::numeric_limits<Part>::max();
 
-/// How the weight of a graph may be spread over parts.
+/// How the weight of a graph should be divided among parts.
 struct Shares {
-  std::vector<double> of_part;  // each at least 0: parts get weight in proportion
+  std::vector<double> of_part;  // weight of each part relative to the others, at least 0
   double tolerance = 0;         // a part may hold this fraction more than its share
   std::vector<Part> fixed;      // per vertex its part or kFree; empty: all are free
-  Vertex attempts = 2;          // at each bisection of the first stage; more cut less
+  Vertex attempts = 2;          // seeds per bisection of the first stage; more seeds cut less
 };
 
-/// The part of each vertex: multilevel k-way partitioning (Karypis and Kumar, 1998), in stages of
-/// at most 64 parts so that 32,768 parts cost three passes and not one per bisection.
+/// The part of each vertex: multilevel k-way partitioning (Karypis and Kumar, "Multilevel k-way
+/// partitioning scheme for irregular graphs", 1998), in stages of at most 64 parts: 32,768 parts
+/// cost three passes over the graph instead of fifteen bisections.
 ///
-/// Neighbouring parts have neighbouring numbers, as recursive bisection leaves them. The tolerance
-/// is an aim, not a promise: a vertex heavier than its share is placed all the same.
-/// O((vertices + edges) log64 parts), and deterministic.
+/// Parts with close numbers are close in the graph, because recursive bisection numbers them. The
+/// tolerance is a goal, not a guarantee: a vertex heavier than its share is placed anyway.
+/// Deterministic. O((vertices + edges) log64 parts).
 std::vector<Part> partition(const Graph& graph, const Shares& shares);
 
-/// The affinity of all edges between different parts, each edge once.
+/// Affinity of all edges between different parts, each edge counted once.
 double cut(const Graph& graph, std::span<const Part> part_of);
 
 }  // namespace poise::graphs

@@ -8,7 +8,7 @@
 #include "poise/base/random.h"
 #include "poise/partition/bisection.h"
 #include "poise/partition/coarsening.h"
-#include "poise/partition/evening.h"
+#include "poise/partition/even_out.h"
 #include "poise/partition/graph_testing.h"
 
 namespace poise::graphs {
@@ -21,7 +21,7 @@ std::vector<double> weights_of(const Graph& graph, const std::vector<Part>& part
   return weights;
 }
 
-TEST(Partition, cuts_little_more_than_the_best_of_all_bisections) {
+TEST(Partition, cut_is_near_that_of_the_best_bisection) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -105,7 +105,7 @@ TEST(Coarsening, stars_and_lone_vertices_shrink_too) {
   EXPECT_LE(match_heavy_edges(graph, {}, 10).num_groups, 502u);
 }
 
-TEST(Evening, swaps_bring_every_part_near_its_share) {
+TEST(EvenOut, swaps_bring_every_part_near_its_share) {
   Random random(4);
   Graph graph = drawn_graph(200, random);
   for (double& weight : graph.weight) weight = portable_exp(random.normal());

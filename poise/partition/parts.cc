@@ -15,14 +15,15 @@ namespace {
 
 constexpr int kGreedyPasses = 4;
 constexpr int kClimbs = 2;
-/// A climb ends after this many moves without a new best, and a share of those on offer.
+/// A climb ends after this many moves without a new best, plus one per kPatienceShare vertices
+/// offered.
 constexpr std::size_t kPatience = 50, kPatienceShare = 50;
-/// One neighbour's move matters little to a vertex of more neighbours than this, and looking at all
-/// of them again after each would take the time of their square.
+/// After a move, neighbours of higher degree than this keep their gains: one move changes them
+/// little, and computing them again each time would take quadratic time.
 constexpr Vertex kMaxDegree = 256;
-/// Sums of gains that differ by less than this part of them differ by rounding.
+/// Sums of gains that differ by less than this fraction differ by rounding only.
 constexpr double kRounding = 1e-12;
-/// A vertex may leave overweight parts this often: two of them could pass it to and fro.
+/// A vertex may leave overweight parts this often; otherwise two of them could exchange it forever.
 constexpr std::uint8_t kMaxReliefs = 2;
 
 class Improvement {
@@ -42,13 +43,13 @@ class Improvement {
     for (double& most : max_weight_) most = most > 0 ? most * scale + spare : 0;
   }
 
-  /// Overweight parts give away vertices, those first that cost least per weight.
+  /// Overweight parts give away vertices, those of least cost per weight first.
   void relieve() {
     bool is_needed = false;
     for (Part p = 0; p < weight_.size(); ++p) is_needed |= is_overweight(p);
     if (!is_needed) return;
     std::vector<std::uint8_t> reliefs(graph_.num_vertices(), 0);
-    GainQueue queue(graph_.num_vertices());  // by gain per weight
+    GainQueue queue(graph_.num_vertices());  // keys are gains per weight
     const auto enqueue = [&](Vertex v) {
       if (!is_free(v) || !is_overweight(part_of_[v]) || reliefs[v] == kMaxReliefs) return;
       const Target target = best_target(v, true);
@@ -73,7 +74,7 @@ class Improvement {
     }
   }
 
-  /// Each vertex to where it lowers the cut, or evens two parts out at no cost.
+  /// Moves each vertex to where it lowers the cut, or evens two parts out at no cost.
   bool pass() {
     bool has_moved = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -95,7 +96,7 @@ class Improvement {
     });
   }
 
-  // What climb() asks for.
+  // The interface that climb() needs.
   std::optional<Target> target_of(Vertex v) {
     if (!is_free(v)) return std::nullopt;
     const Target target = best_target(v, false);
@@ -115,15 +116,15 @@ class Improvement {
   bool is_free(Vertex v) const { return fixed_.empty() || fixed_[v] == kFree; }
   bool is_overweight(Part part) const { return weight_[part] > max_weight_[part]; }
 
-  /// Weight over what is allowed; anything is too much for a part without a share.
+  /// Weight over the allowed weight; infinite for a part without a share.
   double fullness(Part part, double more) const {
     const double weight = weight_[part] + more;
     return max_weight_[part] > 0 ? weight / max_weight_[part]
                                  : weight * std::numeric_limits<double>::max();
   }
 
-  /// The adjacent part with room that v is most drawn to, of equals the emptiest; v's own if there
-  /// is none. For relief, a part that is left less full than v's is room enough.
+  /// The adjacent part with room that has most affinity to v (ties: the emptiest), or v's own part
+  /// if there is none. For relief, a part also has room if it stays less full than v's part.
   Target best_target(Vertex v, bool for_relief) {
     const Part own = part_of_[v];
     const double weight = graph_.weight[v];
@@ -156,7 +157,7 @@ class Improvement {
   std::span<const Part> fixed_;
   std::span<Part> part_of_;
   std::vector<double> weight_, max_weight_;
-  std::vector<double> pull_;  // per part: the affinity of the vertex at hand; 0 between calls
+  std::vector<double> pull_;  // per part: affinity of the current vertex; 0 between calls
   std::vector<Part> near_;
   std::vector<std::uint8_t> is_due_;
 };

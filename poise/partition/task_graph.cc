@@ -30,7 +30,7 @@ double weight_of(const Link& link, const CostModel& costs) {
 
 std::vector<std::int32_t> whole_weights(std::span<const double> values, double total) {
   const double largest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  // Divided before they are summed, so that no sum overflows.
+  // Divided before summing, so that no sum overflows.
   double sum = 0;
   if (largest > 0)
     for (const double value : values) sum += value / largest;
@@ -47,7 +47,7 @@ std::vector<std::int32_t> whole_weights(std::span<const double> values, double t
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total) {
   const Links links = neighbours(problem.workload);
   if (links.size() > kMaxEntries)
-    fail("the messages join {} pairs of tasks; partitioners take {}", links.size() / 2,
+    fail("the messages connect {} pairs of tasks; partitioners accept at most {}", links.size() / 2,
          kMaxEntries / 2);
   const std::vector<std::int32_t> vertices = vertex_of_task(problem.workload.num_tasks(), tasks);
   TaskGraph graph;

@@ -45,7 +45,7 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Every task that is due takes its best step that gains. False if there was none.
+  /// Every task that is due takes its best step, if that gains. False if there was none.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -55,7 +55,7 @@ class Descent {
     return any;
   }
 
-  /// False if no better state was seen.
+  /// One hill climb. False if it found no better state.
   bool climb() {
     return graphs::climb(graph_, *this, [&](std::size_t) {
       return graphs::ClimbLimits{tuning_.climb_patience +
@@ -63,7 +63,7 @@ class Descent {
     });
   }
 
-  // What climb() asks for.
+  // The interface that climb() needs.
   std::optional<Target> target_of(Vertex v) {
     return is_free(v) ? best_target(v, true) : std::nullopt;
   }
@@ -96,14 +96,14 @@ class Descent {
     for (Near& near : near_) near.affinity = std::exchange(pull_[near.place], 0);
   }
 
-  /// Of what gather found.
+  /// Cost of the gathered task's messages if it were at p.
   double cost_at(PlaceId p) const {
     double cost = 0;
     for (const Near& near : near_) cost += near.affinity * distance(near.place, p);
     return cost;
   }
 
-  /// The place that v is best moved to; nothing if all it talks to is where it is.
+  /// The best place for v; nothing if all its partners are at its own place.
   std::optional<Target> best_target(Vertex v, bool needs_room) {
     gather(v);
     const PlaceId own = at(v);
@@ -148,7 +148,7 @@ class Descent {
     return 0;
   }
 
-  /// Changes places with the task there that makes it pay most, if one does.
+  /// Exchanges v with the task at the wanted place that makes the exchange gain most, if any does.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;
@@ -158,7 +158,7 @@ class Descent {
       const double more = graph_.weight[v] - graph_.weight[u];
       if (!is_free(u) || !has_room(wanted.part, more) || !has_room(own, -more)) continue;
       gather(u);
-      // Each counts the other as being where it goes to.
+      // Each task's gain assumes that the other stays, so their common edge is corrected here.
       const double apart =
           affinity_between(v, u) * (distance(own, wanted.part) + distance(wanted.part, own));
       const double gain = wanted.gain + cost_at(wanted.part) - cost_at(own) - apart;

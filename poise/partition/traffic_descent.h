@@ -1,4 +1,4 @@
-// A mapping improved: tasks move or change places with others while messages get cheaper.
+// Lowers the traffic of a mapping by moving and exchanging tasks.
 #pragma once
 
 #include <span>
@@ -10,30 +10,30 @@
 
 namespace poise {
 
-/// A graph of tasks whose mapping is to be improved.
+/// A graph of tasks and the limits for improving its mapping.
 struct TrafficDescent {
   const Distances& distances;
-  std::span<const PlaceId> places;  // place i of a placement stands for places[i], which may be
-                                    // the first of a group
+  /// Place i of a placement stands for places[i], which may be the first of a group.
+  std::span<const PlaceId> places;
   const graphs::Graph& graph;
-  std::span<const double> caps;         // per place the weight that it may hold
+  std::span<const double> caps;         // per place the most weight that it may hold
   std::span<const graphs::Part> fixed;  // per vertex its place or kFree; empty: all are free
-  unsigned climbs;                      // hill climbs at the end
+  unsigned climbs;                      // hill climbs after the greedy passes
   const Tuning& tuning = kTuning;
 };
 
-/// Lowers the sum over the graph's edges of affinity times the distance between their places.
-/// Each vertex moves to the place where that gains most and the cap leaves room; where a vertex
-/// would gain but finds no room, it changes places with one of those there. A few hill climbs
-/// follow (climb.h). O((vertices + edges) log vertices), a few passes.
+/// Lowers the sum over edges of affinity times the distance between the two places. In each of a
+/// few passes every vertex moves to the place that gains most, if the cap leaves room; otherwise it
+/// is exchanged with a vertex there. Hill climbs follow (climb.h). O((vertices + edges) log
+/// vertices).
 void descend_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// The same by way of smaller and smaller graphs whose vertices are what a place holds together, so
-/// that whole clusters change places: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
-/// optimisation problems", 2004). Twice the time.
+/// The same on a sequence of coarser graphs, whose vertices are clusters of tasks at one place, so
+/// that whole clusters move: a V-cycle (Walshaw, "Multilevel refinement for combinatorial
+/// optimisation problems", 2004). Takes about twice the time.
 void cycle_on_traffic(const TrafficDescent& descent, Placement& placement);
 
-/// That sum, each edge once.
+/// The sum over edges of affinity times distance, each edge counted once.
 double traffic(const Distances& distances, const graphs::Graph& graph, const Placement& placement);
 
 }  // namespace poise

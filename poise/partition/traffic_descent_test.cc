@@ -8,7 +8,8 @@
 namespace poise {
 namespace {
 
-/// Tasks 0 and 1 exchange 10 messages with each other, and 6 each with a task that stays elsewhere.
+/// Tasks 0 and 1 exchange 10 messages with each other, and 6 messages each with a fixed task
+/// elsewhere.
 struct PairDrawnAway {
   PairDrawnAway() {
     workload.tasks.assign(60, {.load_s = 1});
@@ -35,18 +36,18 @@ struct PairDrawnAway {
   }
 };
 
-TEST(TrafficDescent, leaves_a_pair_that_only_gains_together) {
+TEST(TrafficDescent, single_moves_leave_a_pair_that_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
-TEST(TrafficDescent, cycles_move_together_what_belongs_together) {
+TEST(TrafficDescent, cycles_move_a_cluster_as_a_whole) {
   PairDrawnAway pair;
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
   EXPECT_EQ(pair.placement.of(20), 1);
   EXPECT_EQ(pair.placement.of(21), 1);
 }
 
-TEST(TrafficDescent, cycles_exchange_where_a_cap_leaves_no_room) {
+TEST(TrafficDescent, cycles_exchange_tasks_if_a_cap_leaves_no_room) {
   PairDrawnAway pair;
   pair.caps = {30, 21, 30};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);

@@ -12,7 +12,7 @@ using graphs::Part;
 
 namespace {
 
-/// Messages weigh whole numbers of about this sum.
+/// Integer edge weights add up to about this.
 constexpr double kTotalCost = 1e9;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tasks of a problem as a graph: what each weighs, and what each two exchange.
+// The tasks of a problem as a graph of loads and message costs.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace poise {
 
-/// Vertices weigh the loads of their tasks, seconds (1 each where there is no load at all), edges
-/// what their messages cost at factor 1, in whole numbers. O(tasks + messages).
+/// Vertices weigh the loads of their tasks in seconds, or 1 each if no task has load. Edges weigh
+/// what the messages cost at factor 1, scaled to integers. O(tasks + messages).
 graphs::Graph traffic_graph(const Problem& problem);
 
-/// Where those are that may not move, kFree for all others; empty: all may.
+/// Per task its place if it is not movable, otherwise kFree; empty if all are movable.
 std::vector<graphs::Part> fixed_parts(const Problem& problem);
 
 }  // namespace poise

@@ -10,7 +10,7 @@ namespace poise {
 
 namespace {
 
-/// Sums of loads that differ by less differ by rounding.
+/// Sums of loads that differ by less than this part of them differ by rounding.
 constexpr double kRounding = 1e-9;
 
 struct LeastFactors {
@@ -34,22 +34,22 @@ double least_between_nodes(const Machine& machine) {
   }
 }
 
-/// Of messages between different places, or less. Places next to each other in the numbering share
-/// the finest groups, the domains of a node are looked at in pairs, and between nodes the network
-/// has no lesser factor than these.
+/// Lower bound on the factor of messages between different places. Sufficient to check: consecutive
+/// places, which share the finest groups; pairs of domains inside a node; the least factor of the
+/// network.
 LeastFactors least_factors(const Machine& machine) {
   LeastFactors least{0, 0};
   if (machine.num_places() < 2) return least;
   least = {machine.message_factor(0, 1), machine.byte_factor(0, 1)};
-  const auto look = [&](PlaceId from, PlaceId to) {
+  const auto consider = [&](PlaceId from, PlaceId to) {
     least.message = std::min(least.message, machine.message_factor(from, to));
     least.byte = std::min(least.byte, machine.byte_factor(from, to));
   };
-  for (PlaceId p = 1; p < machine.num_places(); ++p) look(p - 1, p), look(p, p - 1);
+  for (PlaceId p = 1; p < machine.num_places(); ++p) consider(p - 1, p), consider(p, p - 1);
   for (NodeId node = 0; node < machine.num_nodes(); ++node)
     for (DomainId a = machine.first_domain(node); a < machine.first_domain(node + 1); ++a)
       for (DomainId b = machine.first_domain(node); b < machine.first_domain(node + 1); ++b)
-        if (a != b) look(machine.first_place(a), machine.first_place(b));
+        if (a != b) consider(machine.first_place(a), machine.first_place(b));
   if (machine.num_nodes() > 1) {
     least.message = std::min(least.message, least_between_nodes(machine));
     least.byte = std::min(least.byte, machine.network().bandwidth_factor);

@@ -1,4 +1,4 @@
-// What no placement can beat: its iteration, and the migrations to get to its makespan.
+// Lower bounds: the iteration time, and the migrations needed to reach a makespan.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace poise {
 
-/// No placement has a shorter iteration: the bound on the makespan, or, of the place of some task,
-/// the task's load and, for each of those that send to it, the lesser of that one's load, were it
-/// there too, and of its messages at the least factor between two places. O(tasks + messages).
+/// Lower bound on the iteration of any placement: the larger of the makespan bound and, over tasks
+/// t, load(t) + the sum over senders s of min(load(s), cost of s's messages at the least factor
+/// between two places): s is either on t's place or not. O(tasks + messages).
 double iteration_bound_s(const Machine& machine, const Workload& workload, const CostModel& costs,
                          const Placement& current);
 
@@ -19,9 +19,10 @@ struct LeastMigrations {
   std::uint64_t tasks = 0, bytes = 0;
 };
 
-/// No placement whose makespan is makespan_s or less has fewer migrations, or moves fewer bytes:
-/// each place that works longer now gives away its largest tasks, or by bytes its cheapest per
-/// second and a part of the last (a knapsack, relaxed). O(tasks log tasks).
+/// Lower bounds on the migrations, and on the bytes migrated, of any placement with a makespan of
+/// makespan_s or less. Each place that works longer now must give away tasks: at least its largest
+/// ones; in bytes, at least those that cost least per second, the last one in part (a relaxed
+/// knapsack). O(tasks log tasks).
 LeastMigrations least_migrations(const Machine& machine, const Workload& workload,
                                  const Placement& current, double makespan_s);
 

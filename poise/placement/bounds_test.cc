@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-TEST(Bounds, hold_for_every_placement_of_small_problems) {
+TEST(Bounds, are_valid_for_every_placement_of_small_problems) {
   Random random(3);
   int tighter = 0;
   for (const char* text : {"numa:2 core:2 factors:2,1 message:0.2", "node:2 core:2 message:0.1",
@@ -45,7 +45,7 @@ TEST(Bounds, hold_for_every_placement_of_small_problems) {
   EXPECT_GE(tighter, 6);
 }
 
-TEST(Bounds, of_the_makespan_hold_and_are_often_tight_beside_what_cannot_move) {
+TEST(Bounds, of_the_makespan_are_valid_and_often_tight_with_fixed_work) {
   Random random(5);
   int tight = 0;
   for (int problem = 0; problem < 50; ++problem) {
@@ -74,7 +74,7 @@ TEST(Bounds, of_the_makespan_hold_and_are_often_tight_beside_what_cannot_move) {
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, of_a_receiver_count_each_sender_as_near_or_far_as_is_cheaper) {
+TEST(Bounds, of_a_receiver_take_the_cheaper_place_for_each_sender) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};
@@ -84,14 +84,14 @@ TEST(Bounds, of_a_receiver_count_each_sender_as_near_or_far_as_is_cheaper) {
   EXPECT_DOUBLE_EQ(iteration_bound_s(machine, workload, machine.costs(), Placement(3, 0)), 2.75);
 }
 
-TEST(Bounds, of_migrations_are_reached_where_the_largest_tasks_are_the_right_ones) {
+TEST(Bounds, of_migrations_are_exact_if_moving_the_largest_tasks_is_best) {
   const Machine machine = machine_from_text("core:3");
   Workload workload;
   workload.tasks = {
       {.load_s = 3, .bytes = 30}, {.load_s = 3, .bytes = 10}, {.load_s = 3, .bytes = 20}};
   const LeastMigrations least = least_migrations(machine, workload, Placement(3, 0), 3);
   EXPECT_EQ(least.tasks, 2u);
-  EXPECT_EQ(least.bytes, 29u);  // 30, less what rounding may take
+  EXPECT_EQ(least.bytes, 29u);  // 30, minus the rounding margin
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
 }
 
 void BusyTimes::build_arcs() {
-  // first_arc_[t + 1] serves as the cursor of row t while it is filled.
+  // While row t is filled, first_arc_[t + 1] is its write index.
   first_arc_.assign(workload_.tasks.size() + 2, 0);
   for (const Message& message : workload_.messages) {
     if (message.from == message.to) continue;

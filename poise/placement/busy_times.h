@@ -1,4 +1,4 @@
-// The predicted busy time of every place, kept up to date while tasks are tried elsewhere.
+// The predicted busy time of every place, updated as tasks move.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 namespace poise {
 
 /// Incremental form of Metrics::iteration_s: busy(p) = background + loads / speed + messages
-/// received.
-///
-/// Building costs O(tasks + messages); trying or making a move costs O(neighbours of the task).
+/// received. Construction costs O(tasks + messages); trying or making a move costs O(neighbours of
+/// the task).
 class BusyTimes {
  public:
-  /// What task t exchanges with another, in seconds at factor 1.
+  /// What task t exchanges with another task, in seconds at factor 1.
   struct Arc {
     TaskId task;
-    double in_s, out_s;            // by number of messages: received from it, sent to it
-    double in_byte_s, out_byte_s;  // by bytes
+    double in_s, out_s;            // cost by number of messages: received from it, sent to it
+    double in_byte_s, out_byte_s;  // cost by bytes, likewise
   };
 
-  /// A trial's outcome: the busiest of the places it would change, and the change of all traffic.
+  /// Result of trying a move: the peak among the places that it changes, and the change of all
+  /// traffic.
   struct Effect {
     double peak_s = 0;
     double traffic_s = 0;
@@ -41,29 +41,29 @@ class BusyTimes {
     return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
   }
 
-  /// Of all tasks.
+  /// Of all tasks together.
   std::size_t num_arcs() const { return arcs_.size(); }
 
-  /// What moving t to `to` would do. Nothing changes.
+  /// The effect of moving t to `to`. Changes nothing.
   Effect try_move(TaskId t, PlaceId to);
-  /// What exchanging the places of t and u would do.
+  /// The effect of exchanging the places of t and u. Changes nothing.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// The places whose busy time the last call changed, or would have.
+  /// The places whose busy time the last move or trial changed or would have changed.
   std::span<const PlaceId> touched() const { return touched_; }
   double change_s(PlaceId p) const { return is_touched_[p] ? change_s_[p] : 0; }
 
-  /// Seconds that receiving what takes these at factor 1 costs `to`, sent from `from`.
+  /// Cost at `to` of receiving, from `from`, messages that cost these seconds at factor 1.
   double cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const {
     double seconds = messages_s == 0 ? 0 : messages_s * factors_.message(from, to);
     if (counts_bytes_ && bytes_s != 0) seconds += bytes_s * factors_.byte(from, to);
     return seconds;
   }
 
-  /// Whether what passes between places of one domain costs just its seconds at factor 1.
+  /// True if messages inside a domain always have factor 1, in number and in bytes.
   bool is_flat_inside() const { return factors_.is_flat_inside(); }
 
-  /// The seconds that t receives from and causes at its neighbours, were it at `at`.
+  /// Seconds that t's messages would cost at its own place and at its neighbours', were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:

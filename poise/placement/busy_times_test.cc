@@ -16,7 +16,7 @@ constexpr const char* kMachines[] = {
     "torus:3x2 node:2 core:2 factors:10,8,1 speeds:1,0.5 byte:1e-9",
 };
 
-/// Tasks that talk at random; some pairs several times, some to themselves.
+/// Random messages; some pairs appear several times, some tasks send to themselves.
 Workload drawn_workload(TaskId num_tasks, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < num_tasks; ++t) workload.tasks.push_back({.load_s = random.uniform()});
@@ -48,7 +48,7 @@ struct Scene {
   }
 };
 
-TEST(BusyTimes, follow_every_move_as_if_computed_afresh) {
+TEST(BusyTimes, equal_a_full_computation_after_every_move) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(1);
@@ -64,7 +64,7 @@ TEST(BusyTimes, follow_every_move_as_if_computed_afresh) {
   }
 }
 
-TEST(BusyTimes, a_trial_foretells_the_move_and_changes_nothing) {
+TEST(BusyTimes, a_trial_predicts_the_move_and_changes_nothing) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(2);
@@ -93,7 +93,7 @@ TEST(BusyTimes, a_trial_foretells_the_move_and_changes_nothing) {
   }
 }
 
-TEST(BusyTimes, a_trial_tells_the_change_of_all_traffic) {
+TEST(BusyTimes, a_trial_returns_the_change_of_all_traffic) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(3);

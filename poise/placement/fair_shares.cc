@@ -9,7 +9,7 @@ namespace poise {
 
 namespace {
 
-/// How busy the places become that get any of the water. It reaches the deepest first.
+/// The common busy time of the places that get work; the least busy places get work first.
 double water_level_s(const Machine& machine, const std::vector<double>& ground_s, double water_s) {
   std::vector<PlaceId> deepest_first(machine.num_places());
   std::iota(deepest_first.begin(), deepest_first.end(), 0);
@@ -35,7 +35,7 @@ std::vector<double> fair_shares(const Machine& machine, const Workload& workload
   std::vector<double> shares(machine.num_places());
   for (PlaceId p = 0; p < machine.num_places(); ++p)
     shares[p] = machine.speed_of(p) / machine.total_speed();
-  if (!(movable_s > 0)) return shares;  // there is nothing to level with
+  if (!(movable_s > 0)) return shares;  // there is no work to share
 
   const std::vector<double> ground_s = fixed_work_s(machine, workload, current);
   const double level_s = water_level_s(machine, ground_s, movable_s);
@@ -44,7 +44,8 @@ std::vector<double> fair_shares(const Machine& machine, const Workload& workload
     shares[p] = std::max(0.0, level_s - ground_s[p]) * machine.speed_of(p) / movable_s;
     sum += shares[p];
   }
-  // Next to a huge ground the water is lost in rounding: then the deepest place may have it all.
+  // If fixed work is so large that the movable work is lost in rounding, the least busy place gets
+  // all.
   if (!(sum > 0)) {
     const auto deepest = std::min_element(ground_s.begin(), ground_s.end());
     shares[static_cast<std::size_t>(deepest - ground_s.begin())] = sum = 1;

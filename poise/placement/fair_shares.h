@@ -1,4 +1,4 @@
-// How much of the movable work each place should get: what partitioners aim at.
+// Each place's fair share of the movable work: the target of partitioners.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,10 @@
 
 namespace poise {
 
-/// Per place, its part of all movable load if work could be split at will, such that every place
-/// that gets any is equally busy: water poured into vessels as wide as the speeds, on a ground of
-/// what cannot move. The parts sum up to 1; a place too busy already gets 0. O(tasks + p log p).
+/// Per place, the fraction of all movable load that it should get so that all places that get work
+/// are equally busy, as if load could be split anywhere. Accounts for speeds and fixed work (the
+/// water-filling problem). The fractions add up to 1; a place with too much fixed work gets 0.
+/// O(tasks + p log p).
 std::vector<double> fair_shares(const Machine& machine, const Workload& workload,
                                 const Placement& current);
 

@@ -22,24 +22,24 @@ TEST(FairShares, follow_the_speeds) {
   EXPECT_THAT(shares, ElementsAre(0.25, 0.5, 0.25));
 }
 
-TEST(FairShares, give_nothing_to_a_place_that_has_too_much_already) {
+TEST(FairShares, give_nothing_to_a_place_with_too_much_fixed_work) {
   Workload workload;
   workload.tasks = {{3}, {3}, {.load_s = 9, .movable = false}};
   workload.background_s = {2, 0, 0, 0};
-  // Place 1 is busy for 9 s with what stays; the others meet at 8 / 3 s.
+  // Place 1 has 9 s of fixed work; the others are equally busy at 8 / 3 s.
   const auto shares = fair_shares(flat_machine(4), workload, Placement(3, 1));
   EXPECT_THAT(shares, ElementsAre(DoubleNear(1.0 / 9, 1e-12), 0, DoubleNear(4.0 / 9, 1e-12),
                                   DoubleNear(4.0 / 9, 1e-12)));
 }
 
-TEST(FairShares, are_the_speeds_where_nothing_has_load) {
+TEST(FairShares, follow_the_speeds_if_nothing_has_load) {
   Workload workload;
   workload.tasks = {{0}};
   workload.background_s = {5, 0};
   EXPECT_THAT(fair_shares(flat_machine(2), workload, Placement(1)), ElementsAre(0.5, 0.5));
 }
 
-TEST(FairShares, survive_a_ground_beside_which_the_water_is_nothing) {
+TEST(FairShares, are_valid_if_fixed_work_dwarfs_movable_work) {
   Workload workload;
   workload.tasks = {{1e-300}};
   workload.background_s = {1e100, 1e100, 1e100};
@@ -47,7 +47,7 @@ TEST(FairShares, survive_a_ground_beside_which_the_water_is_nothing) {
   EXPECT_DOUBLE_EQ(std::accumulate(shares.begin(), shares.end(), 0.0), 1);
 }
 
-TEST(FairShares, level_what_they_reach) {
+TEST(FairShares, make_places_with_work_equally_busy) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -1,4 +1,4 @@
-// Which place would finish one more task first, on machines of one speed or of several.
+// Finds the place that finishes one more task first, on machines of one or several speeds.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace poise {
 
-/// The busy seconds of all places of a machine, asked for the one that finishes a task first.
+/// The busy seconds of all places, with queries for the place that finishes a task first.
 ///
-/// Places of one speed share a tournament. Past 32 different speeds, neighbouring speeds share one:
-/// the answer is then the best of each group's least busy place.
+/// Places of one speed share a tournament. With more than 32 different speeds, similar speeds share
+/// one, and the answer is the best of each group's least busy place.
 class FirstToFinish {
  public:
   FirstToFinish(const Machine& machine, const std::vector<double>& busy_s)
@@ -21,7 +21,7 @@ class FirstToFinish {
   void set(PlaceId p, double busy_s) { groups_.set(p, busy_s); }
   void add(PlaceId p, double seconds) { groups_.add(p, seconds); }
 
-  /// The place with the least busy + load / speed; on ties the lower id.
+  /// The place with the least busy + load / speed; ties: the lower id.
   PlaceId with(double load_s) const;
 
  private:

@@ -19,7 +19,7 @@ PlaceId scan(const Machine& machine, const std::vector<double>& busy_s, double l
   return best;
 }
 
-TEST(FirstToFinish, follows_a_scan_on_machines_of_one_and_of_many_speeds) {
+TEST(FirstToFinish, equals_a_full_search_on_one_and_on_many_speeds) {
   for (const char* text : {"core:1", "core:7", "core:9 speeds:1,0.5", "core:12 speeds:4,1,2,1,3"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -38,12 +38,12 @@ TEST(FirstToFinish, follows_a_scan_on_machines_of_one_and_of_many_speeds) {
   }
 }
 
-TEST(FirstToFinish, copes_with_more_speeds_than_it_tells_apart) {
+TEST(FirstToFinish, is_near_the_optimum_with_very_many_speeds) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p;
   const Machine machine(parts);
   const FirstToFinish idle(machine, std::vector<double>(100, 0));
-  // Groups hold three or four neighbouring speeds, so no more than 4 % is lost.
+  // A group has three or four similar speeds, so the result is at most 4 % worse.
   EXPECT_GE(machine.speed_of(idle.with(1)), 97);
 }
 

@@ -18,8 +18,8 @@ Placement anywhere(TaskId num_tasks, std::uint32_t num_places, std::uint64_t see
   return placement;
 }
 
-/// Place p's block has a share of tasks proportional to 2 (P - p) - 1, so the first p places hold
-/// p (2 P - p) / P^2 of all.
+/// Place p gets a share of tasks proportional to 2 (P - p) - 1, so the first p places together get
+/// p (2 P - p) / P^2 of all tasks.
 Placement uneven(TaskId num_tasks, std::uint32_t num_places) {
   const double places = num_places;
   const auto end_of = [&](PlaceId p) {

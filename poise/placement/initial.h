@@ -1,4 +1,4 @@
-// Where tasks lie before anything was balanced.
+// Placements of tasks before the first balancing step.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace poise {
 
-/// blocked, round_robin, random, uneven.
+/// The names: blocked, round_robin, random, uneven.
 std::span<const std::string_view> initial_placements();
 
-/// The placement of this name. random draws a place for each task from the seed; uneven gives
-/// blocks of consecutive tasks that shrink from twice the mean at the first place to hardly any at
-/// the last. Throws Error naming the valid ones.
+/// The placement with this name. random: a random place for each task, by the seed; uneven: blocks
+/// of consecutive tasks that shrink from twice the mean at the first place to nearly none at the
+/// last. Throws Error naming the known names.
 Placement initial_placement(std::string_view name, TaskId num_tasks, std::uint32_t num_places,
                             std::uint64_t seed);
 

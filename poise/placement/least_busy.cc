@@ -12,7 +12,7 @@ namespace poise {
 
 namespace {
 
-/// The bits of a double that is not negative are ordered like its value.
+/// For doubles >= 0 the order of the bits is the order of the values.
 std::uint64_t rank_of(double busy_s) { return std::bit_cast<std::uint64_t>(busy_s); }
 
 }  // namespace
@@ -41,12 +41,12 @@ void LeastBusy::set(PlaceId p, double busy_s) {
   for (std::size_t node = num_leaves_ + p; node > 1; node /= 2) {
     const PlaceId sibling = winner_[node ^ 1];
     const std::uint64_t sibling_rank = rank_of(busy_s_[sibling]);
-    const std::uint64_t sibling_is_left = node % 2;  // and so wins a tie
-    // Chosen by masks: a branch would be mispredicted half the time.
+    const std::uint64_t sibling_is_left = node % 2;  // so the sibling wins ties
+    // Selected by masks: a branch would be mispredicted half of the time.
     const std::uint64_t loses = -std::uint64_t{sibling_rank < rank + sibling_is_left};
     winner ^= (winner ^ sibling) & static_cast<PlaceId>(loses);
     rank ^= (rank ^ sibling_rank) & loses;
-    // Above a node that another place wins as before, p does not count.
+    // If another place still wins at this node, p does not matter above it.
     if (winner_[node / 2] == winner && winner != p) return;
     winner_[node / 2] = winner;
   }

@@ -1,4 +1,4 @@
-// The least busy of many places while their times change.
+// The least busy of many places, while their busy times change.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace poise {
 
-/// A tournament of places 0 … n - 1 by busy seconds, which are at least 0: each inner node knows
-/// the least busy place below it, the lower id on ties. Holds 16 bytes per place at most.
+/// A tournament tree over places 0 to n - 1 by busy seconds, which must be at least 0. Each inner
+/// node knows the least busy place below it (ties: the lower id). At most 16 bytes per place.
 class LeastBusy {
  public:
   explicit LeastBusy(std::vector<double> busy_s);
@@ -20,12 +20,12 @@ class LeastBusy {
   double busy_s(PlaceId p) const { return busy_s_[p]; }
   std::span<const double> busy_s() const { return {busy_s_.data(), num_places_}; }
 
-  /// O(1).
+  /// The least busy place of all. O(1).
   PlaceId least() const { return winner_[1]; }
-  /// The least busy of first, …, last - 1, which must not be empty. O(log n).
+  /// The least busy of the places first to last - 1; the range must not be empty. O(log n).
   PlaceId least_in(PlaceId first, PlaceId last) const;
-  /// The lowest of first, …, last - 1 that is idle enough, or last: is_idle_enough(busy_s) must
-  /// hold for all lesser times if it holds for one. O(log n).
+  /// The lowest place in [first, last) with is_idle_enough(busy_s), or last if there is none. If
+  /// is_idle_enough() is true for a time it must be true for all smaller times. O(log n).
   template <typename IsIdleEnough>
   PlaceId next_in(PlaceId first, PlaceId last, IsIdleEnough is_idle_enough) const;
   /// O(log n).
@@ -34,26 +34,27 @@ class LeastBusy {
 
  private:
   std::size_t num_places_;
-  std::size_t num_leaves_;       // a power of two; the leaves past the places are never least
-  std::vector<double> busy_s_;   // per leaf
-  std::vector<PlaceId> winner_;  // node i has the children 2 i and 2 i + 1, from num_leaves_ leaves
+  std::size_t num_leaves_;      // a power of two; leaves without a place never win
+  std::vector<double> busy_s_;  // per leaf
+  std::vector<PlaceId>
+      winner_;  // node i has the children 2 i and 2 i + 1; leaves start at num_leaves_
 };
 
 template <typename IsIdleEnough>
 PlaceId LeastBusy::next_in(PlaceId first, PlaceId last, IsIdleEnough is_idle_enough) const {
   if (first >= last) return last;
-  const auto is_worth_a_look = [&](std::size_t node) {
+  const auto is_worth_trying = [&](std::size_t node) {
     return is_idle_enough(busy_s_[winner_[node]]);
   };
   std::size_t node = num_leaves_ + first;
-  while (!is_worth_a_look(node)) {
-    // On to the largest subtree that starts where this one ends; the root starts where all end.
+  while (!is_worth_trying(node)) {
+    // Goes on to the largest subtree that starts where this one ends.
     node = (node + 1) >> std::countr_zero(node + 1);
     if (node == 1) return last;
   }
   while (node < num_leaves_) {
     node *= 2;
-    if (!is_worth_a_look(node)) ++node;
+    if (!is_worth_trying(node)) ++node;
   }
   return std::min(static_cast<PlaceId>(node - num_leaves_), last);
 }

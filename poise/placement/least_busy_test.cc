@@ -13,7 +13,7 @@ PlaceId scan(const std::vector<double>& busy_s, PlaceId first, PlaceId last) {
                               busy_s.begin());
 }
 
-TEST(LeastBusy, follows_a_scan_through_many_changes) {
+TEST(LeastBusy, equals_a_full_search_after_many_changes) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kNoCap = std::numeric_limits<std::uint64_t>::max();
 constexpr int kRounds = 4;
 
-/// The place with room for t that holds least; where t is, if there is none.
+/// The place with room for t that holds least; t's own place if there is none.
 PlaceId emptiest_with_room(const Machine& machine, const MemoryRoom& room, TaskId t, PlaceId at) {
   PlaceId best = at;
   for (PlaceId p = 0; p < machine.num_places(); ++p)
@@ -75,7 +75,7 @@ bool MemoryRoom::has_room(TaskId t, PlaceId to) const {
   if (after > place_cap_) return false;
   const DomainId domain = machine_.domain_of(to);
   if (domain_cap_.empty()) return true;
-  // Of what t frees in its own domain, the footprint is certain.
+  // Only t's footprint is certain to become free in its own domain.
   const std::uint64_t freed =
       machine_.domain_of(from) == domain ? memory.footprint_bytes : std::uint64_t{0};
   return domain_bytes_[domain] - hold.bytes() + after - freed <= domain_cap_[domain];

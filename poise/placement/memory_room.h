@@ -1,4 +1,4 @@
-// What tasks hold in memory at each place and domain, and whether one more fits.
+// The memory that tasks need at each place and domain, and whether another task fits.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace poise {
 
-/// A place holds what the program itself does, the footprints of its tasks, the shared blocks that
-/// they need, once each, and the largest working memory of a task, since one runs at a time: the
-/// memory of CCM-LB (Lifflander et al., "Optimizing Distributed Load Balancing for Workloads with
-/// Time-Varying Imbalance", 2021). Caps: the same for every place, and what domains have, where the
-/// machine knows. Without caps, or without the workload's column `memory`, everything fits, in
-/// O(1); else a question costs O(log tasks of the place).
+/// A place holds the program's own memory, the footprints of its tasks, each shared block that they
+/// need once, and the largest working memory of a task, since one task runs at a time: the memory
+/// model of CCM-LB (Lifflander et al., "Optimizing Distributed Load Balancing for Workloads with
+/// Time-Varying Imbalance", 2021). There is one cap for all places, and one per domain if the
+/// machine knows its memory. Without caps, or without the workload's column `memory`, everything
+/// fits, in O(1); otherwise a query costs O(log tasks of the place).
 class MemoryRoom {
  public:
-  /// A place_cap_bytes of 0 is none.
+  /// place_cap_bytes of 0: no cap.
   MemoryRoom(const Machine& machine, const Workload& workload, const Placement& placement,
              std::uint64_t place_cap_bytes);
 
@@ -29,9 +29,9 @@ class MemoryRoom {
   std::uint64_t bytes_at(PlaceId p) const { return holds_[p].bytes(); }
   bool is_over(PlaceId p) const;
 
-  /// Whether `to` and its domain can take t. A place that t is at already can.
+  /// True if `to` and its domain have room for t. Always true for t's own place.
   bool fits(TaskId t, PlaceId to) const { return !is_limited_ || has_room(t, to); }
-  /// Whether both places keep within their caps when t and u change places.
+  /// True if both places stay within their caps when t and u are exchanged.
   bool fits_exchange(TaskId t, TaskId u) { return !is_limited_ || has_room_for_both(t, u); }
   void move(TaskId t, PlaceId to) {
     if (is_limited_) carry(t, to);
@@ -39,7 +39,7 @@ class MemoryRoom {
 
  private:
   struct Hold {
-    std::uint64_t steady_bytes = 0;  // the program's own, footprints and blocks
+    std::uint64_t steady_bytes = 0;  // the program's own memory, footprints and blocks
     std::multiset<std::uint64_t> working_bytes;
     std::map<std::int32_t, std::uint32_t> tasks_of_block;
     std::uint64_t bytes() const {
@@ -57,16 +57,16 @@ class MemoryRoom {
   const Machine& machine_;
   const Workload& workload_;
   std::uint64_t place_cap_;
-  std::vector<std::uint64_t> domain_cap_;  // empty: none
+  std::vector<std::uint64_t> domain_cap_;  // empty: no cap
   bool is_limited_;
   std::vector<PlaceId> places_;
   std::vector<Hold> holds_;                  // per place
-  std::vector<std::uint64_t> domain_bytes_;  // what its places hold
+  std::vector<std::uint64_t> domain_bytes_;  // sum over the domain's places
 };
 
-/// The placement as far as memory allows: places over their cap first give the tasks with the
-/// largest footprints to the emptiest place that has room, then tasks follow `wanted` where they
-/// fit. Tasks that are not movable stay at `current`.
+/// `wanted` as far as memory allows. First, places over their cap give the tasks with the largest
+/// footprints to the emptiest place with room; then tasks move to their wanted place if they fit.
+/// Tasks that are not movable stay at `current`.
 Placement within_memory(const Machine& machine, const Workload& workload, const Placement& current,
                         const Placement& wanted, std::uint64_t place_cap_bytes);
 

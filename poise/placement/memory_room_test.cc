@@ -25,7 +25,7 @@ Workload drawn_workload(TaskId num_tasks, std::uint32_t num_places, std::uint64_
   return workload;
 }
 
-/// The definition, without any shortcut.
+/// The definition, computed directly.
 std::uint64_t bytes_at(const Workload& workload, const Placement& placement, PlaceId p) {
   std::uint64_t bytes = workload.place_bytes[p], working = 0;
   std::set<std::int32_t> blocks;
@@ -41,7 +41,7 @@ std::uint64_t bytes_at(const Workload& workload, const Placement& placement, Pla
   return bytes + working;
 }
 
-TEST(MemoryRoom, knows_what_places_hold_while_tasks_move) {
+TEST(MemoryRoom, tracks_the_memory_of_places_while_tasks_move) {
   const Machine machine = machine_from_text("numa:2 core:3 factors:2,1");
   const Workload workload = drawn_workload(40, 6, 1);
   Placement placement = initial_placement("random", 40, 6, 3);
@@ -71,7 +71,7 @@ TEST(MemoryRoom, knows_what_places_hold_while_tasks_move) {
   EXPECT_GT(refused, 50);
 }
 
-TEST(MemoryRoom, is_that_of_the_domains_where_the_machine_knows) {
+TEST(MemoryRoom, respects_the_memory_of_domains_if_known) {
   MachineParts parts = machine_from_text("numa:2 core:2 factors:2,1").parts();
   parts.facts.memory_bytes = {100, 1000};
   const Machine machine{parts};
@@ -80,12 +80,12 @@ TEST(MemoryRoom, is_that_of_the_domains_where_the_machine_knows) {
   workload.memory.assign(3, {.footprint_bytes = 60});
   const Placement current(std::vector<PlaceId>{0, 2, 3});
   MemoryRoom room(machine, workload, current, 0);
-  EXPECT_TRUE(room.fits(0, 1));  // it leaves what it takes
+  EXPECT_TRUE(room.fits(0, 1));  // it frees what it needs
   EXPECT_FALSE(room.fits(1, 1));
   EXPECT_TRUE(room.fits(1, 3));
 }
 
-TEST(MemoryRoom, tasks_leave_full_places_and_follow_as_far_as_they_fit) {
+TEST(MemoryRoom, tasks_leave_full_places_and_move_where_they_fit) {
   const Machine machine = machine_from_text("core:4");
   const Workload workload = drawn_workload(40, 4, 2);
   constexpr std::uint64_t kCap = 420;

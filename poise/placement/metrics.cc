@@ -19,7 +19,7 @@ double fastest_speed(const Machine& machine) {
   return fastest;
 }
 
-/// Of the k p + 1 largest tasks some place holds k + 1, at least the k + 1 smallest of them.
+/// One place holds k + 1 of the k p + 1 largest tasks, at best the k + 1 smallest of these.
 double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   std::vector<double> loads_s;
   loads_s.reserve(workload.tasks.size());
@@ -35,8 +35,8 @@ double pigeonhole_load_s(const Workload& workload, std::uint32_t num_places) {
   return bound;
 }
 
-/// What cannot move, and the largest movable tasks next to it: two of them share a place, or each
-/// has one of its own, at best the largest where the least is fixed.
+/// Fixed work plus the largest movable tasks. Either two of these share a place, or each has a
+/// place of its own; at best the largest is where the fixed work is least.
 double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, double speed) {
   double bound_s = largest(fixed_s), apart_s = 0;
   if (bound_s == 0) return 0;
@@ -55,7 +55,7 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
-/// Migrations leave and enter their places one after the other, all places at once.
+/// Migrations leave and enter a place one after the other; places work in parallel.
 void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
                     const Placement& before, const Placement& after, Metrics& metrics) {
   std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);

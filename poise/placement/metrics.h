@@ -1,4 +1,4 @@
-// What a placement costs: the predicted time of a phase, its bounds, and its traffic.
+// The cost of a placement: predicted time of a phase, lower bounds, traffic and migrations.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// Predicted time of one phase under a placement; times in seconds.
+/// Predictions for one phase under a placement; times in seconds.
 ///
 ///     work(p) = background(p) + sum of load(t) / speed(p) over tasks t on p
 ///     comm(p) = sum over messages received on p from another place q of
@@ -18,59 +18,59 @@ namespace poise {
 ///               bytes * seconds_per_byte * bandwidth_factor(q, p)
 ///     busy(p) = work(p) + comm(p)
 ///
-/// Where places wait for each other in each subphase (subphases.h), each has its own busiest place,
-/// and their times add up.
+/// If places wait for each other after each subphase (subphases.h), the busiest times of the
+/// subphases are added up.
 struct Metrics {
-  double iteration_s = 0;       // max busy(p)
-  double makespan_s = 0;        // max work(p)
-  double makespan_bound_s = 0;  // no placement has a smaller makespan
-  double average_s = 0;         // all work over all speed: a perfect balance
-  double imbalance = 0;         // makespan / average; 1 when all is idle
-  double max_comm_s = 0;        // max comm(p)
-  std::uint64_t hop_bytes = 0;  // bytes of each message times machine edges between its places
+  double iteration_s = 0;             // max busy(p)
+  double makespan_s = 0;              // max work(p)
+  double makespan_bound_s = 0;        // lower bound on the makespan of any placement
+  double average_s = 0;               // all work over all speed: perfect balance
+  double imbalance = 0;               // makespan / average; 1 if there is no work
+  double max_comm_s = 0;              // max comm(p)
+  std::uint64_t hop_bytes = 0;        // bytes of each message times the hops between its places
   std::uint64_t internode_bytes = 0;  // bytes between different groups of the level "node"
   double nuco_messages = 0;           // messages between places, each times its NUCO factor
-  std::uint64_t migrations = 0;       // movable or not: tasks not where they were
+  std::uint64_t migrations = 0;       // tasks whose place changes, movable or not
   std::uint64_t migrated_bytes = 0;
-  double migration_s = 0;  // the place that sends or receives most, at seconds_per_migrated_byte
+  double migration_s = 0;  // at the place that sends or receives most
 };
 
-/// All metrics of `after`, reached from `before`. O(tasks + messages * levels).
+/// All metrics of placement `after`, with migrations from `before`. O(tasks + messages * levels).
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
                  const Placement& before, const Placement& after);
 
-/// What each place does in a phase, for pictures and for strategies that start from it.
+/// Work and messages of each place in a phase.
 struct PlaceTimes {
   std::vector<double> work_s, comm_s;
 };
 PlaceTimes place_times(const Machine& machine, const Workload& workload, const CostModel& costs,
                        const Placement& placement);
 
-/// What the slowest places make of it.
+/// The times that the slowest places determine.
 struct PhaseTimes {
   double iteration_s = 0, makespan_s = 0;  // as in Metrics
 };
 PhaseTimes phase_times(const Machine& machine, const Workload& workload, const Placement& placement,
                        const PlaceTimes& times);
 
-/// Per place, background load and the loads of its tasks over its speed.
+/// Per place: background load + loads of its tasks / its speed.
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
                            const Placement& placement);
 
-/// Per place, the work that no strategy can move: background load and tasks that are not movable.
+/// Per place, the work that cannot move: background load and tasks that are not movable.
 std::vector<double> fixed_work_s(const Machine& machine, const Workload& workload,
                                  const Placement& current);
 
-/// Seconds that receiving a message costs the place of its receiver.
+/// Seconds that receiving the message costs the receiver's place.
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to);
 
-/// Reasons why no placement has a smaller makespan.
+/// Lower bounds on the makespan of any placement, by their reasons.
 struct MakespanBounds {
   double average_s = 0;       // all work over all speed
   double largest_task_s = 0;  // on the fastest place
-  double pigeonhole_s = 0;    // of the k p + 1 largest tasks some place holds k + 1
-  double pinned_s = 0;        // what cannot move where it is, the largest movable tasks beside it
+  double pigeonhole_s = 0;    // some place holds k + 1 of the k p + 1 largest tasks
+  double pinned_s = 0;        // fixed work where it is, plus the largest movable tasks
 
   double largest_s() const;
 };
@@ -80,7 +80,7 @@ MakespanBounds makespan_bounds(const Machine& machine, const Workload& workload,
 /// The largest of the bounds.
 double makespan_bound_s(const Machine& machine, const Workload& workload, const Placement& current);
 
-/// All work over all speed: what every place would need if work could be split at will.
+/// All work over all speed: the time of every place if load could be split anywhere.
 double average_s(const Machine& machine, const Workload& workload);
 
 }  // namespace poise

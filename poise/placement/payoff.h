@@ -1,22 +1,22 @@
-// When balancing pays: what it would save from now on against what it costs.
+// Whether balancing pays: the time that it would save compared with its cost.
 #pragma once
 
 #include <cstdint>
 
 namespace poise {
 
-/// What a runtime knows without collecting everything: seconds of work since the last decision, and
-/// what decisions cost and reached so far.
+/// What a runtime knows without collecting data from all ranks: seconds of work since the last
+/// decision, and the cost and the result of earlier decisions.
 struct PayoffQuestion {
-  double busiest_s = 0, average_s = 0;  // over places, of `steps`
+  double busiest_s = 0, average_s = 0;  // over places, in `steps` steps
   std::uint64_t steps = 0;
   std::uint64_t steps_to_come = 0;
-  double reachable_imbalance = 1;  // what the last decision expected to be left
-  double cost_s = 0;               // of the last one: deciding and moving
+  double reachable_imbalance = 1;  // imbalance that the last decision predicted
+  double cost_s = 0;               // of the last decision: deciding and migrating
 };
 
-/// The seconds that the steps to come would be shorter if balancing reached what it reached before,
-/// less its cost; it pays when above 0.
+/// Seconds saved over the coming steps if balancing reaches what it reached before, minus its cost.
+/// Balancing pays if this is above 0.
 inline double payoff_s(const PayoffQuestion& question) {
   if (question.steps == 0) return -question.cost_s;
   const double saved_s = question.busiest_s - question.reachable_imbalance * question.average_s;

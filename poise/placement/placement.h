@@ -1,4 +1,4 @@
-// Which task runs where, and what must move to get from one such answer to another.
+// A placement: the place of each task; and the migrations from one placement to another.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,16 @@ struct Migration {
   friend bool operator==(const Migration&, const Migration&) = default;
 };
 
-/// The tasks whose place differs, in order of task.
+/// The tasks whose places differ, in order of task.
 std::vector<Migration> migrations(const Placement& before, const Placement& after);
 
-/// Throws Error when there is not one place per task, or a place is not one of the machine.
+/// Throws Error unless the placement has one place per task, all of them places of the machine.
 void check(const Placement& placement, TaskId num_tasks, std::uint32_t num_places);
 
-/// Tasks dealt out to places in turn: how Charm++ places an array at start.
+/// Task t on place t mod num_places: how Charm++ places an array at start.
 Placement round_robin(TaskId num_tasks, std::uint32_t num_places);
 
-/// Tasks in blocks of consecutive ids, sizes differing by one at most.
+/// Blocks of consecutive tasks whose sizes differ by at most one.
 Placement blocked(TaskId num_tasks, std::uint32_t num_places);
 
 }  // namespace poise

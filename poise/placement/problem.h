@@ -11,14 +11,14 @@
 
 namespace poise {
 
-/// All a strategy may know. The caller has checked that the parts fit together.
+/// Everything that a strategy may use. The caller has checked that the parts fit together.
 struct Problem {
   const Machine& machine;
   const Workload& workload;
   const Placement& current;
   const CostModel& costs;
   std::uint64_t seed = 0;
-  /// Loads of earlier phases, oldest first, one per task: only for strategies that predict.
+  /// Loads of earlier phases, oldest first, one per task; only for strategies that predict.
   std::span<const std::vector<double>> past_loads_s = {};
 };
 

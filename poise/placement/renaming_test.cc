@@ -20,16 +20,16 @@ Workload with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-TEST(Renaming, lets_most_load_stay) {
+TEST(Renaming, keeps_most_load_where_it_is) {
   const std::vector<double> shares(3, 1.0 / 3);
   const Placement renamed = renamed_to_stay(flat_machine(3), with_loads({5, 1, 2, 3, 1}),
                                             at({0, 1, 1, 2, 0}), at({2, 0, 0, 1, 0}), shares);
   EXPECT_THAT(renamed.places(), ElementsAre(0, 1, 1, 2, 1));
 }
 
-TEST(Renaming, keeps_together_what_shares_a_node) {
-  // Parts 0 and 1 are one node's. Part 1 alone has most in common with place 0, but its node has
-  // more with the other.
+TEST(Renaming, keeps_the_tasks_of_a_node_together) {
+  // Parts 0 and 1 belong to one node. Part 1 alone shares most load with place 0, but its node
+  // shares more with the other.
   const std::vector<double> shares(4, 0.25);
   const Placement renamed =
       renamed_to_stay(machine_from_text("node:2 core:2"), with_loads({5, 1, 4, 4}),
@@ -37,14 +37,14 @@ TEST(Renaming, keeps_together_what_shares_a_node) {
   EXPECT_THAT(renamed.places(), ElementsAre(2, 3, 3, 1));
 }
 
-TEST(Renaming, never_swaps_a_large_part_with_a_small_one) {
+TEST(Renaming, never_exchanges_a_large_part_with_a_small_one) {
   const std::vector<double> shares{0.5, 0.25, 0.25};
   const Placement renamed =
       renamed_to_stay(flat_machine(3), with_loads({2, 1, 1}), at({1, 0, 0}), at({0, 1, 2}), shares);
   EXPECT_THAT(renamed.places(), ElementsAre(0, 1, 2));
 }
 
-TEST(Renaming, leaves_tasks_that_may_not_move) {
+TEST(Renaming, keeps_pinned_tasks) {
   Workload workload = with_loads({9, 1, 1});
   workload.tasks[0].movable = false;
   const Placement renamed = renamed_to_stay(flat_machine(2), workload, at({0, 0, 1}), at({0, 1, 0}),

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxGroups = 32;
 
-/// Different speeds, ascending.
+/// The different speeds in ascending order.
 std::vector<double> speeds_of(const Machine& machine) {
   if (machine.has_equal_speeds()) return {machine.speed_of(0)};
   std::vector<double> speeds;

@@ -1,4 +1,4 @@
-// The busy seconds of all places, in one tournament per speed.
+// The busy seconds of all places, with one tournament per speed.
 #pragma once
 
 #include <algorithm>
@@ -11,30 +11,30 @@
 
 namespace poise {
 
-/// Places of one speed or of neighbouring speeds, and how busy they are.
+/// Places of equal or similar speed, and their busy seconds.
 struct SpeedGroup {
   double min_speed, max_speed;
-  std::vector<PlaceId> places;  // ascending
+  std::vector<PlaceId> places;  // in ascending order
   LeastBusy busy;               // by index in `places`
-  bool is_dense;                // place i is the i-th, as where all places have one speed
+  bool is_dense;                // place i has index i, as on a machine of one speed
 
   bool has_one_speed() const { return min_speed == max_speed; }
   PlaceId place(PlaceId index) const { return is_dense ? index : places[index]; }
   PlaceId least() const { return place(busy.least()); }
 
-  /// The index of the first of its places that is not below p, or how many it has.
+  /// Index of the group's first place that is not below p; the number of places if there is none.
   PlaceId index_from(PlaceId p) const {
     if (is_dense) return std::min(p, static_cast<PlaceId>(places.size()));
     return static_cast<PlaceId>(std::lower_bound(places.begin(), places.end(), p) - places.begin());
   }
 };
 
-/// All places of a machine. Past 32 different speeds, neighbouring ones share a group.
+/// The groups of a machine. With more than 32 different speeds, similar speeds share a group.
 class SpeedGroups {
  public:
   SpeedGroups(const Machine& machine, const std::vector<double>& busy_s);
 
-  /// Ascending by speed.
+  /// In ascending order of speed.
   std::span<const SpeedGroup> all() const { return groups_; }
 
   double busy_s(PlaceId p) const { return groups_[group_of_[p]].busy.busy_s(index_of_[p]); }
@@ -44,7 +44,7 @@ class SpeedGroups {
  private:
   std::vector<SpeedGroup> groups_;
   std::vector<std::uint32_t> group_of_;  // per place
-  std::vector<PlaceId> index_of_;        // per place, in its group
+  std::vector<PlaceId> index_of_;        // per place: its index in its group
 };
 
 }  // namespace poise

@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(SpeedGroups, holds_every_place_once_among_its_like) {
+TEST(SpeedGroups, has_every_place_once_in_the_group_of_its_speed) {
   for (const char* text : {"core:1", "core:7", "core:9 speeds:1,0.5", "core:12 speeds:4,4,2,1,3"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -34,7 +34,7 @@ TEST(SpeedGroups, holds_every_place_once_among_its_like) {
   }
 }
 
-TEST(SpeedGroups, bounds_the_speeds_of_a_group_where_there_are_too_many) {
+TEST(SpeedGroups, groups_similar_speeds_if_there_are_many) {
   MachineParts parts = machine_from_text("core:100").parts();
   for (PlaceId p = 0; p < 100; ++p) parts.places[p].speed = 1 + p * 37 % 100;
   const Machine machine(parts);
@@ -52,7 +52,7 @@ TEST(SpeedGroups, bounds_the_speeds_of_a_group_where_there_are_too_many) {
   }
 }
 
-TEST(SpeedGroups, follows_changes) {
+TEST(SpeedGroups, updates_busy_times) {
   const Machine machine = machine_from_text("core:6 speeds:1,0.5");
   SpeedGroups groups(machine, {3, 3, 2, 2, 1, 1});
   EXPECT_EQ(groups.all()[1].least(), 4u);

@@ -12,7 +12,7 @@ Subphases::Subphases(const Workload& workload) : workload_(workload), part_(1, 1
   const auto& rows = workload.subphase_load_s;
   std::size_t most = 0;
   for (const std::vector<double>& row : rows) most = std::max(most, row.size());
-  if (most < 2 || most > kMostSubphases || rows.size() != workload.num_tasks()) return;
+  if (most < 2 || most > kMaxSubphases || rows.size() != workload.num_tasks()) return;
 
   std::vector<double> sums_s(most, 0);
   row_sum_s_.assign(rows.size(), 0);

@@ -1,4 +1,4 @@
-// Subphases: parts of a phase that all places begin together, so that each ends with its busiest.
+// Subphases: parts of a phase after each of which all places wait for the busiest.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,31 @@
 
 namespace poise {
 
-constexpr std::uint32_t kMostSubphases = 64;
+constexpr std::uint32_t kMaxSubphases = 64;
 
-/// What tasks cost in each subphase, as the workload's `subphase_load_s` divides their load. It is
-/// the parts that count, so loads may be scaled or predicted. What nobody divided, as background
-/// load, messages and tasks without a row, falls to the subphases as all other load does.
+/// The load of each task in each subphase, from the workload's `subphase_load_s`. Only ratios
+/// within a row count, so loads may be scaled or predicted. Load without such a row (background,
+/// messages, other tasks) is divided like the sum of all rows.
 class Subphases {
  public:
-  /// Must not outlive the workload. O(tasks * subphases).
+  /// Keeps a reference to the workload. O(tasks * subphases).
   explicit Subphases(const Workload& workload);
 
-  /// At least 1, which is all there is where places do not wait, nothing is known or there would be
-  /// more than kMostSubphases.
+  /// At least 1. It is 1 if places do not wait, if loads by subphase are unknown, or if there would
+  /// be more than kMaxSubphases.
   std::uint32_t count() const { return static_cast<std::uint32_t>(part_.size()); }
-  /// Of all load, in this subphase; they add up to 1.
+  /// The fraction of all load in this subphase; the fractions add up to 1.
   double part(std::uint32_t subphase) const { return part_[subphase]; }
   double load_s(TaskId t, std::uint32_t subphase) const;
 
  private:
   const Workload& workload_;
   std::vector<double> part_;       // per subphase
-  std::vector<double> row_sum_s_;  // per task; 0: it has no row
+  std::vector<double> row_sum_s_;  // per task; 0: no row
 };
 
-/// How long places work in each subphase, background included: entry place * count + subphase.
+/// Work seconds of each place in each subphase, background included; index place * count +
+/// subphase.
 std::vector<double> subphase_work_s(const Machine& machine, const Workload& workload,
                                     const Subphases& subphases, const Placement& placement);
 

@@ -19,11 +19,11 @@ Workload divided(std::vector<std::vector<double>> rows, const std::vector<double
   return workload;
 }
 
-TEST(Subphases, are_one_where_nothing_is_known) {
+TEST(Subphases, are_one_if_loads_by_subphase_are_unknown) {
   for (const auto& rows : {std::vector<std::vector<double>>{},
                            {{3}, {1}},
                            {{0, 0}, {0, 0}},
-                           {std::vector<double>(kMostSubphases + 1, 1), {}}}) {
+                           {std::vector<double>(kMaxSubphases + 1, 1), {}}}) {
     const Workload workload = divided(rows, {3, 1});
     const Subphases subphases(workload);
     ASSERT_EQ(subphases.count(), 1u);
@@ -32,13 +32,13 @@ TEST(Subphases, are_one_where_nothing_is_known) {
   }
 }
 
-TEST(Subphases, are_one_where_places_do_not_wait) {
+TEST(Subphases, are_one_if_places_do_not_wait) {
   Workload workload = divided({{1, 0}, {0, 1}}, {1, 1});
   workload.waits_in_subphases = false;
   EXPECT_EQ(Subphases(workload).count(), 1u);
 }
 
-TEST(Subphases, divide_the_load_there_is_now) {
+TEST(Subphases, divide_the_current_load) {
   const Workload workload = divided({{1, 3}, {2}, {}, {0, 0}}, {8, 4, 6, 3});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
@@ -46,31 +46,31 @@ TEST(Subphases, divide_the_load_there_is_now) {
   EXPECT_EQ(subphases.load_s(0, 1), 6);
   EXPECT_EQ(subphases.load_s(1, 0), 4);
   EXPECT_EQ(subphases.load_s(1, 1), 0);
-  // 6 s of 12 s in either, so tasks without a row are half and half.
+  // Each subphase has 6 of 12 s, so tasks without a row are divided in half.
   EXPECT_EQ(subphases.part(0), 0.5);
   EXPECT_EQ(subphases.load_s(2, 1), 3);
   EXPECT_EQ(subphases.load_s(3, 0), 1.5);
 }
 
-TEST(Subphases, loads_that_overflow_are_not_known) {
+TEST(Subphases, rows_whose_sum_overflows_are_ignored) {
   const Workload workload = divided({{1e308, 1e308}, {1, 1e-320}}, {1, 2});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
-  EXPECT_EQ(subphases.load_s(0, 0), 1);  // divided as the others' is
+  EXPECT_EQ(subphases.load_s(0, 0), 1);  // divided like the other tasks
   EXPECT_EQ(subphases.load_s(1, 0), 2);
 }
 
-TEST(Subphases, the_busiest_of_each_add_up) {
-  // Both places work 10 s, but one in the first subphase and the other in the second.
+TEST(Subphases, busiest_times_are_added_up) {
+  // Both places work 10 s, one in the first subphase and the other in the second.
   Workload workload = divided({{10, 0}, {0, 10}, {5, 5}}, {10, 10, 10});
   const Machine machine = machine_from_text("core:3 speeds:1,1,0.5 message:1");
   const Placement apart(std::vector<PlaceId>{0, 1, 2});
   const auto metrics = [&] { return evaluate(machine, workload, machine.costs(), apart, apart); };
   EXPECT_EQ(metrics().makespan_s, 20);
   EXPECT_EQ(metrics().iteration_s, 20);
-  workload.background_s = {2, 0, 0};  // a second in either
+  workload.background_s = {2, 0, 0};  // one second in each
   EXPECT_EQ(metrics().makespan_s, 21);
-  workload.messages = {{1, 2, 4, 0}};  // two seconds in either
+  workload.messages = {{1, 2, 4, 0}};  // two seconds in each
   EXPECT_EQ(metrics().makespan_s, 21);
   EXPECT_EQ(metrics().iteration_s, 24);
   workload.subphase_load_s.clear();
@@ -78,7 +78,7 @@ TEST(Subphases, the_busiest_of_each_add_up) {
   EXPECT_EQ(metrics().iteration_s, 24);
 }
 
-TEST(Subphases, the_sum_is_no_less_than_the_makespan_of_the_whole_phase) {
+TEST(Subphases, the_sum_is_at_least_the_makespan_of_the_phase) {
   const Machine machine = machine_from_text("core:4 speeds:1,0.5,1,2");
   Random random(5);
   for (int draw = 0; draw < 50; ++draw) {
@@ -99,7 +99,7 @@ TEST(Subphases, the_sum_is_no_less_than_the_makespan_of_the_whole_phase) {
   }
 }
 
-TEST(Subphases, loads_that_are_none_are_refused) {
+TEST(Subphases, throw_for_invalid_loads) {
   Workload workload = divided({{1, -1}}, {1});
   EXPECT_THROW(check(workload, 2), Error);
   workload.subphase_load_s = {{1, 1}, {1, 1}};

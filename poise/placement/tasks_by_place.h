@@ -1,4 +1,4 @@
-// The movable tasks of each place, in compressed rows.
+// The movable tasks of each place in compressed rows.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// The movable tasks of each place, heaviest first; of equal loads the lower id first.
-/// O(tasks + places) to build and to hold.
+/// The movable tasks of each place, heaviest first (ties: lower id). O(tasks + places) time and
+/// memory.
 class TasksByPlace {
  public:
   TasksByPlace(const Workload& workload, const Placement& placement, std::uint32_t num_places);

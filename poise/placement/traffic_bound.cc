@@ -16,18 +16,18 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// What is added to all loads, as a part of their sum.
+/// Added to the loads together, as a fraction of their sum.
 constexpr double kAdded = 1e-6;
-/// Sums that differ by less differ by rounding.
+/// Sums that differ by less than this part of them differ by rounding.
 constexpr double kRounding = 1e-9;
-/// Smaller clusters hardly outweigh a place.
-constexpr double kLeastTasks = 32;
-/// Factors are looked at for each pair of domains.
-constexpr DomainId kMostDomains = 2'048;
+/// Smaller clusters hardly exceed one place.
+constexpr double kMinTasks = 32;
+/// The factors of all pairs of domains are computed; beyond this many it would take too long.
+constexpr DomainId kMaxDomains = 2'048;
 
-/// Tasks by cluster: each grown breadth first until it has so many.
+/// Divides tasks into clusters of `size` tasks, each grown breadth first.
 std::vector<std::vector<TaskId>> clusters_of(const Links& links, TaskId num_tasks,
-                                             std::size_t most_tasks) {
+                                             std::size_t max_tasks) {
   std::vector<std::vector<TaskId>> clusters;
   std::vector<bool> is_taken(num_tasks, false);
   for (TaskId seed = 0; seed < num_tasks; ++seed) {
@@ -36,7 +36,7 @@ std::vector<std::vector<TaskId>> clusters_of(const Links& links, TaskId num_task
     is_taken[seed] = true;
     for (std::size_t next = 0; next < tasks.size(); ++next)
       for (const Link& link : links.of(tasks[next])) {
-        if (tasks.size() == most_tasks) break;
+        if (tasks.size() == max_tasks) break;
         if (is_taken[link.task]) continue;
         is_taken[link.task] = true;
         tasks.push_back(link.task);
@@ -55,7 +55,7 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
     cluster.weight += weights[tasks[i]];
     for (const Link& link : links.of(tasks[i])) {
       const std::size_t j = index_of[link.task];
-      if (j >= size || tasks[j] != link.task) continue;  // of another cluster
+      if (j >= size || tasks[j] != link.task) continue;  // in another cluster
       const auto count = static_cast<double>(link.count);
       matrix[i * size + i] += count / weights[tasks[i]];
       matrix[i * size + j] -= count / std::sqrt(weights[tasks[i]] * weights[link.task]);
@@ -65,9 +65,9 @@ Cluster cluster_of(const Links& links, std::span<const TaskId> tasks,
   return cluster;
 }
 
-/// Of messages between different groups of the level, or less. A level's groups are ranges of
-/// places, and so are domains: two places of one domain that are apart there have next to each
-/// other, between them, two whose nearest common group is the same.
+/// Lower bound on the factor of messages between different groups of the level. Groups and domains
+/// are ranges of places, so if two places of one domain are in different groups, two consecutive
+/// places between them are too, and have the same nearest common group.
 double least_factor_between(const Machine& machine, std::size_t level) {
   double least = kInfinite;
   for (PlaceId p = 1; p < machine.num_places(); ++p)
@@ -86,7 +86,7 @@ double least_factor_between(const Machine& machine, std::size_t level) {
   return least;
 }
 
-/// What each group of the level can take within makespan_s, largest first.
+/// The most weight that each group of the level can take within makespan_s, largest first.
 std::vector<double> rooms_of(const Machine& machine, const Workload& workload, double added,
                              std::size_t level, double makespan_s) {
   std::vector<double> rooms(machine.levels()[level].num_groups(), added);
@@ -99,7 +99,7 @@ std::vector<double> rooms_of(const Machine& machine, const Workload& workload, d
   return rooms;
 }
 
-/// Messages between parts of the cluster that fit into the rooms.
+/// Lower bound on the messages between parts of the cluster that fit into the groups.
 double least_cut(const Cluster& cluster, std::span<const double> rooms) {
   double left = cluster.weight, twice = 0;
   for (std::size_t i = 0; i < std::min(rooms.size(), cluster.eigenvalues.size()) && left > 0; ++i) {
@@ -112,10 +112,10 @@ double least_cut(const Cluster& cluster, std::span<const double> rooms) {
 
 }  // namespace
 
-Spectra spectra_of(const Workload& workload, double most_work) {
+Spectra spectra_of(const Workload& workload, double max_work) {
   const TaskId num_tasks = workload.num_tasks();
-  const double total_s = total_load_s(workload), most_tasks = std::sqrt(most_work / num_tasks);
-  if (num_tasks == 0 || total_s == 0 || most_tasks < std::min<double>(kLeastTasks, num_tasks))
+  const double total_s = total_load_s(workload), max_tasks = std::sqrt(max_work / num_tasks);
+  if (num_tasks == 0 || total_s == 0 || max_tasks < std::min<double>(kMinTasks, num_tasks))
     return {};
   Spectra spectra{{}, kAdded * total_s};
   std::vector<double> weights(num_tasks);
@@ -123,8 +123,8 @@ Spectra spectra_of(const Workload& workload, double most_work) {
     weights[t] = workload.tasks[t].load_s + spectra.added / num_tasks;
   const Links links = neighbours(workload);
   std::vector<std::size_t> index_of(num_tasks, 0);
-  // As many clusters as it takes, of equal size.
-  const double num_clusters = std::ceil(num_tasks / most_tasks);
+  // As many clusters of equal size as needed.
+  const double num_clusters = std::ceil(num_tasks / max_tasks);
   for (const std::vector<TaskId>& tasks :
        clusters_of(links, num_tasks, static_cast<std::size_t>(std::ceil(num_tasks / num_clusters))))
     spectra.clusters.push_back(cluster_of(links, tasks, weights, index_of));
@@ -133,11 +133,11 @@ Spectra spectra_of(const Workload& workload, double most_work) {
 
 double least_nuco_messages(const Machine& machine, const Workload& workload, const Spectra& spectra,
                            double makespan_s) {
-  if (spectra.clusters.empty() || machine.num_domains() > kMostDomains) return 0;
+  if (spectra.clusters.empty() || machine.num_domains() > kMaxDomains) return 0;
   double least = 0, factor_within = 0;
   for (std::size_t level = machine.levels().size(); level-- > 0;) {
     const double factor = least_factor_between(machine, level);
-    if (factor == kInfinite) break;  // one group
+    if (factor == kInfinite) break;  // there is one group
     const std::vector<double> rooms = rooms_of(machine, workload, spectra.added, level, makespan_s);
     double cut = 0;
     for (const Cluster& cluster : spectra.clusters) cut += least_cut(cluster, rooms);

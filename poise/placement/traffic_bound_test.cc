@@ -20,7 +20,7 @@ Metrics metrics_of(const Machine& machine, const Workload& workload, const Place
   return evaluate(machine, workload, machine.costs(), placement, placement);
 }
 
-/// Six tasks, now and then an idle one, places with work of their own for every other problem.
+/// Six tasks, some without load; every other problem has background load.
 Workload small_workload(int problem, Random& random) {
   Workload workload;
   for (TaskId t = 0; t < 6; ++t)
@@ -43,7 +43,7 @@ std::vector<Metrics> metrics_of_all(const Machine& machine, const Workload& work
   return all;
 }
 
-TEST(TrafficBound, holds_for_every_placement_of_small_problems) {
+TEST(TrafficBound, is_valid_for_every_placement_of_small_problems) {
   Random random(11);
   int tight = 0;
   for (const char* text :
@@ -58,8 +58,8 @@ TEST(TrafficBound, holds_for_every_placement_of_small_problems) {
       for (const Metrics& metrics : all) best_s = std::min(best_s, metrics.makespan_s);
       for (const Metrics& metrics : all)
         if (metrics.makespan_s <= best_s) least = std::min(least, metrics.nuco_messages);
-      for (const double most_work : {3e8, 6 * 9.0}) {  // one cluster; two of three tasks
-        const Spectra spectra = spectra_of(workload, most_work);
+      for (const double max_work : {3e8, 6 * 9.0}) {  // one cluster; two clusters of three tasks
+        const Spectra spectra = spectra_of(workload, max_work);
         for (const Metrics& metrics : all)
           ASSERT_LE(poise::least_nuco_messages(machine, workload, spectra, metrics.makespan_s),
                     metrics.nuco_messages);
@@ -70,7 +70,7 @@ TEST(TrafficBound, holds_for_every_placement_of_small_problems) {
   EXPECT_GE(tight, 24);  // of 48
 }
 
-TEST(TrafficBound, is_reached_where_all_talk_to_all) {
+TEST(TrafficBound, is_exact_for_a_complete_graph) {
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});
   for (TaskId a = 0; a < 8; ++a)
@@ -79,13 +79,13 @@ TEST(TrafficBound, is_reached_where_all_talk_to_all) {
   const Machine machine = machine_from_text("node:2 core:2 factors:10,1");
   Placement placement(8);
   for (TaskId t = 0; t < 8; ++t) placement.move(t, t / 2);
-  // Between nodes 2 * 16, at factor 10; within them 2 * 8.
+  // Between nodes 2 * 16 at factor 10; inside nodes 2 * 8.
   EXPECT_EQ(metrics_of(machine, workload, placement).nuco_messages, 336);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 2), 336, 0.01);
   EXPECT_NEAR(least_nuco_messages(machine, workload, 8), 0, 0.01);
 }
 
-TEST(TrafficBound, knows_nothing_of_what_is_idle_or_does_not_talk) {
+TEST(TrafficBound, is_zero_without_loads_or_messages) {
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   EXPECT_EQ(least_nuco_messages(machine, workload, 1), 0);
@@ -96,7 +96,7 @@ TEST(TrafficBound, knows_nothing_of_what_is_idle_or_does_not_talk) {
   EXPECT_EQ(least_nuco_messages(machine, workload, 0), 0);
 }
 
-TEST(TrafficBound, takes_no_look_at_what_would_take_too_long) {
+TEST(TrafficBound, is_zero_if_it_would_take_too_long) {
   Workload workload;
   workload.tasks.assign(1'000, {.load_s = 1});
   EXPECT_TRUE(spectra_of(workload, 1'000 * 31.0 * 31).clusters.empty());

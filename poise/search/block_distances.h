@@ -1,4 +1,4 @@
-// Lower bounds of what messages weigh where no tree explains the distances.
+// Lower bounds on message weights for networks that are no tree, one bound per block of nodes.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,28 @@
 
 namespace poise {
 
-/// The children of the whole machine in about as many blocks of successive ones as a block has
-/// children, and the least that a message from a child to another child in a block weighs.
+/// Groups the children of the whole machine into blocks of consecutive children, about as many
+/// blocks as children per block. For each sender it gives the least weight of a message to any
+/// other child in a block.
 ///
-/// On a torus the children of a block are neighbours, so the bounds are good; on any network they
-/// hold. A sender's bounds are computed when first asked for: O(children) time, O(sqrt(children))
-/// memory each.
+/// The bounds are valid on any network and tight on a torus, where the children of a block are
+/// neighbours. The bounds for a sender are computed at the first request, in O(children) time and
+/// O(sqrt(children)) memory.
 class BlockDistances {
  public:
   explicit BlockDistances(const DistanceTree& tree);
 
   std::uint32_t num_blocks() const { return num_blocks_; }
-  /// Its children are [first_child(b), first_child(b + 1)).
+  /// Block b holds the children [first_child(b), first_child(b + 1)).
   std::uint32_t first_child(std::uint32_t block) const;
 
-  /// Per block; 0 for a block without another child than the sender.
+  /// Per block the least weight; 0 for a block that holds no child but the sender.
   const std::vector<double>& lightest_from(std::uint32_t child);
 
  private:
   const DistanceTree* tree_;
   std::uint32_t num_children_, block_size_, num_blocks_;
-  std::vector<std::vector<double>> lightest_;  // per sender; empty: not asked for yet
+  std::vector<std::vector<double>> lightest_;  // per sender; empty: not computed yet
 };
 
 }  // namespace poise

@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(BlockDistances, knows_the_lightest_message_into_every_block) {
+TEST(BlockDistances, gives_the_lightest_message_into_every_block) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:2x2 node:2 core:1", "dragonfly:9x4 core:2",
                            "torus:2x1 core:3"}) {
     SCOPED_TRACE(text);
@@ -32,7 +32,7 @@ TEST(BlockDistances, knows_the_lightest_message_into_every_block) {
   }
 }
 
-TEST(BlockDistances, has_as_many_blocks_as_a_block_has_children) {
+TEST(BlockDistances, makes_as_many_blocks_as_children_per_block) {
   const Machine machine = machine_from_text("torus:8x8x16 core:2");
   BlockDistances distances{DistanceTree(machine, {-1, -1})};
   EXPECT_EQ(distances.num_blocks(), 32u);

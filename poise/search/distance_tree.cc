@@ -7,7 +7,7 @@ namespace poise {
 
 namespace {
 
-/// Where groups of places start, and where the last ends.
+/// The first place of each group, then one past the last place.
 using Starts = std::vector<PlaceId>;
 
 bool refines(const Starts& finer, const Starts& coarser) {
@@ -34,7 +34,7 @@ Starts starts_of_places(const Machine& machine) {
   return starts;
 }
 
-/// The tiers above the nodes, coarsest first; none when they are not nested.
+/// The tiers above the nodes, coarsest first; empty if they are not nested.
 std::vector<Starts> starts_of_tiers(const Machine& machine) {
   const Starts nodes = starts_of_nodes(machine);
   std::vector<Starts> tiers;
@@ -48,7 +48,8 @@ std::vector<Starts> starts_of_tiers(const Machine& machine) {
   return tiers;
 }
 
-/// Whether no other domain of their node tells the domains [first, last) apart.
+/// True if no domain of the same node outside [first, last) has distances that differ between
+/// these.
 bool is_module(const Machine& machine, DomainId first, DomainId last) {
   const NodeId node = machine.node_of(first);
   for (DomainId other = machine.first_domain(node); other < machine.first_domain(node + 1); ++other)
@@ -59,7 +60,7 @@ bool is_module(const Machine& machine, DomainId first, DomainId last) {
   return true;
 }
 
-/// The levels between nodes and domains, such as packages, that distances inside a node follow.
+/// The levels between nodes and domains (such as packages) that the distances inside a node follow.
 std::vector<Starts> starts_of_modules(const Machine& machine) {
   const Starts nodes = starts_of_nodes(machine), domains = starts_of_domains(machine);
   std::vector<Starts> modules;
@@ -75,7 +76,7 @@ std::vector<Starts> starts_of_modules(const Machine& machine) {
   return modules;
 }
 
-/// No message between nodes of a torus, mesh or dragonfly weighs less.
+/// Lower bound on the weight of any message between nodes of a torus, mesh or dragonfly.
 double lightest_hop(const Network& network) {
   const bool routers_are_shared = network.nodes_per_router > 1 || !network.router_of_node.empty();
   return routers_are_shared ? std::min(network.factor, network.same_router_factor) : network.factor;

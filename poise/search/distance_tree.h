@@ -1,5 +1,4 @@
-// The machine as the messages of a task see it: a tree of groups of places, and what a message
-// weighs between two of them.
+// The machine as a tree of groups of places, with the weight of a message between any two groups.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +10,31 @@
 
 namespace poise {
 
-/// What one message received from the same place or the same domain weighs; from another domain it
-/// weighs the NUCO factor.
+/// Weight of one received message, by where its sender is. A message from another domain weighs the
+/// NUCO factor between the two domains.
 struct MessageWeights {
   double same_place, same_domain;
 };
 
-/// Levels of groups: the whole machine, each group split into its children on the next level. A
-/// message between two children of a group weighs what these two say, whatever the places inside.
-/// The leaves are domains, or places where the weights tell a place from others of its domain.
+/// Level 0 is the whole machine; each group is split into its children on the next level. A message
+/// between two children of a group weighs the same whichever places inside them it joins. The
+/// leaves are domains, or single places if same_place differs from same_domain.
 ///
-/// O(places * levels) to build and to hold. Nodes whose distances no tree explains (a torus, a
-/// matrix) are all children of one group that is not uniform; O(nodes^2) to build for a matrix.
+/// O(places * levels) time and memory. On a network that is no tree (torus, matrix) all nodes are
+/// children of one group with is_uniform == false; a matrix takes O(nodes^2) time.
 class DistanceTree {
  public:
   struct Group {
-    PlaceId first = 0, last = 0;                    // its places are [first, last)
-    std::uint32_t first_child = 0, last_child = 0;  // likewise, on the next level
-    double weight = 0;                              // of a message between different children …
-    bool is_uniform = true;                         // … or, if not uniform, of the lightest
-    double lightest = 0;  // no message between two of its places weighs less
+    PlaceId first = 0, last = 0;                    // the group's places are [first, last)
+    std::uint32_t first_child = 0, last_child = 0;  // its children on the next level
+    double weight = 0;                              // of a message between two different children,
+    bool is_uniform = true;  // or, if not uniform, of the lightest such message
+    double lightest = 0;     // lower bound for any message between two of its places
   };
 
   DistanceTree(const Machine& machine, MessageWeights weights);
 
-  /// Level 0 holds one group; the last level, the leaves.
+  /// Level 0 has one group; the groups of the last level are the leaves.
   std::size_t num_levels() const { return levels_.size(); }
   std::span<const Group> level(std::size_t l) const { return levels_[l]; }
 
@@ -44,9 +43,9 @@ class DistanceTree {
     return group_of_leaf_[level][leaf];
   }
 
-  /// A message from one group of a level to another with the same parent.
+  /// Weight of a message between two groups of a level that have the same parent.
   double weight(std::size_t level, std::uint32_t from, std::uint32_t to) const;
-  /// A message inside a leaf.
+  /// Weight of a message inside a leaf.
   double leaf_weight() const { return weights_.same_place; }
 
  private:

@@ -7,8 +7,8 @@
 namespace poise {
 namespace {
 
-/// What the tree says of a message between two places: their children in their nearest common
-/// group.
+/// The tree's weight of a message between two places: that between the children of their nearest
+/// common group.
 double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   const std::uint32_t leaf_from = tree.leaf_of(from), leaf_to = tree.leaf_of(to);
   if (leaf_from == leaf_to) return tree.leaf_weight();
@@ -23,7 +23,7 @@ double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   return weight;
 }
 
-TEST(DistanceTree, weighs_every_message_as_the_machine_does) {
+TEST(DistanceTree, gives_every_message_the_machines_factor) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -43,7 +43,7 @@ TEST(DistanceTree, weighs_every_message_as_the_machine_does) {
   }
 }
 
-TEST(DistanceTree, splits_every_group_into_its_children) {
+TEST(DistanceTree, children_cover_the_places_of_their_group) {
   const DistanceTree tree(
       machine_from_text("rack:2 node:3 package:2 numa:2 core:4 factors:20,10,2,1.5,1"), {-1, 1});
   ASSERT_EQ(tree.num_levels(), 6u);
@@ -55,7 +55,7 @@ TEST(DistanceTree, splits_every_group_into_its_children) {
     }
 }
 
-TEST(DistanceTree, drops_levels_that_the_distances_inside_a_node_ignore) {
+TEST(DistanceTree, omits_levels_that_do_not_change_distances) {
   MachineParts parts = machine_from_text("package:2 numa:2 core:2 factors:2,1.5,1").parts();
   EXPECT_EQ(DistanceTree(Machine(parts), {-1, -1}).num_levels(), 3u);
   parts.node_kinds[0].latency_factor[1 * 4 + 2] = 3;

@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// A task leaves one place of a pair for the other, and maybe another comes back.
+/// Moves a task from one place to the other; with a partner, the two tasks change places.
 struct Step {
   TaskId task;
   PlaceId from, to;
@@ -35,8 +35,8 @@ class EvenSubphases {
         received_(received(problem.workload)),
         tasks_at_(machine_.num_places()),
         rest_s_(count_, 0),
-        max_looks_(tuning.min_looks +
-                   tuning.subphase_looks_per_task * problem.workload.num_tasks()) {
+        max_scans_(tuning.min_scans +
+                   tuning.subphase_scans_per_task * problem.workload.num_tasks()) {
     for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
       for (std::uint32_t s = 0; s < count_; ++s) load_s_.push_back(subphases.load_s(t, s));
       if (problem.workload.tasks[t].movable) tasks_at_[placement_.of(t)].push_back(t);
@@ -46,17 +46,17 @@ class EvenSubphases {
     find_busiest();
     double sum_s = 0;
     for (const Busiest& busiest : busiest_) sum_s += busiest[0].first;
-    least_gain_s_ = tuning.subphase_min_gain * sum_s;
+    min_gain_s_ = tuning.subphase_min_gain * sum_s;
   }
 
   Placement run() && {
-    while (looks_ < max_looks_ && even_all()) {
+    while (scans_ < max_scans_ && even_all()) {
     }
     return std::move(placement_);
   }
 
  private:
-  using Busiest = std::array<std::pair<double, PlaceId>, 3>;  // most first
+  using Busiest = std::array<std::pair<double, PlaceId>, 3>;  // busiest first
 
   double& work_s(PlaceId p, std::uint32_t s) { return work_s_[std::size_t{p} * count_ + s]; }
   double load_s(TaskId t, std::uint32_t s) const { return load_s_[std::size_t{t} * count_ + s]; }
@@ -71,7 +71,7 @@ class EvenSubphases {
       }
   }
 
-  /// The busiest place of any subphase against all others. Whether there was a step.
+  /// Pairs the busiest place of each subphase with every other place. True if a step was taken.
   bool even_all() {
     std::vector<PlaceId> busy;
     for (const Busiest& busiest : busiest_)
@@ -80,34 +80,35 @@ class EvenSubphases {
     bool has_changed = false;
     for (const PlaceId p : busy)
       for (PlaceId q = 0; q < machine_.num_places(); ++q)
-        while (p != q && looks_ < max_looks_ && even_pair(p, q)) has_changed = true;
+        while (p != q && scans_ < max_scans_ && even_pair(p, q)) has_changed = true;
     return has_changed;
   }
 
-  /// Takes the best step between two places: a move, or an exchange where no move gains.
+  /// Takes the best step between two places: a move, or an exchange if no move gains.
   bool even_pair(PlaceId p, PlaceId q) {
-    ++looks_;
+    ++scans_;
     for (std::uint32_t s = 0; s < count_; ++s) {
       rest_s_[s] = 0;
       for (const auto& [busy_s, place] : busiest_[s])
         if (place != p && place != q) rest_s_[s] = std::max(rest_s_[s], busy_s);
     }
     best_.reset();
-    best_gain_s_ = least_gain_s_;
-    for (const TaskId t : tasks_at_[p]) look_at({t, p, q});
-    for (const TaskId t : tasks_at_[q]) look_at({t, q, p});
+    best_gain_s_ = min_gain_s_;
+    for (const TaskId t : tasks_at_[p]) consider({t, p, q});
+    for (const TaskId t : tasks_at_[q]) consider({t, q, p});
     for (const TaskId t : tasks_at_[p]) {
-      if (best_ || looks_ > max_looks_) break;
-      for (const TaskId u : tasks_at_[q]) look_at({t, p, q, u});
+      if (best_ || scans_ > max_scans_) break;
+      for (const TaskId u : tasks_at_[q]) consider({t, p, q, u});
     }
     if (best_) carry_out(*best_);
     return best_.has_value();
   }
 
-  /// What counts is the excess of the two places over the average in each subphase, so that a step
-  /// is worth something where others are as busy; but the busiest times must not add up to more.
-  void look_at(const Step& step) {
-    ++looks_;
+  /// A step's gain is the drop of the two places' time above the average, summed over subphases:
+  /// other places may be just as busy, so the maximum alone would not show progress. The sum of the
+  /// busiest times must not grow.
+  void consider(const Step& step) {
+    ++scans_;
     const auto& [task, from, to, partner] = step;
     const double from_speed = machine_.speed_of(from), to_speed = machine_.speed_of(to);
     double gain_s = 0, growth_s = 0;
@@ -127,7 +128,7 @@ class EvenSubphases {
     best_gain_s_ = gain_s;
   }
 
-  /// All that receivers spend more on messages when a task moves: as if it were one place.
+  /// Seconds that the move adds to receiving messages, summed over all receivers.
   double added_messages_s(TaskId t, PlaceId from, PlaceId to) const {
     double added_s = 0;
     const auto add = [&](const Link& link, PlaceId other, bool is_sent) {
@@ -147,7 +148,7 @@ class EvenSubphases {
     relocate(step.task, step.from, step.to);
     if (step.partner) relocate(*step.partner, step.to, step.from);
     find_busiest();
-    looks_ += machine_.num_places();  // it took as long
+    scans_ += machine_.num_places();  // find_busiest() reads all places
   }
 
   void relocate(TaskId t, PlaceId from, PlaceId to) {
@@ -168,14 +169,14 @@ class EvenSubphases {
   std::vector<double> load_s_;     // per task and subphase
   std::vector<double> average_s_;  // per subphase
   Links sent_, received_;
-  std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
+  std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
   std::vector<Busiest> busiest_;               // per subphase
-  std::vector<double> rest_s_;                 // the same without the pair looked at
+  std::vector<double> rest_s_;  // per subphase: the busiest time without the pair at hand
 
-  double least_gain_s_ = 0, best_gain_s_ = 0;
+  double min_gain_s_ = 0, best_gain_s_ = 0;
   std::optional<Step> best_;
-  const std::uint64_t max_looks_;
-  std::uint64_t looks_ = 0;
+  const std::uint64_t max_scans_;
+  std::uint64_t scans_ = 0;
 };
 
 }  // namespace

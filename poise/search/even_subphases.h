@@ -1,4 +1,4 @@
-// Evens out the subphases of a placement.
+// Balances the load of each subphase of a placement, not only that of the whole phase.
 #pragma once
 
 #include "poise/placement/placement.h"
@@ -7,15 +7,15 @@
 
 namespace poise {
 
-/// The placement, or one like it with a shorter iteration. Strategies balance what tasks cost in a
-/// whole phase; where all places wait for each other in each of its subphases, the busiest place of
-/// each counts (ChaNGa's MultistepLB has the same in mind). So tasks move between pairs of places,
-/// or change places, while the busiest times of the subphases add up to less.
+/// Strategies balance the load of a whole phase. If all places wait for each other after every
+/// subphase, the iteration takes the sum of the busiest times of the subphases instead; ChaNGa's
+/// MultistepLB solves the same problem. This function moves or exchanges tasks between pairs of
+/// places while that sum falls, and returns the placement with the shorter iteration.
 ///
-/// The sum bounds the makespan from above, so that stays near. A step must be worth what it adds to
-/// messages; tasks that are not movable stay. The placement itself comes back where loads are not
-/// known by subphase, where tasks tell their memory, and where there is little to gain.
-/// O((tasks + places) * subphases).
+/// The makespan stays near its value, because the sum is an upper bound of it. A step must gain
+/// more than the messages that it adds. Tasks that are not movable stay. Returns the placement
+/// unchanged if loads per subphase are unknown, if tasks have memory limits, or if the gain is
+/// small. O((tasks + places) * subphases).
 Placement even_in_subphases(Placement placement, const Problem& problem,
                             const Tuning& tuning = kTuning);
 

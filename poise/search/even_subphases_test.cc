@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kSubphases = 3;
 
-/// Each task is active in some subphases only.
+/// Each task has load in some of the subphases only.
 Workload drawn(TaskId num_tasks, Random& random) {
   Workload workload;
   workload.waits_in_subphases = true;
@@ -31,7 +31,7 @@ Workload drawn(TaskId num_tasks, Random& random) {
   return workload;
 }
 
-TEST(EvenSubphases, exchanges_what_is_active_at_the_same_time) {
+TEST(EvenSubphases, separates_tasks_that_are_active_in_the_same_subphase) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -45,7 +45,7 @@ TEST(EvenSubphases, exchanges_what_is_active_at_the_same_time) {
   EXPECT_EQ(parse_strategy("keep").rebalance(problem), even_in_sum);
 }
 
-TEST(EvenSubphases, comes_near_the_best_of_all_placements) {
+TEST(EvenSubphases, is_near_the_optimum_on_small_problems) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     double sum_before = 0, sum_after = 0;
@@ -65,11 +65,12 @@ TEST(EvenSubphases, comes_near_the_best_of_all_placements) {
       sum_after += after_s / least_s;
     }
     EXPECT_LT(sum_after / kDraws, 1.04) << text;
-    EXPECT_GT(sum_before / kDraws, 1.1) << text;  // or there was nothing to do
+    EXPECT_GT(sum_before / kDraws, 1.1)
+        << text;  // otherwise the test would have nothing to improve
   }
 }
 
-TEST(EvenSubphases, makes_no_answer_worse_and_leaves_pinned_tasks) {
+TEST(EvenSubphases, never_lengthens_the_iteration_and_keeps_pinned_tasks) {
   for (const char* text : {"core:1", "core:5", "node:3 core:2 factors:10,1 message:1e-3 byte:1e-4",
                            "core:4 speeds:1,0.5,1,0.25 message:0.02"})
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -99,7 +100,7 @@ TEST(EvenSubphases, makes_no_answer_worse_and_leaves_pinned_tasks) {
     }
 }
 
-TEST(EvenSubphases, moves_nothing_for_what_messages_would_cost) {
+TEST(EvenSubphases, moves_nothing_if_messages_would_cost_more) {
   Workload workload;
   workload.tasks.resize(4, {.load_s = 1});
   workload.subphase_load_s = {{1, 0}, {1, 0}, {0, 1}, {0, 1}};
@@ -114,7 +115,7 @@ TEST(EvenSubphases, moves_nothing_for_what_messages_would_cost) {
   }
 }
 
-TEST(EvenSubphases, leaves_alone_what_it_knows_too_little_of) {
+TEST(EvenSubphases, changes_nothing_without_loads_per_subphase) {
   Random random(1);
   const Machine machine = flat_machine(2);
   const Placement uneven = blocked(20, 2);

@@ -20,26 +20,26 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Less than any busy time: the current place's among candidates of the same cost.
+/// Less than any busy time: makes the current place win ties.
 constexpr double kWinsTies = -1;
 
-/// More than sums of the same terms in two orders can differ by, as a part of them.
+/// Relative difference that two orders of summing the same terms can make, at most.
 constexpr double kRoundingSlack = 1e-9;
 
-/// Messages of one task with its partners in one leaf of the distance tree.
+/// Messages that a task exchanges with partners in one leaf of the distance tree.
 struct Traffic {
   std::uint32_t leaf;
   std::uint64_t count;
 };
 
-/// The same for a group of any level: its leaves are [first, last) of the traffic.
+/// The same for a group of any level: its leaves are traffic_[first, last).
 struct Branch {
   std::uint32_t group;
   std::size_t first, last;
   std::uint64_t count;
 };
 
-/// A place for the task at hand; the lesser is the better.
+/// A candidate place for the current task; the smaller is the better.
 struct Candidate {
   double cost, busy_s;
   PlaceId place;
@@ -64,7 +64,7 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each looks for a better place in a group, while outside_ holds the messages from outside it.
+  // Each of these looks for a better place in a group; outside_ holds the messages from outside it.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
   void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -90,7 +90,7 @@ class Scheduler {
     return Candidate{cost(places.max_speed, busy_s, messages), busy_s, lowest} < best_;
   }
   bool could_hold_best(const DistanceTree::Group& group, double lightest);
-  /// Below what the same messages weigh, however that sum is rounded.
+  /// A lower bound on the rounded sum of these messages' weights.
   double less_rounding(double messages) const {
     return messages -
            kRoundingSlack * (std::abs(messages) + 2 * static_cast<double>(num_messages_));
@@ -106,18 +106,18 @@ class Scheduler {
   const bool has_equal_speeds_;
   const DistanceTree tree_;
   Schedule schedule_;
-  std::vector<std::uint32_t> leaf_of_task_;  // of the distance tree
+  std::vector<std::uint32_t> leaf_of_task_;  // leaf of the distance tree
   SpeedGroups places_;
   BlockDistances blocks_;
 
-  // The task at hand.
+  // The task being placed.
   double load_s_ = 0;
   PlaceId current_ = 0;
-  double busy_without_task_s_ = 0;  // the current place
+  double busy_without_task_s_ = 0;  // busy time of its current place without it
   Candidate best_{};
   std::uint64_t num_messages_ = 0;
   std::vector<Traffic> traffic_;  // by leaf, ascending
-  std::vector<Branch> branches_;  // of the groups being visited: a stack
+  std::vector<Branch> branches_;  // a stack of the groups being visited
   WeighedMessages outside_;
   std::vector<double> block_bounds_;
 };
@@ -137,8 +137,8 @@ Scheduler::Scheduler(const Problem& problem, const MessageCounts& partners, doub
 
 Schedule Scheduler::run(const Workload& workload) {
   const std::vector<LoadedTask> order = heaviest_first(workload.tasks);
-  // No cache foresees this order, so memory is asked for ahead of its use, in the order of need.
-  // Here, not in a function of its own: GCC takes calls without effect away.
+  // Prefetch: tasks come in order of load, which is random in memory. Requests are written here and
+  // not in a function, because GCC removes calls that have no visible effect.
   constexpr std::size_t kRow = 24, kEntries = 16, kLeaves = 8;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + kRow < order.size()) {
@@ -158,7 +158,7 @@ Schedule Scheduler::run(const Workload& workload) {
 void Scheduler::take(const LoadedTask& task) {
   load_s_ = task.load_s;
   current_ = schedule_.placement.of(task.task);
-  // What rounding leaves of an emptied place is not below 0.
+  // Rounding must not leave an emptied place below 0.
   busy_without_task_s_ =
       std::max(places_.busy_s(current_) - load_s_ / machine_.speed_of(current_), 0.0);
   find_traffic(task.task);
@@ -219,8 +219,7 @@ void Scheduler::visit(std::size_t level, const Branch& branch) {
   branches_.resize(first_branch);
 }
 
-/// Whether the least busy place of a group would win if the messages weighed no more than
-/// `lightest`.
+/// True if the least busy place of the group would win with all messages at weight `lightest`.
 bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightest) {
   const double messages = less_rounding(lightest);
   for (const SpeedGroup& places : places_.all()) {
@@ -233,7 +232,7 @@ bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightes
   return false;
 }
 
-/// The one with the current place first: what is hard to beat saves looking elsewhere.
+/// The branches, that of the current place first: a good candidate early prunes the others.
 void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
   const std::size_t num_branches = branches_.size() - first_branch;
@@ -252,7 +251,7 @@ void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::siz
   }
 }
 
-/// All places outside the branches are alike: one question for each run of them.
+/// All places outside the branches have the same messages: one query per run of such places.
 void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
                                       std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -269,8 +268,9 @@ void Scheduler::visit_rest_of_uniform(std::size_t level, const Branch& branch,
   consider(first, group.last, messages);
 }
 
-/// Every child is at its own distances from the branches. Those too busy to win at the least
-/// conceivable distance are passed over, block by block where there are many.
+/// On a network that is no tree each child has its own distance to every branch. Children that are
+/// too busy to win even at the least possible distance are skipped, whole blocks at a time if there
+/// are many.
 void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                                     std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
@@ -279,7 +279,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
     visit_quiet_child(level + 1, child, first_branch);
   };
   if (holds(group, current_)) visit_at(current_);
-  // What is hard to beat first.
+  // Best candidates first, so that the others are pruned.
   for (const SpeedGroup& places : places_.all())
     if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
   const double outside = outside_.sum();
@@ -301,8 +301,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
                         block_bounds_[block], first_branch);
 }
 
-/// Looks at the children that are idle enough to win if the messages weighed no more than
-/// `lightest`.
+/// Tries the children that could win with all messages at weight `lightest`.
 void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child,
                                     std::uint32_t last_child, double lightest,
                                     std::size_t first_branch) {
@@ -324,12 +323,12 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   }
 }
 
-/// A group without traffic; one with traffic has been visited as a branch.
+/// For a group without traffic; groups with traffic were visited as branches.
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // Most are found too far by a sum in any order, which is quick.
+  // Most are rejected by this sum, which is quick because its order does not matter.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     messages +=
@@ -341,7 +340,7 @@ void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
   outside_.shrink_to(num_outside);
 }
 
-/// The groups of a level that share the traffic of their parent.
+/// The groups of a level into which their parent's traffic is split.
 void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   for (std::size_t i = parent.first; i < parent.last;) {
     Branch branch{tree_.group_of_leaf(level, traffic_[i].leaf), i, i, 0};
@@ -352,7 +351,7 @@ void Scheduler::push_branches(std::size_t level, const Branch& parent) {
   }
 }
 
-/// What a group hears from the branches beside it.
+/// Messages that reach a group from the branches beside it.
 void Scheduler::add_siblings(std::size_t level, std::uint32_t group, std::size_t first_branch) {
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     if (branches_[b].group != group)
@@ -385,10 +384,10 @@ void Scheduler::consider(const SpeedGroup& places, PlaceId first, PlaceId last, 
     offer(places.place(index), busy.busy_s(index), messages);
     return;
   }
-  const auto is_worth_a_look = [&](double busy_s) {
+  const auto is_worth_trying = [&](double busy_s) {
     return could_win(places, busy_s, messages, first);
   };
-  for (; (index = busy.next_in(index, end, is_worth_a_look)) < end; ++index)
+  for (; (index = busy.next_in(index, end, is_worth_trying)) < end; ++index)
     offer(places.place(index), busy.busy_s(index), messages);
 }
 

@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// Questions per task for a stencil of 10 tasks per place, 6 neighbours each, lying as they are
-/// called.
+/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task, tasks placed in
+/// blocks.
 double questions_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
   const Workload workload =
@@ -24,29 +24,29 @@ double questions_per_task(const char* machine_text, const char* start, MessageWe
   return static_cast<double>(schedule.num_questions) / workload.num_tasks();
 }
 
-TEST(ListSchedule, asks_as_many_questions_per_task_on_large_machines_as_on_small_ones) {
-  // At random, nearly every neighbour is in a node of its own; of the fewer, two share one more
-  // often.
+TEST(ListSchedule, queries_per_task_do_not_grow_with_the_machine) {
+  // Placed at random, nearly every neighbour is in a node of its own; with fewer nodes, two
+  // neighbours share one more often.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
         questions_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
     const double large =
         questions_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
-    // Six neighbours leave a run of places before and after each of their groups on each level.
+    // Six neighbours split each level into at most seven runs of places without a partner.
     EXPECT_LE(large, 6 * 4 * 2);
     EXPECT_LE(questions_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);
   }
 }
 
-TEST(ListSchedule, passes_over_nearly_all_nodes_of_a_torus) {
+TEST(ListSchedule, skips_nearly_all_nodes_of_a_torus) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
   EXPECT_LE(questions_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
   EXPECT_LE(questions_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
 }
 
-TEST(ListSchedule, asks_one_question_for_a_task_that_hears_from_nobody) {
+TEST(ListSchedule, makes_one_query_for_a_task_without_messages) {
   const Machine machine = machine_from_text("node:4 numa:2 core:2 speeds:1,0.5");
   Workload workload;
   for (TaskId t = 0; t < 10; ++t) workload.tasks.push_back({.load_s = 1});

@@ -63,7 +63,7 @@ double LocalSearch::change_of_trial() const {
   return change;
 }
 
-/// The least busy place of each group that encloses p.
+/// Adds the least busy place of each group that encloses p.
 void LocalSearch::gather_places_near(PlaceId p) {
   near_.clear();
   for (std::size_t l = 0; l + 1 < machine_.levels().size(); ++l) {
@@ -75,7 +75,7 @@ void LocalSearch::gather_places_near(PlaceId p) {
   if (machine_.network().shape != Network::Shape::tree) gather_near_nodes(p);
 }
 
-/// Where no level tells which nodes are near: the least busy place of each of the nearest.
+/// On a network without levels: adds the least busy place of each of the nearest nodes.
 void LocalSearch::gather_near_nodes(PlaceId p) {
   const NodeId node = machine_.node_of_place(p);
   if (machine_.num_nodes() > tuning_.max_nodes_to_rank) return;
@@ -97,7 +97,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
                                          machine_.first_place(machine_.first_domain(other + 1))));
 }
 
-/// Turns to t: the neighbours' places, the least busy place of each enclosing group, and home.
+/// Gathers t, and as its destinations the places of its main partners, the least busy place of each
+/// enclosing group, and its home.
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -108,14 +109,14 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   std::erase(destinations_, from);
 }
 
-/// Of the task gathered.
+/// Change of the potential if the gathered task moves to `to`.
 double LocalSearch::change_of_move(PlaceId to) {
   return around_.worth_at(
       to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
 }
 
-/// Keeps the best move of t, the task gathered, to one of the destinations, if it gains enough.
-/// None that makes a place busier than the busiest can.
+/// Keeps the best move of t, which must have been gathered, to one of the destinations, if it gains
+/// enough. Skips moves that make a place busier than the busiest.
 void LocalSearch::try_moves(TaskId t, double limit) {
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
@@ -126,7 +127,7 @@ void LocalSearch::try_moves(TaskId t, double limit) {
   if (best.task != kNobody) steps_.push_back(best);
 }
 
-/// The best move of each task at p, and of each task that sends to one and could come nearer.
+/// Finds the best move of each task at p, and of each task elsewhere that sends to p.
 void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_places_near(p);
   for (const TaskId t : tasks_at_[p]) {
@@ -136,8 +137,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_pulls(p, limit);
 }
 
-/// The best move, to p or near it, of each task that sends to p from elsewhere, where what it sends
-/// takes long enough to matter.
+/// Finds the best move, to p or near it, of each task elsewhere that sends to p, if receiving its
+/// messages takes long enough to matter.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
   pulls_.clear();
@@ -157,7 +158,7 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // What p is rid of if the task comes here, less the work that it brings along.
+  // Time that p saves if the task comes, minus the work that it brings.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   if (std::ssize(pulls_) > tuning_.max_pulls) {
     std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
@@ -175,20 +176,20 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
   }
 }
 
-/// The tasks at p by load, as gather_swaps asks for them; kept until a task moves.
+/// The tasks at p sorted by load, for gather_swaps(); valid until a task moves.
 const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId p) {
   auto [found, is_new] = by_load_.try_emplace(p);
   auto& tasks = found->second;
   if (is_new) {
     for (const TaskId t : tasks_at_[p]) tasks.push_back({workload_.tasks[t].load_s, t});
     std::sort(tasks.begin(), tasks.end());
-    looks_of_swaps_ += 2 * tasks.size();
+    scans_of_swaps_ += 2 * tasks.size();
   }
   return tasks;
 }
 
-/// Exchanges that would even out p and another place: partners whose load differs by about half of
-/// what their places differ by.
+/// Finds exchanges that even out p and another place: partners whose load differs by about half the
+/// difference of the busy times.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
@@ -208,7 +209,7 @@ void LocalSearch::gather_swaps(PlaceId p, double limit) {
       if (std::abs(nearest->first - wanted_s) >= half_s) continue;
       if (!room_.fits_exchange(t, nearest->second)) continue;
       times_.try_swap(t, nearest->second);
-      looks_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
+      scans_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
       const double change = change_of_trial();
       if (change < best.change) best = {change, t, nearest->second, to};
     }
@@ -235,9 +236,9 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the steps found for p, best first, as far as they still gain after those before them.
+/// Takes the steps found for p, best first; each must still gain after the steps before it.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
-  const double limit = -stage.least_gain * potential_of_[p];
+  const double limit = -stage.min_gain * potential_of_[p];
   steps_.clear();
   gather_moves(p, limit);
   if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
@@ -269,23 +270,24 @@ void LocalSearch::run(const Stage& stage) {
   scale_s_ = peak_s();
   per_scale_ = 1 / scale_s_;
   if (scale_s_ == 0) return;
-  double peak_s = scale_s_;  // or more than that, once it fell
+  double peak_s = scale_s_;  // an upper bound after the peak has fallen
   for (PlaceId p = 0; p < machine_.num_places(); ++p) {
     potential_of_[p] = potential(times_.busy_s(p));
     open(p);
   }
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t max_looks =
-      looks() + std::min(tuning_.min_looks +
-                             static_cast<std::uint64_t>(stage.looks * static_cast<double>(entries)),
-                         stage.max_looks);
-  while (!queue_.empty() && visits > 0 && looks() < max_looks) {
+  const std::uint64_t max_scans =
+      scans() + std::min(tuning_.min_scans +
+                             static_cast<std::uint64_t>(stage.scans * static_cast<double>(entries)),
+                         stage.max_scans);
+  while (!queue_.empty() && visits > 0 && scans() < max_scans) {
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     if (!is_open_[p]) continue;
     if (busy_s != times_.busy_s(p)) {
-      if (busy_s > times_.busy_s(p)) open(p);  // what others did relieved it; else it is queued
+      if (busy_s > times_.busy_s(p))
+        open(p);  // relieved by other steps: queue it with its new time; else a newer entry exists
       continue;
     }
     if (busy_s < stage.floor * peak_s) {
@@ -299,7 +301,7 @@ void LocalSearch::run(const Stage& stage) {
   queue_ = {};
 }
 
-/// The busiest every other time, else one that is nearly as busy.
+/// A random busiest place every other time, otherwise any place that is nearly as busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   const double peak_s = this->peak_s(),
                floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * peak_s;

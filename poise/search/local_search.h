@@ -1,4 +1,4 @@
-// Local search on the predicted iteration: places that are busier than most hand tasks on.
+// Local search on the predicted iteration: places that are busier than most give tasks away.
 #pragma once
 
 #include <cstdint>
@@ -17,36 +17,37 @@
 
 namespace poise {
 
-/// Descends on the potential: the sum over places of (busy / scale)^exponent.
+/// Lowers the potential, the sum over places of (busy / scale)^exponent, step by step (p-norm
+/// descent).
 ///
-/// With a large exponent the potential is the busiest place and nothing else, and most moves leave
-/// it where it is; with a small one it is all the work there is. In between, a move that brings the
-/// second busiest place down is worth something too, so that plateaus slope.
+/// With a large exponent only the busiest place counts, and most moves do not change it. With a
+/// small exponent all work counts alike. With one in between, relieving the second busiest place
+/// also gains, so the search does not stop on plateaus.
 class LocalSearch {
  public:
-  /// From `start`; home is the problem's current placement. Nothing moves to where memory has no
-  /// room (memory_room.h).
+  /// Starts from `start`. A task's home is its place in the problem's current placement. No task
+  /// moves to a place without room in memory (memory_room.h).
   LocalSearch(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes,
               const Tuning& tuning = kTuning);
 
   struct Stage {
     int exponent;
-    double floor;       // only places busier than this part of the busiest hand on
-    double least_gain;  // a step gains this part of its place's potential, at least
-    bool swaps;         // exchanges are tried where no move helps
-    double visits;      // steps end after so many visits to a place, on average,
-    double looks;       // or so many looks per task and arc, no shape of graph taking much longer,
-    std::uint64_t max_looks;  // or in all: a million tasks take seconds
+    double floor;     // only places busier than this fraction of the busiest give tasks away
+    double min_gain;  // a step lowers the potential of its place by at least this fraction
+    bool swaps;       // try exchanges if no move gains
+    double visits;    // the stage ends after this many visits per place, on average,
+    double scans;     // after this many entries examined per task and arc,
+    std::uint64_t max_scans;  // or after this many in all
   };
 
-  /// Steps until none gains.
+  /// Takes steps until none gains or a limit of the stage is reached.
   void run(const Stage& stage);
 
-  /// Moves a few tasks of one of the busiest places, and of those they go to, to places of tasks
-  /// that they talk to or to places drawn at random.
+  /// Moves a few tasks away from one of the busiest places, and on from where they went, to places
+  /// of their partners or to random places.
   void perturb(Random& random);
 
-  /// Returns tasks home where that worsens neither the busiest place nor the traffic.
+  /// Returns tasks to their homes if neither the busiest place nor the traffic gets worse.
   void send_home();
 
   double peak_s() const;
@@ -61,7 +62,7 @@ class LocalSearch {
   };
 
   double potential(double busy_s) const;
-  std::uint64_t looks() const { return around_.looks() + looks_of_swaps_; }
+  std::uint64_t scans() const { return around_.scans() + scans_of_swaps_; }
   double change_of_move(PlaceId to);
   double change_of_trial() const;
   void try_moves(TaskId t, double limit);
@@ -84,16 +85,17 @@ class LocalSearch {
   BusyTimes times_;
   Surroundings around_;
   MemoryRoom room_;
-  std::vector<double> potential_of_;  // per place, for the present exponent and scale
+  std::vector<double> potential_of_;  // per place, at the current exponent and scale
   LeastBusy least_busy_;
-  std::vector<std::vector<TaskId>> tasks_at_;  // the movable ones
+  std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks
 
-  std::uint64_t looks_of_swaps_ = 0;
+  std::uint64_t scans_of_swaps_ = 0;
   int exponent_ = 1;
   double scale_s_ = 1, per_scale_ = 1;
   std::vector<PlaceId> destinations_, near_;
-  std::map<NodeId, std::vector<NodeId>> near_nodes_;  // of the nodes asked for
-  std::vector<std::pair<TaskId, double>> pulls_;      // who sends to the place, seconds
+  std::map<NodeId, std::vector<NodeId>> near_nodes_;  // filled on demand
+  std::vector<std::pair<TaskId, double>>
+      pulls_;  // tasks that send to the place at hand; seconds saved
   std::map<PlaceId, std::vector<std::pair<double, TaskId>>> by_load_;
   std::vector<Step> steps_;
   std::priority_queue<std::pair<double, PlaceId>> queue_;

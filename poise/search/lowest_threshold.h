@@ -1,4 +1,4 @@
-// The search that refining strategies share: how low can the busiest place be brought?
+// Bisection for the lowest threshold that a refining strategy can get every place under.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace poise {
 
-/// Tries hoped_s, then bisects between it and reached_s, which `current` has, until the threshold
-/// is known to precision_s. `attempt` gives a placement with no place above a threshold, or
-/// nothing. Returns the last success; `current` when there is none or nothing to hope for.
+/// Tries hoped_s, then bisects between hoped_s and reached_s (the busiest place of `current`) until
+/// the threshold is known to precision_s. `attempt` returns a placement with no place above the
+/// threshold, or nothing. Returns the last success, or `current` if there was none.
 Placement lowest_threshold(
     double hoped_s, double reached_s, double precision_s, const Placement& current,
     const std::function<std::optional<Placement>(double threshold_s)>& attempt);

@@ -58,7 +58,7 @@ void Surroundings::gather(TaskId t) {
     domain.in_s += near.in_s;
     domain.in_byte_s += near.in_byte_s;
   }
-  looks_ += times_.arcs_of(t).size() + near_.size();
+  scans_ += times_.arcs_of(t).size() + near_.size();
 }
 
 void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& places) {

@@ -1,4 +1,4 @@
-// A task and the places it talks to: what trying it at many places needs, gathered once.
+// A task's messages summed by place, so that many candidate places can be tried cheaply.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,31 @@ namespace poise {
 
 /// What one task exchanges with each place, summed over the tasks there.
 ///
-/// Gathering costs O(neighbours). Between domains a message costs the same whichever places of
-/// theirs it joins, so the places tried share most of what they need: the first of a domain costs
-/// O(places talked to), each further one O(1), or O(those of its own domain) where caches count.
+/// Gathering costs O(neighbours of the task). Between two domains a message costs the same
+/// whichever of their places it joins, so candidates in one domain share most of the computation:
+/// the first costs O(places with a partner); each further one O(1), or O(such places in its domain)
+/// if factors differ inside domains.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
 
-  /// Turns to t where it is now.
+  /// Selects task t, at its current place.
   void gather(TaskId t);
 
-  /// Appends the places that t exchanges most with, `most` of them or fewer.
+  /// Appends the places that t exchanges most with, at most `most` of them.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
-  /// What moving t to another place is worth: the sum of worth(place, busy seconds after) over the
-  /// places that change. Places of one domain should be asked for in a row, with the same worth.
+  /// Value of moving t to another place: the sum of worth(place, busy seconds after the move) over
+  /// all places whose busy time changes. Ask for places of one domain consecutively, with the same
+  /// function.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
-  /// How busy `to` would become at least if all that t exchanges came for free: O(1).
+  /// Lower bound on the busy time of `to` after the move: all messages of t free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
 
-  /// Entries looked at since the beginning: a measure of the time spent.
-  std::uint64_t looks() const { return looks_; }
+  /// Entries examined so far: a measure of the time spent.
+  std::uint64_t scans() const { return scans_; }
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -43,14 +45,14 @@ class Surroundings {
   struct Near {
     PlaceId place;
     DomainId domain;
-    std::uint32_t next;                         // of the same domain, or kNone
-    double in_s, out_s, in_byte_s, out_byte_s;  // as BusyTimes::Arc
-    double out_now_s;                           // what sending from where t is costs there
-    double worth;                               // of its change, for t in the domain faced
+    std::uint32_t next;                         // next entry of the same domain, or kNone
+    double in_s, out_s, in_byte_s, out_byte_s;  // as in BusyTimes::Arc
+    double out_now_s;                           // cost there of what t sends from its current place
+    double worth;  // worth of the entry's change if t is in the domain faced
   };
   struct NearDomain {
     DomainId domain;
-    std::uint32_t first;  // entry of near_
+    std::uint32_t first;  // index of its first entry in near_
     double in_s, in_byte_s;
   };
 
@@ -69,24 +71,25 @@ class Surroundings {
   const bool is_flat_inside_;
   std::vector<double> speed_;           // per place
   std::vector<DomainId> domain_of_;     // per place
-  std::vector<std::uint32_t> slot_of_;  // per place: its entry in near_, or kNone
+  std::vector<std::uint32_t> slot_of_;  // per place: index of its entry in near_, or kNone
   std::vector<std::uint32_t> slot_of_domain_;
   std::vector<Near> near_;
   std::vector<NearDomain> domains_;
-  std::vector<std::pair<double, PlaceId>> heaviest_;  // of append_heaviest
+  std::vector<std::pair<double, PlaceId>> heaviest_;  // scratch of append_heaviest
   PlaceId from_ = 0;
   double load_s_ = 0;
-  double relief_s_ = 0;  // what t takes from its place by going
-  std::uint64_t looks_ = 0;
+  double relief_s_ = 0;  // seconds that t's place saves if t leaves
+  std::uint64_t scans_ = 0;
 
-  // For t at any place of the domain faced:
+  // The same for t at any place of the domain faced:
   DomainId faced_ = kNone;
-  double in_outside_s_ = 0, in_inside_s_ = 0;  // received from other domains; from this, if flat
-  double worth_of_rest_ = 0;                   // of all that does not depend on the place
-  double from_s_ = 0, to_s_ = 0;               // how busy the two become
+  double in_outside_s_ = 0,
+         in_inside_s_ = 0;        // received from other domains; from this domain if flat
+  double worth_of_rest_ = 0;      // sum of the worths that do not depend on the place
+  double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
 
-/// What holds for t at any place of the domain, of which `to` is one.
+/// Computes what is the same for t at any place of the domain; `to` is one of them.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
@@ -110,11 +113,11 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
       worth_of_rest_ += near.worth = worth(near.place, times_.busy_s(near.place) + change_s);
   }
   if (!is_inside) worth_of_rest_ += worth(from_, from_s);
-  looks_ += near_.size() + domains_.size();
+  scans_ += near_.size() + domains_.size();
 }
 
-/// The places whose change depends on which place of the domain `to` is, but for from_ and `to`:
-/// those become as busy as from_s_ and to_s_ say.
+/// Sum of the worths that depend on the place inside the domain, except those of from_ and `to`;
+/// updates from_s_ and to_s_, the busy times of those two.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -141,7 +144,7 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
       to_s_ += change_s;
     else if (change_s != 0)
       sum += worth(near.place, times_.busy_s(near.place) + change_s);
-    ++looks_;
+    ++scans_;
   }
   return sum;
 }
@@ -150,7 +153,7 @@ template <typename Worth>
 double Surroundings::worth_at(PlaceId to, const Worth& worth) {
   const DomainId domain = domain_of_[to];
   if (faced_ != domain) face(domain, to, worth);
-  ++looks_;
+  ++scans_;
   to_s_ = least_busy_s(to) + in_outside_s_;
   from_s_ = times_.busy_s(from_) - relief_s_;
   double sum = worth_of_rest_ + worth_inside(to, worth) + worth(to, to_s_);

@@ -17,8 +17,9 @@ std::vector<double> busy_s(const Problem& problem, const Placement& placement) {
   return busy;
 }
 
-TEST(Surroundings, predict_what_moving_the_task_makes_of_every_place) {
-  // Flat inside domains; with caches that count; one domain; with prices for bytes.
+TEST(Surroundings, predict_every_busy_time_after_a_move) {
+  // Machines: flat inside domains; factors that differ inside domains; one domain; messages priced
+  // by bytes.
   for (const char* text : {"node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5",
                            "node:2 l3:2 core:2 factors:10,3,2 byte:1e-9", "core:5",
                            "numa:3 core:2 factors:2,1 byte:1e-9"}) {
@@ -47,7 +48,7 @@ TEST(Surroundings, predict_what_moving_the_task_makes_of_every_place) {
   }
 }
 
-TEST(Surroundings, places_of_a_domain_asked_for_in_a_row_get_their_own_answers) {
+TEST(Surroundings, consecutive_queries_in_a_domain_are_independent) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);

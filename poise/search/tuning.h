@@ -1,4 +1,4 @@
-// Every number that the strategy `poise` was tuned with: value, unit, and what it does.
+// The numbers that the strategy `poise` was tuned with: value, range, unit and effect.
 #pragma once
 
 #include <array>
@@ -10,14 +10,15 @@
 
 namespace poise {
 
-// One line per number: type, name, initial value, least and greatest value that it takes, unit,
-// and what it does. `poise strategies --tuning` prints the lines; `poise:NAME=VALUE` sets one, for
-// experiments: names may change with any release. What the words mean:
+// One line per number: type, name, initial value, minimum, maximum, unit, effect.
+// `poise strategies --tuning` prints the table. `poise:NAME=VALUE` sets a number for experiments;
+// names may change with any release. Terms:
 //
-//   entry    a task or one direction of a pair of tasks that exchange messages
-//   look     one entry examined: the unit in which the time of a search is limited
+//   entry    a task, or one direction of a pair of tasks that exchange messages
+//   scan     one entry examined: the unit in which the time of a search is limited
 //   peak     busy time of the busiest place
-//   bound    lower bound of the makespan (placement/bounds.h)
+//   bound    lower bound on the makespan (placement/metrics.h)
+//   total    iteration time * steps + migration time
 //
 // clang-format off
 #define POISE_TUNING(X) \
@@ -32,17 +33,17 @@ namespace poise {
   X(double,        min_gain,                  1e-3,  0,    1,     "of potential",      "second and last stage: a step must lower its place's potential by this") \
   X(double,        visits_per_place,          4,     0.5,  1000,  "visits",            "first and second stage: end after this many visits per place, on average") \
   X(double,        fine_visits_per_place,     2,     0.5,  1000,  "visits",            "last stage: the same") \
-  X(double,        looks_per_entry,           5,     0.5,  1000,  "looks",             "a stage ends after this many looks per entry, so that no shape of graph takes much longer than others") \
-  X(std::uint64_t, max_looks,                 30000000, 1000, 1e12, "looks",           "a stage ends after this many looks in all: about a second") \
-  X(std::uint64_t, min_looks,                 1000,  0,    1e9,   "looks",             "any stage may look this often, however few tasks there are") \
-  X(double,        uneven,                    0.97,  0,    1,     "of peak",           "if the average place is less busy than this after the first stage, looks ended it: it goes on") \
+  X(double,        scans_per_entry,           5,     0.5,  1000,  "scans",             "a stage ends after this many scans per entry, so that no shape of graph takes much longer than others") \
+  X(std::uint64_t, max_scans,                 30000000, 1000, 1e12, "scans",           "a stage ends after this many scans in all: about a second") \
+  X(std::uint64_t, min_scans,                 1000,  0,    1e9,   "scans",             "any stage may make this many scans, however few tasks there are") \
+  X(double,        uneven,                    0.97,  0,    1,     "of peak",           "if the average place is less busy than this after the first stage, the limit on scans ended it, and it goes on") \
   X(double,        further_visits_per_place,  50,    0.5,  1000,  "visits",            "that further stage: as visits_per_place") \
-  X(double,        further_looks_per_entry,   6,     0.5,  1000,  "looks",             "that further stage: as looks_per_entry") \
-  X(std::uint64_t, further_max_looks,         12000000, 1000, 1e12, "looks",           "that further stage: as max_looks") \
+  X(double,        further_scans_per_entry,   6,     0.5,  1000,  "scans",             "that further stage: as scans_per_entry") \
+  X(std::uint64_t, further_max_scans,         12000000, 1000, 1e12, "scans",           "that further stage: as max_scans") \
   X(std::size_t,   max_partner_places,        12,    1,    1000,  "places",            "a task is tried at this many of the places it exchanges most with") \
   X(std::ptrdiff_t, max_pulls,                8,     0,    1000,  "tasks",             "this many of the tasks that cost a place most by sending to it are tried nearer") \
   X(std::size_t,   near_nodes,                6,     0,    1000,  "nodes",             "on a torus, mesh or matrix: a task is tried on this many of the nearest nodes") \
-  X(std::uint32_t, max_nodes_to_rank,         4096,  1,    1e6,   "nodes",             "on larger machines the nearest nodes are not looked for: that takes nodes squared") \
+  X(std::uint32_t, max_nodes_to_rank,         4096,  1,    1e6,   "nodes",             "on larger machines the nearest nodes are not tried: finding them takes time quadratic in nodes") \
   X(double,        kept_gain,                 0.5,   0,    1,     "of gain",           "steps found together: a later one must still gain this part of what it promised") \
   /* Passes that perturb the best placement (knobs passes and budget_s). */ \
   X(double,        perturbed_floor,           0.95,  0,    1,     "of peak",           "every other perturbation starts at a place at least this busy, the others at the busiest") \
@@ -55,9 +56,9 @@ namespace poise {
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
   X(double,        messages_dominate,         2,     1,    100,   "of makespan",       "iteration above this: fewer places are better; start from greedy_comm, nuco and refine_comm") \
   X(double,        hubs_dominate,             0.85,  0,    1,     "of iteration",      "average place below this though work can be even: a few hubs keep others waiting; start from refine_comm") \
-  X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; it takes a few times that, once") \
+  X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
   X(double,        clear_win,                 0.98,  0,    1,     "of total",          "another start must end below this, since it moves nearly every task") \
-  X(double,        reachable,                 1.01,  1,    10,    "of bound",          "messages keep every placement above this, so that a start that must get lower is not tried") \
+  X(double,        reachable,                 1.01,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
   X(double,        hopeless_stage,            1.1,   1,    100,   "of best peak",      "a start above this after its first stage is given up") \
   X(unsigned,      start_attempts,            2,     1,    100,   "attempts",          "as attempts, where a new placement is only a start") \
@@ -69,9 +70,9 @@ namespace poise {
   X(double,        polish_win,                0.998, 0,    1,     "of total",          "polishing must end below this") \
   X(double,        polish_slack,              0.005, 0,    1,     "of load",           "load that a place may take on while traffic falls") \
   /* Subphases (search/even_subphases.h). */ \
-  X(double,        subphase_min_gain,         5e-4,  0,    1,     "of sum",            "a step must lower the sum of the busiest times by this") \
+  X(double,        subphase_min_gain,         5e-4,  0,    1,     "of the sum",            "a step must lower the sum of the busiest times by this") \
   X(double,        subphase_min_total,        5e-3,  0,    1,     "of iteration",      "all steps together must gain this, or they are not worth their migrations") \
-  X(std::uint64_t, subphase_looks_per_task,   40,    1,    1e6,   "looks",             "steps examined per task; ten times as many gained nothing on recorded phases of 480 and 960 tasks") \
+  X(std::uint64_t, subphase_scans_per_task,   40,    1,    1e6,   "scans",             "steps examined per task; ten times as many gained nothing on recorded phases of 480 and 960 tasks") \
   X(std::size_t,   subphase_max_loads,        16777216, 1, 1e12,  "loads",             "tasks times subphases above this are left alone: 8 bytes each, 128 MB") \
   /* A new placement (partition/from_scratch.h). */ \
   X(double,        cap_tolerance,             0.05,  0,    1,     "of average",        "load that a place may have above the average") \
@@ -104,15 +105,15 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// Each stage is sharper than the one before, and looks at fewer places.
+// Each stage is sharper than the one before, and visits fewer places.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.blunt_floor < kTuning.sharp_floor);
 static_assert(kTuning.sharp_floor < kTuning.fine_floor && kTuning.fine_floor < 1);
 static_assert(kTuning.min_gain < kTuning.blunt_min_gain);
-static_assert(kTuning.min_looks < kTuning.further_max_looks);
-static_assert(kTuning.further_max_looks < kTuning.max_looks);
-// A start that is hopeless after a stage is one that could still have been refined before it.
+static_assert(kTuning.min_scans < kTuning.further_max_scans);
+static_assert(kTuning.further_max_scans < kTuning.max_scans);
+// The limit before the first stage is looser than the one after it.
 static_assert(1 < kTuning.hopeless_stage && kTuning.hopeless_stage < kTuning.hopeless_start);
 static_assert(1 < kTuning.messages_weigh && kTuning.messages_weigh < kTuning.messages_dominate);
 static_assert(kTuning.reachable < kTuning.far_from_bound);

@@ -1,4 +1,4 @@
-// Messages of one task, gathered by what they weigh at some place.
+// Counts of one task's messages by weight, with a sum that does not depend on the order of adding.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,9 @@
 
 namespace poise {
 
-/// A sum that does not depend on the order in which its terms came, so that two ways to one group
-/// of messages agree to the last bit. What was added last can be taken away again. Adding and
-/// taking away cost O(log distinct weights) and a shift of the larger ones; the sum, O(distinct
-/// weights).
+/// Two ways to the same group of messages give the same sum to the last bit. Entries can be removed
+/// in reverse order of adding. Adding and removing cost O(log distinct weights) and a shift of the
+/// larger weights; sum() costs O(distinct weights).
 class WeighedMessages {
  public:
   void add(double weight, std::uint64_t count) {
@@ -24,7 +23,7 @@ class WeighedMessages {
       terms_.insert(term, {weight, count});
   }
   std::size_t size() const { return added_.size(); }
-  /// Takes away what was added after size() was this.
+  /// Removes what was added since size() had this value.
   void shrink_to(std::size_t size) {
     for (; added_.size() > size; added_.pop_back()) {
       const auto term = find(added_.back().weight);
@@ -32,7 +31,7 @@ class WeighedMessages {
       if (term->count == 0 && terms_.size() > kFewWeights) terms_.erase(term);
     }
   }
-  /// The sum over distinct weights, ascending, of weight times count.
+  /// Sum over distinct weights, in ascending order, of weight times count.
   double sum() const {
     double sum = 0;
     for (const Term& term : terms_) sum += term.weight * static_cast<double>(term.count);
@@ -44,7 +43,8 @@ class WeighedMessages {
     double weight;
     std::uint64_t count;
   };
-  /// Of so few, those without messages are kept: the next task will have the same weights.
+  /// Up to this many weights stay in the list when their count falls to 0: the next task will have
+  /// the same weights.
   static constexpr std::size_t kFewWeights = 8;
 
   std::vector<Term>::iterator find(double weight) {

@@ -22,7 +22,8 @@ double simulated_speed_up(const JuggleRun& run) {
   return static_s(run.program) / simulate_juggle(run).completion_s;
 }
 
-/// 8 to 16 threads on 8 places, e = 30 s, a period of 100 ms; one domain of eight and two of four.
+/// 8 to 16 threads on 8 places, e = 30 s, a period of 100 ms; one domain of eight places, and two
+/// of four.
 FigureData figure_6() {
   FigureData data{{"threads", "ideal", "simulated", "simulated_two_domains", "reactive"}, {}};
   for (std::uint64_t threads = 8; threads <= 16; ++threads) {
@@ -36,7 +37,7 @@ FigureData figure_6() {
   return data;
 }
 
-/// One thread more than an equal share, for more and more threads a place.
+/// One thread more than an equal share, for an increasing number of threads per place.
 FigureData figure_7() {
   FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
   for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
@@ -61,13 +62,13 @@ FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
   return data;
 }
 
-/// One phase, between one and two threads a place, longer and longer periods.
+/// One phase with between one and two threads per place, for increasing periods.
 FigureData figure_8() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
   return period_over_phase(kPairs, 2.2);
 }
 
-/// The same with more threads a place, where the bound is loose.
+/// The same with more threads per place, where the bound is loose.
 FigureData figure_9() {
   constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
   return period_over_phase(kPairs, 5.2);
@@ -86,7 +87,7 @@ FigureData figure_10() {
   return data;
 }
 
-/// 8 threads on 7 places through many phases, the period from a tenth of a phase to ten.
+/// 8 threads on 7 places over many phases, with periods from a tenth of a phase to ten phases.
 FigureData figure_11() {
   FigureData data{{"period_over_phase", "approximation", "simulated", "simulated_jittered"}, {}};
   for (int i = 2; i <= 200; ++i) {
@@ -121,8 +122,8 @@ FigureData figure_16() {
   return data;
 }
 
-/// FT's 68 s on 8 places cut into more threads: the work stays, so e = 8 * 68 s / n. What real
-/// oversubscription costs (19% at 32 threads in the paper) is not part of the model.
+/// FT's 68 s on 8 places divided among more threads: the work stays the same, so e = 8 * 68 s / n.
+/// The cost of real oversubscription (19 % at 32 threads in the paper) is not modelled.
 FigureData table_1() {
   FigureData data{
       {"threads", "places", "static_s", "ideal_s", "simulated_s", "simulated_two_domains_s"}, {}};

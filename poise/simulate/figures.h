@@ -1,4 +1,4 @@
-// The data behind the curves of the paper's evaluation, from theory and simulation alone.
+// The data of the curves in Juggle's evaluation, from theory and simulation only.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 4.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// Columns of numbers; speed-ups are over threads that stay where they start.
+/// Columns of numbers. Speed-ups are relative to threads that stay where they start.
 struct FigureData {
   std::vector<std::string> columns;
   std::vector<std::vector<double>> rows;
@@ -21,10 +21,10 @@ struct Figure {
   FigureData (*compute)();
 };
 
-/// Figures 6 to 11 and 16 and table 1. Figure 10 takes seconds, the others less.
+/// Figures 6 to 11 and 16 and table 1. Figure 10 takes seconds to compute, the others less.
 std::span<const Figure> figures();
 
-/// Throws Error with the names there are.
+/// Throws Error with the known names.
 const Figure& figure_named(std::string_view name);
 
 }  // namespace poise

@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-/// The value of `column` in the first row whose first columns are `key`.
+/// The value of `column` in the first row whose first columns equal `key`.
 double value(const FigureData& data, std::vector<double> key, std::string_view column) {
   const auto c = std::find(data.columns.begin(), data.columns.end(), column);
   EXPECT_NE(c, data.columns.end()) << column;
@@ -22,7 +22,7 @@ double value(const FigureData& data, std::vector<double> key, std::string_view c
 
 TEST(Figures, rows_fill_their_columns) {
   for (const Figure& figure : figures()) {
-    if (figure.name == "10") continue;  // a million rows
+    if (figure.name == "10") continue;  // it has a million rows
     const FigureData data = figure_named(figure.name).compute();
     EXPECT_FALSE(data.rows.empty());
     for (const auto& row : data.rows) ASSERT_EQ(row.size(), data.columns.size()) << figure.name;

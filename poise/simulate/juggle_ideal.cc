@@ -15,13 +15,14 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Work below these shares of a phase and of the time so far is rounding: the thread has arrived.
+/// Work below these fractions of a phase and of the time so far is rounding error: the thread has
+/// arrived.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 
-/// The threads and places of one run. Threads have `rest_s` to compute in this phase; those that
-/// have arrived at the barrier have 0 and take no time of their place.
+/// The threads and places of one run. A thread has rest_s to compute in this phase; threads at the
+/// barrier have 0 and take no time of their place.
 class Team {
  public:
   explicit Team(const JuggleRun& run);
@@ -30,14 +31,14 @@ class Team {
   std::uint64_t num_running() const { return num_running_; }
   void start_phase();
 
-  /// When the next thread arrives if nothing moves.
+  /// When the next thread arrives at the barrier if nothing moves.
   double next_arrival_s() const;
-  /// Lets all places run until then, or until all threads have arrived.
+  /// Advances all places to that time, or until all threads have arrived.
   void run_until(double end_s);
 
   void sort_into_slots();
-  std::uint64_t swap();  // how many migrations
-  void forget_gains();   // the speeds of places are measured from here
+  std::uint64_t swap();  // returns the number of migrations
+  void forget_gains();   // the speeds of places are measured from now on
 
   std::vector<double> progress_s() const;
 
@@ -52,7 +53,7 @@ class Team {
 
   const SpmdProgram program_;
   std::vector<DomainId> domain_of_;
-  std::vector<std::vector<PlaceId>> places_of_domain_;  // those with most slots first
+  std::vector<std::vector<PlaceId>> places_of_domain_;  // places with most slots first
   std::vector<Shared> places_;
   std::vector<double> rest_s_, gained_s_;  // gained_s_: since the last balancing point
   std::vector<PlaceId> place_of_;
@@ -129,7 +130,7 @@ void Team::run_place(Shared& place, double end_s) {
 
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
-  // The phase ends with its last thread; what places idled after that belongs to the next phase.
+  // The phase ends with its last thread; idle time of places after that belongs to the next phase.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;
@@ -145,7 +146,7 @@ void Team::sort_domain(DomainId d) {
     order_.insert(order_.end(), places_[p].threads.begin(), places_[p].threads.end());
     places_[p].threads.clear();
   }
-  // Least advanced first; the blocked ones come last.
+  // Least advanced first; blocked threads last.
   std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
     return rest_s_[a] != rest_s_[b] ? rest_s_[a] > rest_s_[b] : a < b;
   });
@@ -159,8 +160,8 @@ void Team::sort_domain(DomainId d) {
     places_[places[num_slow + next % num_fast]].threads.push_back(order_[next]);
   for (std::size_t slot = 0; next < blocked; ++next, ++slot)
     places_[places[slot % num_slow]].threads.push_back(order_[next]);
-  // Blocked threads fill the places up to an equal share of all, so that the next phase starts
-  // with no place having two more than another.
+  // Blocked threads fill the places up to equal numbers, so that the next phase starts with no
+  // place having two more threads than another.
   const std::size_t all_share = order_.size() / places.size();
   const std::size_t all_slow = order_.size() % places.size();
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -204,7 +205,7 @@ std::vector<double> Team::progress_s() const {
   return progress_s;
 }
 
-/// The instants of periodic balancing: multiples of the period, each moved by the jitter.
+/// The times of periodic balancing points: multiples of the period, each shifted by the jitter.
 class Clock {
  public:
   explicit Clock(const JuggleRun& run)
@@ -240,16 +241,18 @@ void check(const JuggleRun& run) {
       run.balancing == Balancing::proactive || run.balancing == Balancing::hybrid;
   if (is_periodic) check_period(run.period_s);
   if (!(run.jitter >= 0 && run.jitter < 1))
-    fail("jitter: {}; it is a share of the period, from 0 to below 1", run.jitter);
+    fail("jitter is {}; it must be at least 0 and below 1, as a fraction of the period",
+         run.jitter);
   if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
-    fail("domains: {} places have one, of {}", run.domain_of_place.size(), run.program.places);
+    fail("domains are given for {} of {} places; give one for each, or none",
+         run.domain_of_place.size(), run.program.places);
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
       points + static_cast<double>(run.program.phases) * (run.balancing == Balancing::none ? 1 : 8);
   constexpr double kMaxThreadSteps = 1e10;
   if (run.program.threads > kMaxThreads || run.program.places > kMaxPlaces)
-    fail("simulation: {} threads on {} cpus; it takes up to {} threads and {} cpus",
+    fail("simulation: {} threads on {} cpus are too many; the maximum is {} threads and {} cpus",
          run.program.threads, run.program.places, kMaxThreads, kMaxPlaces);
   if (!(threads * steps <= kMaxThreadSteps))
     fail(
@@ -267,14 +270,15 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
   for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
     team.start_phase();
     while (team.num_running() > 0) {
-      // Without an event of its own a place runs to its end: the slowest needs n phases at most.
+      // The slowest place needs n phases at most; a later time means that there is no further
+      // event.
       const double horizon_s =
           team.now_s() + 2 * static_cast<double>(run.program.threads) * run.program.phase_s;
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
       team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
       if (reacts && !is_due) team.sort_into_slots();
-      // A point that falls on the end of a phase finds nothing to do, nor does one after it.
+      // A balancing point at the end of a phase has nothing to do.
       if (!is_due || team.now_s() < clock.next_s()) continue;
       if (observe) observe(team.now_s(), team.progress_s());
       ++outcome.balancing_points;
@@ -292,7 +296,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
 
 std::vector<DomainId> equal_domains(std::uint64_t places, std::uint64_t domains) {
   if (domains == 0 || domains > places)
-    fail("domains: {}; there must be at least 1 and at most one per cpu ({})", domains, places);
+    fail("domains is {}; it must be at least 1 and at most the number of cpus, {}", domains,
+         places);
   std::vector<DomainId> domain_of;
   for (std::uint64_t d = 0; d < domains; ++d)
     domain_of.resize((places * (d + 1) + domains - 1) / domains, static_cast<DomainId>(d));

@@ -13,7 +13,7 @@ namespace {
 
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
-/// Every pair the paper simulates: n = 3 to 64, m = 2 to n - 1.
+/// All pairs that the paper simulates: n = 3 to 64, m = 2 to n - 1.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -24,7 +24,7 @@ void for_all_pairs(Check check_pair) {
 }
 
 TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
-  // Figure 1: after three periods all have 2/3 of the time.
+  // Figure 1: after three periods all threads have 2/3 of the time.
   std::vector<std::vector<double>> seen;
   JuggleRun run{.program = {3, 2, 10}, .period_s = 1};
   for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -43,12 +43,13 @@ TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
   }
 }
 
-TEST(IdealJuggle, lemma_1_and_theorem_1_hold_and_no_work_is_lost) {
+TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_and_loses_no_work) {
   for_all_pairs([](const SpmdProgram& program) {
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // Progress counts in units in which slow slots gain `fewest` and fast ones `most`: exact.
+    // Progress is counted in units in which slow slots gain `fewest` and fast ones `most`, so it is
+    // exact.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -93,7 +94,7 @@ TEST(IdealJuggle, approaches_the_ideal_with_shorter_periods) {
   }
 }
 
-TEST(IdealJuggle, does_nothing_for_an_equal_share) {
+TEST(IdealJuggle, changes_nothing_with_equal_shares) {
   for (const std::uint64_t threads : {4u, 8u, 12u, 3u}) {
     JuggleRun run{.program = {threads, 4, 1, 5}, .period_s = 0.13};
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -112,7 +113,7 @@ TEST(IdealJuggle, without_balancing_takes_the_static_time) {
   });
 }
 
-TEST(IdealJuggle, reacting_takes_the_time_of_the_theory) {
+TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
   for_all_pairs([](SpmdProgram program) {
     program.phases = 3;
     EXPECT_NEAR(completion_s({.program = program, .balancing = Balancing::reactive}),
@@ -120,11 +121,12 @@ TEST(IdealJuggle, reacting_takes_the_time_of_the_theory) {
   });
 }
 
-TEST(IdealJuggle, one_point_in_a_phase_by_hand) {
-  // 8 on 7, one point at T: the two slow threads have T/2 and become fast, two fast ones slow.
+TEST(IdealJuggle, one_balancing_point_per_phase_as_computed_by_hand) {
+  // 8 threads on 7 places, one point at T: the two slow threads have T/2 and become fast, two fast
+  // ones slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
     const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
-    ASSERT_GT(2 * point_s, expected_s);  // a second point would come too late
+    ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second point
     EXPECT_DOUBLE_EQ(completion_s({.program = {8, 7, 1}, .period_s = point_s}), expected_s);
   }
 }
@@ -137,7 +139,7 @@ TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jit
 }
 
 TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
-  // Exactly uniform points: the mean over T in [0, 2] of the time with one point at T is 5/3.
+  // Points uniform in [0, 2]: the mean time with one point at T is 5/3.
   double sum_s = 0;
   constexpr int kPoints = 2000;
   for (int i = 0; i < kPoints; ++i) {
@@ -149,7 +151,7 @@ TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
 }
 
 TEST(IdealJuggle, swaps_for_eight_threads_on_seven_places_three_times_a_period) {
-  // Section 4.5: at most two swaps, four migrations, per period; three migrations on average.
+  // Section 4.5: at most two swaps (four migrations) per period; three migrations on average.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
   const auto points = static_cast<double>(outcome.balancing_points);
@@ -168,7 +170,7 @@ TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
 }
 
 TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
-  // Section 4.1: 8 threads on 7 places of two domains are 4 on 3 in one of them.
+  // Section 4.1: of 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
   const JuggleRun run{
       .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
   EXPECT_NEAR(completion_s(run), 4.0 / 3, 0.002);
@@ -177,9 +179,10 @@ TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
   EXPECT_THROW(equal_domains(3, 0), Error);
 }
 
-TEST(IdealJuggle, reacting_as_well_stays_between_ideal_and_static) {
-  // Not below the better of the two: 64 threads on 38 places react in 1.5 phases, but a periodic
-  // point at 0.7 spreads what reacting would have kept apart.
+TEST(IdealJuggle, hybrid_is_between_ideal_and_static) {
+  // It may be slower than the better of the two: 64 threads on 38 places need 1.5 phases with
+  // reactive balancing, but a periodic point at 0.7 phases separates threads that should stay
+  // together.
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.7, 2.5}) {
       const double took_s =
@@ -192,7 +195,7 @@ TEST(IdealJuggle, reacting_as_well_stays_between_ideal_and_static) {
   EXPECT_GT(completion_s(run), reactive_s(run.program));
 }
 
-TEST(IdealJuggle, refuses_runs_without_end) {
+TEST(IdealJuggle, throws_for_runs_that_would_take_too_long) {
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 0}), Error);
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1e-300}), Error);
   EXPECT_THROW(completion_s({.program = {8, 7, 1}, .period_s = 1, .jitter = 1}), Error);

@@ -52,7 +52,7 @@ Objects objects_of(const Trace& trace) {
     std::vector<ObjectId> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      fail("phase {}: two tasks have the same name, so they cannot be followed from phase to phase",
+      fail("phase {}: two tasks have the same name, so tasks cannot be identified across phases",
            phase.id);
     objects.of_task.push_back(std::move(numbers));
   }

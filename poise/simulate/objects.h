@@ -1,4 +1,4 @@
-// Which task of one phase is which task of another.
+// Identifies the same object among the tasks of different phases.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace poise {
 
-/// What makes a named task the same one in two phases: its name's kind, id and collection, and its
-/// home where the id counts from each home anew (else 0).
+/// The identity of a named task across phases: the kind of its name, id and collection, and its
+/// home if ids are counted per home (otherwise 0).
 using TaskIdentity = std::tuple<TaskName::Kind, std::uint64_t, std::int64_t, PlaceId>;
 
 /// The task must have a name.
 TaskIdentity identity_of(const Phase& phase, TaskId task);
 
-/// A task through all phases of a trace, numbered densely by first appearance.
+/// An object: a task in all phases of a trace, numbered from 0 by first appearance.
 using ObjectId = std::uint32_t;
 
-/// The objects of every phase's tasks. Tasks are the same object when their identities agree; if
-/// any phase has no names, when their numbers agree. O(tasks log tasks) per phase whose names
-/// differ from the one before.
+/// The object of each task in each phase. Tasks are the same object if their identities are equal
+/// or, if any phase lacks names, if their numbers are equal. O(tasks log tasks) per phase whose
+/// names differ from those of the phase before.
 struct Objects {
-  std::vector<std::vector<ObjectId>> of_task;  // per phase, per task
+  std::vector<std::vector<ObjectId>> of_task;  // per phase and task
   ObjectId count = 0;
 };
 
-/// Throws Error naming the phase in which two tasks have one name.
+/// Throws Error naming the phase if two tasks of it have the same name.
 Objects objects_of(const Trace& trace);
 
 }  // namespace poise

@@ -1,4 +1,4 @@
-// What a program may expect of thread balancing: theory, simulation and advice in one place.
+// Predicts what thread balancing gains for a program: theory, simulation and advice.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@ namespace poise {
 struct OutlookQuestion {
   SpmdProgram program;
   double period_s = 0;
-  std::uint64_t domains = 1;  // threads stay in theirs
+  std::uint64_t domains = 1;  // threads stay in their domain
   double jitter = 0;          // see JuggleRun
   std::uint64_t seed = 0;
 };
 
-/// Seconds for all phases. Over several domains: the slowest domain's, since the barrier waits.
+/// Seconds for all phases. With several domains, those of the slowest, since barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
-  double static_s = 0;             // (1)
+  double static_s = 0;             // equation (1)
   double ideal_s = 0;              // (14, 15)
   double reactive_s = 0;           // (19-21), and beyond 1 < n/m < 2
   double bound_s = 0;              // (2) and (14) for one phase, (15) for several
   double approximation_s = 0;      // (16-18)
   JuggleOutcome simulated;         // the sorting of section 3
   JuggleOutcome simulated_swaps;   // the swaps of section 2.3
-  JuggleOutcome simulated_hybrid;  // sorting, and reacting as well
+  JuggleOutcome simulated_hybrid;  // sorting plus reactive balancing
   std::string advice;              // one line
 };
 
-/// Throws Error when the question makes no sense or would take minutes to simulate.
+/// Throws Error if the question is invalid or would take minutes to simulate.
 Outlook outlook(const OutlookQuestion& question);
 
 }  // namespace poise

@@ -15,27 +15,27 @@ std::string advice(std::uint64_t threads, std::uint64_t places, double phase_s, 
   return outlook({.program = {threads, places, phase_s, phases}, .period_s = period_s}).advice;
 }
 
-TEST(Outlook, advises_to_pin_where_nothing_can_be_gained) {
+TEST(Outlook, advises_to_pin_threads_if_nothing_can_be_gained) {
   EXPECT_THAT(advice(16, 8, 1, 0.1), StartsWith("pin the threads: every cpu has the same share"));
   EXPECT_THAT(advice(3, 8, 1, 0.1), StartsWith("pin each thread"));
   EXPECT_THAT(advice(799, 8, 1, 0.1), StartsWith("pin the threads: balancing gains 0.1% at best"));
 }
 
-TEST(Outlook, advises_to_balance_where_the_period_is_short_enough) {
+TEST(Outlook, advises_to_balance_if_the_period_is_short_enough) {
   EXPECT_THAT(advice(8, 7, 30, 0.1), StartsWith("balance proactively: 1.75 times"));
 }
 
-TEST(Outlook, names_a_shorter_period_when_one_would_do) {
+TEST(Outlook, suggests_a_shorter_period_if_that_helps) {
   EXPECT_THAT(advice(8, 7, 1, 1, 100), HasSubstr("a period of 62.5 ms or less"));
   const Outlook shorter = outlook({.program = {8, 7, 1, 100}, .period_s = 0.0625});
   EXPECT_LE(0.97 * shorter.simulated.completion_s, shorter.ideal_s);
 }
 
-TEST(Outlook, does_not_praise_a_period_that_gains_nothing_although_it_is_near_the_ideal) {
+TEST(Outlook, does_not_advise_a_period_without_gain_even_if_near_the_ideal) {
   EXPECT_THAT(advice(47, 8, 0.001, 0.1, 100), HasSubstr("react when threads block: 1.02 times"));
 }
 
-TEST(Outlook, advises_to_react_when_phases_are_short_against_any_period) {
+TEST(Outlook, advises_reactive_balancing_for_short_phases) {
   EXPECT_THAT(advice(8, 7, 0.03, 0.1, 100), HasSubstr("react when threads block: 1.33 times"));
   EXPECT_THAT(advice(64, 33, 0.001, 0.1, 100), StartsWith("pin the threads: phases are too short"));
 }
@@ -49,7 +49,7 @@ TEST(Outlook, waits_for_the_slowest_domain) {
   EXPECT_NEAR(two.simulated.completion_s, 2 * 4.0 / 3, 0.004);
 }
 
-TEST(Outlook, bounds_stay_below_what_is_simulated) {
+TEST(Outlook, bounds_are_below_simulated_times) {
   for (const std::uint64_t phases : {1u, 20u})
     for (std::uint64_t places = 2; places < 20; ++places)
       for (const double period_s : {0.1, 0.9, 3.0}) {
@@ -64,7 +64,7 @@ TEST(Outlook, bounds_stay_below_what_is_simulated) {
       }
 }
 
-TEST(Outlook, refuses_questions_without_sense) {
+TEST(Outlook, throws_for_invalid_questions) {
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 0}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .domains = 8}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .jitter = -1}), Error);

@@ -1,5 +1,5 @@
-// Steps whose places do not wait for one another, only for messages: a closer look than the
-// formula, which adds work and communication and ends every step with a barrier.
+// Simulates steps without barriers, in which places wait only for messages. More precise than the
+// formula of metrics.h, which adds work and communication and ends every step with a barrier.
 #pragma once
 
 #include <vector>
@@ -10,34 +10,34 @@
 
 namespace poise {
 
-/// The clocks of all places, step after step.
+/// The clocks of all places, step by step.
 ///
-/// A place runs its background load and then its tasks of a step one after another, in the order in
-/// which they are ready (then by number), and begins the next step when it has finished this one. A
-/// task sends all its messages of a step when it ends. They travel at once, side by side, each for
-/// its message_s (metrics.h), without taking time of either place; a task is ready when the
-/// messages sent to it in the step before have arrived. As long as phases repeat, no step ends
-/// later than by the formula.
+/// In each step a place runs its background load, then its tasks one after another in the order in
+/// which they become ready (ties: by number); then it begins the next step. A task sends all its
+/// messages of a step when it ends. Messages travel in parallel, each for its message_s()
+/// (metrics.h), and take no time of either place. A task is ready when all messages sent to it in
+/// the step before have arrived. If phases repeat, no step ends later than the formula says.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}
 
-  /// Runs one step and returns the second at which its last task ends. Tasks must be those of the
-  /// step before, unless that one was followed by forget_messages. O(tasks log tasks + messages).
+  /// Simulates one step and returns the time at which its last task ends. The tasks must be those
+  /// of the step before unless forget_messages() was called in between. O(tasks log tasks +
+  /// messages).
   double run_step(const Machine& machine, const Workload& workload, const CostModel& costs,
                   const Placement& placement);
 
-  /// All places wait for the last one, and then for `seconds`, as for a decision and migrations.
+  /// All places wait for the last one, then for `seconds` more: a decision and its migrations.
   void synchronise(double seconds);
 
-  /// Messages under way are for tasks that do not exist any more.
+  /// Drops messages in flight, because their tasks no longer exist.
   void forget_messages() { ready_s_.clear(); }
 
   double now_s() const;
 
  private:
-  std::vector<double> place_s_;  // when the place has finished its last step
-  std::vector<double> ready_s_;  // per task of the next step; empty: at once
+  std::vector<double> place_s_;  // per place: when it has finished its last step
+  std::vector<double> ready_s_;  // per task of the next step; empty: all are ready at once
 };
 
 }  // namespace poise

@@ -32,7 +32,7 @@ Placement random_placement(Random& random, TaskId num_tasks, std::uint32_t num_p
   return placement;
 }
 
-TEST(Overlap, two_tasks_that_answer_each_other_by_hand) {
+TEST(Overlap, two_tasks_that_exchange_messages_as_computed_by_hand) {
   const Machine machine = machine_from_text("core:2 factors:1 message:0.5");
   Workload workload;
   workload.tasks = {{1}, {2}};
@@ -48,9 +48,9 @@ TEST(Overlap, two_tasks_that_answer_each_other_by_hand) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 18);
 }
 
-TEST(Overlap, runs_first_what_is_ready_first) {
+TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
   const Machine machine = machine_from_text("core:2 factors:1 message:1");
-  // Task 0 waits for task 2's late message; its place runs task 1 meanwhile.
+  // Task 0 waits for task 2's late message; meanwhile its place runs task 1.
   Workload workload;
   workload.tasks = {{1}, {1}, {2}};
   workload.messages = {{2, 0}};
@@ -61,7 +61,7 @@ TEST(Overlap, runs_first_what_is_ready_first) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, never_ends_a_repeated_step_later_than_the_formula_nor_before_its_work) {
+TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -93,10 +93,11 @@ TEST(Overlap, never_ends_a_repeated_step_later_than_the_formula_nor_before_its_w
   }
 }
 
-/// The same by events: a place takes the task that is ready first once it is free.
+/// The same as a discrete-event simulation: a free place takes the task that was ready first.
 double by_events(const Machine& machine, const Workload& workload, const Placement& placement,
                  std::vector<double>& place_s, std::vector<double>& ready_s) {
-  using Event = std::tuple<double, int, std::uint32_t>;  // time, 0: a task is ready, 1: place free
+  // Time; 0: a task is ready, 1: a place is free.
+  using Event = std::tuple<double, int, std::uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<std::queue<TaskId>> waiting(machine.num_places());
   std::vector<bool> is_free(machine.num_places(), false);
@@ -129,7 +130,7 @@ double by_events(const Machine& machine, const Workload& workload, const Placeme
   return *std::max_element(place_s.begin(), place_s.end());
 }
 
-TEST(Overlap, agrees_with_a_simulation_by_events) {
+TEST(Overlap, equals_a_discrete_event_simulation) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -14,10 +14,10 @@ namespace {
 
 constexpr TaskId kNoTask = std::numeric_limits<TaskId>::max();
 constexpr PlaceId kNoPlace = std::numeric_limits<PlaceId>::max();
-constexpr std::size_t kMostPastLoads = std::size_t{1} << 24;  // 128 MB
-constexpr std::size_t kMostPastSteps = 1000;
+constexpr std::size_t kMaxPastLoads = std::size_t{1} << 24;  // 128 MB
+constexpr std::size_t kMaxPastSteps = 1000;
 
-/// Where an object lies when it first appears in a phase.
+/// The place of an object when it first appears in a phase.
 PlaceId first_place(const Phase& phase, TaskId t, ObjectId object, std::uint32_t num_places) {
   const bool is_recorded = phase.placement.num_tasks() > 0;
   if (is_recorded && phase.placement.of(t) < num_places) return phase.placement.of(t);
@@ -35,9 +35,9 @@ Placement placement_of(const std::vector<ObjectId>& objects, const std::vector<P
 
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
     : trace_(std::move(trace)), machine_(std::move(machine)), plan_(plan) {
-  if (plan_.steps == 0) fail("steps: 0; there must be at least 1");
-  if (plan_.every == 0) fail("every: 0; there must be at least 1 step between decisions");
-  if (trace_.phases.empty()) fail("trace: it has no phases");
+  if (plan_.steps == 0) fail("steps is 0; it must be at least 1");
+  if (plan_.every == 0) fail("every is 0; there must be at least 1 step between decisions");
+  if (trace_.phases.empty()) fail("the trace has no phases; at least 1 is needed");
   const std::uint32_t num_places = machine_.num_places();
   check(start, trace_.phases.front().workload.num_tasks(), num_places);
   for (Phase& phase : trace_.phases) {
@@ -80,12 +80,12 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// The loads of the steps before `step`, in the order of its tasks; steps that lack one of them are
-/// left out.
+/// The loads of the steps before `step`, in the order of its tasks; steps without one of the tasks
+/// are omitted.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =
-      std::min(kMostPastSteps, kMostPastLoads / std::max<std::size_t>(1, tasks.size()));
+      std::min(kMaxPastSteps, kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
   std::vector<std::vector<double>> past;
   std::vector<TaskId> task_of(objects_.count, kNoTask);
   for (std::uint64_t before = step - std::min<std::uint64_t>(step, most); before < step; ++before) {
@@ -103,7 +103,7 @@ std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) cons
   return past;
 }
 
-/// One replay: the places of all objects, and what has been computed for the present ones.
+/// One replay: the places of all objects, and cached results for the current places.
 class Replayer::Run {
  public:
   explicit Run(const Replayer& replayer)
@@ -112,7 +112,7 @@ class Replayer::Run {
         clocks_(replayer.machine_.num_places()),
         known_(replayer.trace_.phases.size()) {}
 
-  /// Lets the strategy decide on what step - 1 has measured.
+  /// Calls the strategy with the measurements of step - 1.
   void balance(std::uint64_t step, const Decide& decide, ReplayStep& result) {
     const std::size_t phase = replayer_.phase_of(step - 1);
     const Workload& workload = replayer_.trace_.phases[phase].workload;
@@ -149,7 +149,7 @@ class Replayer::Run {
     result.iteration_s = known_[phase]->iteration_s;
     result.makespan_s = known_[phase]->makespan_s;
     if (!replayer_.plan_.overlap) return;
-    // Other tasks are other code: everybody waits for it to begin.
+    // Other tasks mean another program section: all places start it together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();
@@ -162,7 +162,7 @@ class Replayer::Run {
   const Replayer& replayer_;
   std::vector<PlaceId> place_of_;  // per object
   OverlapClocks clocks_;
-  std::vector<std::optional<PhaseTimes>> known_;  // per phase, for the places as they are
+  std::vector<std::optional<PhaseTimes>> known_;  // per phase, at the current places
 };
 
 Replay Replayer::run(const Decide& decide) const {

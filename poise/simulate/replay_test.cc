@@ -33,7 +33,7 @@ Trace trace_of(const std::vector<std::vector<double>>& loads_s) {
   return trace;
 }
 
-TEST(Replay, four_equal_tasks_on_one_of_two_places_by_hand) {
+TEST(Replay, four_equal_tasks_on_one_of_two_places_as_computed_by_hand) {
   Trace trace;
   trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
   const Machine machine = flat_machine(2);  // a migrated byte takes 1 ns
@@ -53,7 +53,7 @@ TEST(Replay, four_equal_tasks_on_one_of_two_places_by_hand) {
   EXPECT_EQ(replayer.total_average_s(), 8);
 }
 
-TEST(Replay, decides_on_what_the_step_before_has_measured) {
+TEST(Replay, decides_on_measurements_of_the_step_before) {
   const Replayer replayer(trace_of({{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}}), flat_machine(2),
                           Placement(2), {.steps = 7, .every = 2});
   std::vector<double> seen_s;
@@ -69,7 +69,7 @@ TEST(Replay, decides_on_what_the_step_before_has_measured) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, holds_the_last_phase_or_begins_anew) {
+TEST(Replay, repeats_the_last_phase_or_starts_again) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});
@@ -81,8 +81,8 @@ TEST(Replay, holds_the_last_phase_or_begins_anew) {
   EXPECT_THAT(phases(Beyond::cycle), ElementsAre(0, 1, 2, 0, 1, 2, 0));
 }
 
-TEST(Replay, follows_tasks_by_name) {
-  Trace trace = trace_of({{1, 5}, {5, 1}});  // the phases list the two tasks in another order
+TEST(Replay, identifies_tasks_by_name) {
+  Trace trace = trace_of({{1, 5}, {5, 1}});  // the phases list the two tasks in different orders
   trace.phases[0].names = {{.id = 70}, {.id = 80}};
   trace.phases[1].names = {{.id = 80}, {.id = 70}};
   std::vector<PlaceId> seen;
@@ -98,12 +98,12 @@ TEST(Replay, follows_tasks_by_name) {
   EXPECT_THAT(past_s, ElementsAre(5, 1));
 }
 
-TEST(Replay, places_newcomers_where_the_trace_has_them) {
+TEST(Replay, places_new_tasks_where_the_trace_has_them) {
   Trace trace = trace_of({{1, 1}, {1, 1, 1, 1}, {1}});
   trace.phases[0].names = {{.id = 0}, {.id = 1}};
   trace.phases[1].names = {{.id = 0}, {.id = 1}, {.id = 2}, {.id = 3}};
-  trace.phases[1].placement =
-      Placement(std::vector<PlaceId>{0, 0, 1, 9});  // there is no place 9 here
+  // This machine has no place 9.
+  trace.phases[1].placement = Placement(std::vector<PlaceId>{0, 0, 1, 9});
   trace.phases[2].names = {{.id = 3}};
   std::vector<std::vector<PlaceId>> seen;
   const Replayer replayer(trace, flat_machine(2), Placement(std::vector<PlaceId>{1, 1}),
@@ -115,7 +115,7 @@ TEST(Replay, places_newcomers_where_the_trace_has_them) {
   EXPECT_THAT(seen, ElementsAre(ElementsAre(1, 1), ElementsAre(1, 1, 1, 1), ElementsAre(1)));
 }
 
-/// Names, loads, messages and background at random; tasks come and go.
+/// Random names, loads, messages and background loads; tasks come and go.
 Trace random_trace(Random& random, std::uint32_t num_places) {
   Trace trace;
   trace.num_places = num_places;
@@ -141,7 +141,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
   return trace;
 }
 
-TEST(Replay, agrees_with_a_naive_replay_by_the_formula) {
+TEST(Replay, equals_a_naive_replay_by_the_formula) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -188,7 +188,7 @@ TEST(Replay, agrees_with_a_naive_replay_by_the_formula) {
   }
 }
 
-TEST(Replay, is_bounded_by_the_bounds_of_its_steps) {
+TEST(Replay, is_not_below_the_bounds_of_its_steps) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -218,7 +218,7 @@ TEST(Replay, overlapped_time_of_a_held_phase_is_never_above_the_formula) {
   }
 }
 
-TEST(Replay, refuses_plans_and_parts_that_do_not_fit) {
+TEST(Replay, throws_for_inconsistent_plans_and_parts) {
   const Trace trace = trace_of({{1, 1}});
   const Machine machine = flat_machine(2);
   EXPECT_THROW(Replayer(trace, machine, Placement(2), {.steps = 0}), Error);

@@ -16,22 +16,22 @@ double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);
 }
 
-/// Balancing points strictly inside the program, none of them having shortened it: eta of (17).
+/// Balancing points strictly inside the program if none of them shortens it: eta of (17).
 double points_inside(double total_s, double period_s) { return std::ceil(total_s / period_s) - 1; }
 
 }  // namespace
 
 void check(const SpmdProgram& program) {
-  if (program.threads == 0) fail("threads: 0; there must be at least 1");
-  if (program.places == 0) fail("cpus: 0; there must be at least 1");
-  if (program.phases == 0) fail("phases: 0; there must be at least 1");
+  if (program.threads == 0) fail("threads is 0; it must be at least 1");
+  if (program.places == 0) fail("cpus is 0; it must be at least 1");
+  if (program.phases == 0) fail("phases is 0; it must be at least 1");
   if (!(program.phase_s > 0) || !std::isfinite(program.phase_s))
-    fail("phase: {} s; its length must be above 0", program.phase_s);
+    fail("phase is {} s; it must be above 0 and finite", program.phase_s);
 }
 
 void check_period(double period_s) {
   if (!(period_s > 0) || !std::isfinite(period_s))
-    fail("period: {} s; it must be above 0", period_s);
+    fail("period is {} s; it must be above 0", period_s);
 }
 
 Slots slots_of(const SpmdProgram& program) {
@@ -85,8 +85,8 @@ double proactive_approximation_s(const SpmdProgram& program, double period_s) {
 }
 
 double reactive_s(const SpmdProgram& program) {
-  // All threads that have not blocked are equally far: those on fast places have blocked, the
-  // others have run in slow slots since the last time.
+  // All unblocked threads have made the same progress: those on fast places have blocked, the
+  // others have been in slow slots since the last move.
   std::uint64_t threads = program.threads;
   double phase_s = 0;
   for (double rest_s = program.phase_s; threads > 0;) {

@@ -8,7 +8,7 @@
 namespace poise {
 namespace {
 
-TEST(Theory, eight_threads_on_seven_places_by_hand) {
+TEST(Theory, eight_threads_on_seven_places_as_computed_by_hand) {
   const SpmdProgram program{8, 7, 30};
   const Slots slots = slots_of(program);
   EXPECT_EQ(slots.most, 2u);
@@ -24,7 +24,7 @@ TEST(Theory, eight_threads_on_seven_places_by_hand) {
   EXPECT_EQ(reactive_s(program), 45);
 }
 
-TEST(Theory, sixteen_threads_on_twelve_places_react_to_one_and_a_half_phases) {
+TEST(Theory, sixteen_threads_on_twelve_places_take_one_and_a_half_phases) {
   const SpmdProgram program{16, 12, 1};
   EXPECT_EQ(reactive_s(program), 1.5);
   EXPECT_EQ(reactive_closed_form_s(program), 1.5);
@@ -32,7 +32,7 @@ TEST(Theory, sixteen_threads_on_twelve_places_react_to_one_and_a_half_phases) {
   EXPECT_DOUBLE_EQ(static_s(program) / ideal_s(program), 1.5);
 }
 
-TEST(Theory, an_equal_share_leaves_nothing_to_gain) {
+TEST(Theory, equal_shares_leave_nothing_to_gain) {
   for (const SpmdProgram program : {SpmdProgram{16, 8, 3}, {8, 8, 3}, {3, 8, 3}, {1, 1, 3}}) {
     EXPECT_FALSE(is_imbalanced(program));
     EXPECT_EQ(lag_s(program, 1), 0);
@@ -51,7 +51,7 @@ TEST(Theory, the_closed_form_of_reactive_balancing_is_the_recursion) {
           << threads << " on " << places;
       const double share = static_cast<double>(threads) / static_cast<double>(places);
       const double power = std::exp2(std::floor(std::log2(2 - share)));
-      // The logarithm of a power of two may come out below it.
+      // The computed logarithm of a power of two may be too small.
       if (std::abs(std::log2(2 - share) - std::round(std::log2(2 - share))) < 1e-9) continue;
       EXPECT_EQ(reactive_closed_form_s(program), 3 * (2 - power));
     }
@@ -85,20 +85,20 @@ TEST(Theory, the_mean_of_one_balancing_point_is_the_average_over_the_phase) {
 }
 
 TEST(Theory, long_periods_balance_some_phases_once) {
-  const SpmdProgram program{8, 7, 1, 10};                                     // 20 s when static
-  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // at 6, 12, 18
-  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // not at 20
+  const SpmdProgram program{8, 7, 1, 10};                                     // 20 s if static
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 6), 7 * 2 + 3 * 1.75);  // points at 6, 12, 18
+  EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 5), 7 * 2 + 3 * 1.75);  // no point at 20
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 40), 20);
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
 
-TEST(Theory, one_point_cannot_help_when_slow_slots_outnumber_fast_ones) {
+TEST(Theory, one_point_does_not_help_if_slow_slots_outnumber_fast_ones) {
   const SpmdProgram program{13, 7, 1, 100};
   EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));
 }
 
-TEST(Theory, refuses_programs_that_cannot_run) {
+TEST(Theory, throws_for_invalid_programs) {
   EXPECT_THROW(check(SpmdProgram{0, 7, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 0, 1}), Error);
   EXPECT_THROW(check(SpmdProgram{8, 7, 0}), Error);

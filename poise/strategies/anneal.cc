@@ -1,10 +1,11 @@
-/// Anneal: simulated annealing on the predicted iteration. Slow; it shows the practical limit.
+/// Anneal: simulated annealing on the predicted iteration time. Slow; shows what is possible in
+/// practice.
 ///
-/// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Moves
-/// and exchanges of tasks drawn at random, half of them towards a task that they talk to, are
-/// judged by the sum over places of (busy / peak)^12 at a temperature that falls geometrically.
-/// The peak itself is looked at after every sweep, and the best placement seen is the answer, so it
-/// is never worse than the current one. Ignores what migrations cost: nearly every task moves.
+/// Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated Annealing", Science 220, 1983. Each
+/// trial moves or exchanges random tasks, half of the time towards a partner's place. Trials are
+/// accepted by the sum over places of (busy / peak)^12, at a temperature that falls geometrically.
+/// The peak is checked after every sweep, and the best placement seen is returned, so the result is
+/// never worse than the current placement. Ignores the cost of migrations: nearly every task moves.
 /// O(sweeps (n degree + p)).
 #include <algorithm>
 
@@ -16,8 +17,8 @@ namespace poise {
 
 namespace {
 
-/// At the first temperature one step in three that adds half a place at the peak is taken; at the
-/// last hardly any that adds a ten-thousandth.
+/// At the first temperature, one in three steps that add half a place at the peak is accepted; at
+/// the last, almost none that adds a ten-thousandth.
 constexpr double kFirstTemperature = 0.3, kLastTemperature = 3e-5;
 
 double power_12(double x) {

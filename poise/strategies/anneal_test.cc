@@ -16,7 +16,7 @@ double iteration_s(const char* strategy, const Problem& problem) {
       .iteration_s;
 }
 
-TEST(Anneal, comes_within_a_hundredth_of_the_optimum_of_tiny_problems_on_average) {
+TEST(Anneal, is_within_1_percent_of_the_optimum_on_average) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
   Random random(7);
   constexpr int kProblems = 20;
@@ -39,7 +39,7 @@ TEST(Anneal, comes_within_a_hundredth_of_the_optimum_of_tiny_problems_on_average
   EXPECT_LE(sum / kProblems, 1.01);
 }
 
-TEST(Anneal, finds_more_with_more_sweeps_and_else_with_another_seed) {
+TEST(Anneal, improves_with_more_sweeps_and_differs_with_the_seed) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1");
   const Workload workload =
       generate(parse_recipe("stencil2d:messages=10,skew=lognormal"), 160, 3).front();

@@ -1,5 +1,5 @@
-// What every row of the table promises, checked on many machines and workloads: a new strategy is
-// tested here without a line of its own.
+// Properties that every strategy must have, checked on many machines and workloads. A new row of
+// the table is tested here without any further line.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ Workload tasks_with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-/// A ring with some longer ties, some of them said twice, and some tasks that talk to themselves.
+/// A ring with some longer edges, some of them listed twice, and some messages of tasks to
+/// themselves.
 void add_messages(Workload& workload, Random& random) {
   const TaskId n = workload.num_tasks();
   for (TaskId t = 0; t < n; ++t) {
@@ -64,7 +65,7 @@ Placement drawn_placement(TaskId num_tasks, const Machine& machine, Random& rand
   return placement;
 }
 
-/// The shapes that break balancers, sized for the machine.
+/// Workloads that have broken balancers, scaled to the machine.
 std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   Random random(seed);
   const std::size_t p = machine.num_places();
@@ -103,7 +104,8 @@ std::vector<Situation> situations(const Machine& machine, std::uint64_t seed) {
   return all;
 }
 
-/// One of each kind: flat, deep, one place, odd counts, speeds, networks that are no tree.
+/// One machine of each kind: flat, deep, one place, odd counts, unequal speeds, networks that are
+/// no tree.
 constexpr const char* kMachines[] = {
     "core:1",
     "core:7",
@@ -120,7 +122,7 @@ void check_fits(const Problem& problem, const Placement& placed) {
     EXPECT_TRUE(problem.workload.tasks[moved.task].movable) << "pinned task " << moved.task;
 }
 
-/// Whether the choice needs a library that this build lacks.
+/// True if the choice needs a library that this build lacks.
 bool is_missing(const Choice& choice) {
   const Machine machine = flat_machine(2);
   const Workload workload = tasks_with_loads({1, 1});
@@ -134,7 +136,7 @@ bool is_missing(const Choice& choice) {
   return false;
 }
 
-/// Oracles may refuse what is too large for them; nobody else may.
+/// Oracles may refuse problems that are too large for them; other strategies may not.
 bool is_refused(const Choice& choice, const Problem& problem) {
   if (!choice.strategy->is_oracle) return false;
   try {
@@ -154,7 +156,7 @@ class Contract : public testing::TestWithParam<Strategy> {
   Choice initial() const { return {&GetParam(), Knobs(GetParam().knobs)}; }
 };
 
-TEST_P(Contract, gives_every_task_a_place_and_leaves_pinned_ones) {
+TEST_P(Contract, places_every_task_and_keeps_pinned_tasks) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 1)) {
@@ -166,7 +168,7 @@ TEST_P(Contract, gives_every_task_a_place_and_leaves_pinned_ones) {
   }
 }
 
-TEST_P(Contract, works_on_every_machine_described_in_the_project) {
+TEST_P(Contract, works_on_every_machine_in_the_machines_folder) {
   for (const auto& file : std::filesystem::directory_iterator(POISE_MACHINES)) {
     SCOPED_TRACE(file.path().filename());
     const Machine machine = find_machine(file.path().string());
@@ -182,7 +184,7 @@ TEST_P(Contract, works_on_every_machine_described_in_the_project) {
   }
 }
 
-TEST_P(Contract, gives_the_same_answer_twice) {
+TEST_P(Contract, is_deterministic) {
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 2)) {
@@ -194,8 +196,8 @@ TEST_P(Contract, gives_the_same_answer_twice) {
   }
 }
 
-TEST_P(Contract, ignores_messages_where_it_says_so) {
-  if (!GetParam().ignores_messages) GTEST_SKIP() << "it looks at them";
+TEST_P(Contract, ignores_messages_if_its_row_says_so) {
+  if (!GetParam().ignores_messages) GTEST_SKIP() << "it uses messages";
   for (const char* text : kMachines) {
     const Machine machine = machine_from_text(text);
     for (const Situation& now : situations(machine, 6)) {
@@ -208,7 +210,7 @@ TEST_P(Contract, ignores_messages_where_it_says_so) {
   }
 }
 
-/// Texts of the knob's lowest and highest value, or of each of its choices.
+/// The knob's lowest and highest value as text, or each of its choices.
 std::vector<std::string> values_to_try(const Knob& knob) {
   if (knob.choices.empty()) return {fmt::format("{}", knob.min), fmt::format("{}", knob.max)};
   return {knob.choices.begin(), knob.choices.end()};
@@ -248,8 +250,9 @@ double makespan_s(const Problem& problem, const Placement& placement) {
       .makespan_s;
 }
 
-/// Graham's bound for list scheduling: when the last task to finish was placed, no place was busier
-/// than the average. Holds for what greedy promises: equal speeds, nothing pinned, no background.
+/// Graham's bound for list scheduling: when the task that finishes last was placed, no place was
+/// busier than the average. Valid for greedy with equal speeds, no pinned tasks and no background
+/// load.
 double list_bound_s(const Problem& problem) {
   double largest_s = 0;
   for (const Task& task : problem.workload.tasks) largest_s = std::max(largest_s, task.load_s);
@@ -263,7 +266,7 @@ struct Tiny {
   Placement best, worst;
 };
 
-/// Small problems without messages, solved by trying everything; loads are small whole numbers, so
+/// Small problems without messages, solved by trying all placements. Loads are small integers, so
 /// that sums are exact.
 std::vector<Tiny> tiny_problems(const Machine& machine) {
   Random random(machine.num_places());
@@ -284,7 +287,7 @@ std::vector<Tiny> tiny_problems(const Machine& machine) {
   return all;
 }
 
-TEST_P(Contract, is_no_better_than_the_best_of_all_placements) {
+TEST_P(Contract, is_never_better_than_the_optimum) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     for (const Tiny& tiny : tiny_problems(machine)) {
@@ -294,7 +297,7 @@ TEST_P(Contract, is_no_better_than_the_best_of_all_placements) {
   }
 }
 
-/// Rows that start from the current placement promise more.
+/// Strategies that start from the current placement have further properties.
 class Incremental : public Contract {
  public:
   static std::vector<Strategy> rows() {
@@ -305,7 +308,7 @@ class Incremental : public Contract {
   }
 };
 
-TEST_P(Incremental, moves_nothing_from_the_best_placement) {
+TEST_P(Incremental, moves_nothing_from_an_optimal_placement) {
   for (const char* text : {"core:2", "core:3", "core:3 speeds:1,0.5,0.25"}) {
     const Machine machine = machine_from_text(text);
     for (const Tiny& tiny : tiny_problems(machine)) {
@@ -315,7 +318,7 @@ TEST_P(Incremental, moves_nothing_from_the_best_placement) {
   }
 }
 
-TEST_P(Incremental, keeps_a_perfect_balance_and_never_worsens_a_makespan) {
+TEST_P(Incremental, keeps_a_perfect_balance_and_never_lengthens_the_makespan) {
   for (const char* text : {"core:7", "node:2 numa:2 core:4"}) {
     const Machine machine = machine_from_text(text);
     const Workload equal = tasks_with_loads(std::vector<double>(4 * machine.num_places(), 0.1));
@@ -341,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(, Contract, testing::ValuesIn(strategies().begin(), str
                          name_of);
 INSTANTIATE_TEST_SUITE_P(, Incremental, testing::ValuesIn(Incremental::rows()), name_of);
 
-TEST(ContractOfGreedy, holds_grahams_bounds) {
+TEST(ContractOfGreedy, stays_within_grahams_bounds) {
   for (const char* text : {"core:1", "core:2", "core:3"}) {
     const Machine machine = machine_from_text(text);
     const double ratio = 4.0 / 3 - 1.0 / (3 * machine.num_places());

@@ -1,10 +1,10 @@
 /// Greedy comm: heaviest task first, each where its work and its messages cost least.
 ///
-/// Charm++'s GreedyCommLB. A task on place p costs busy(p) + load / speed(p) + the messages, each
-/// alpha + beta per byte, to and from tasks that are already placed elsewhere; alpha and beta are
-/// the cost model's, times `comm`. Only the places of such tasks and the one that would finish the
-/// work alone first can be cheapest, so nothing else is looked at. A message, once both its ends
-/// are placed, keeps the receiver's place busy. Knows no distances and ignores the current
+/// Charm++'s GreedyCommLB. The cost of a task on place p is busy(p) + load / speed(p) + its
+/// messages to and from tasks already placed elsewhere: alpha each and beta per byte, both from the
+/// cost model times `comm`. Only the places of those tasks, and the place that finishes the work
+/// alone first, can be cheapest, so no others are tried. Once both ends of a message are placed,
+/// its cost counts as busy time of the receiver's place. Ignores distances and the current
 /// placement, so nearly every task moves. Ties: lower task, lower place. O(n + (n + m) log p).
 #include <span>
 #include <utility>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr PlaceId kNowhere = ~PlaceId{0};
 
-/// Seconds of messages with one task, summed by the place of its partners.
+/// Seconds of one task's messages, summed by the place of its partners.
 class SecondsByPlace {
  public:
   explicit SecondsByPlace(std::uint32_t num_places) : seconds_(num_places, 0) {}
@@ -93,7 +93,8 @@ class Scheduler {
     return best.second;
   }
 
-  /// From now on messages between t and what is placed elsewhere keep their receivers busy.
+  /// Puts t on p; its messages with tasks placed elsewhere now count as busy time of their
+  /// receivers.
   void settle(TaskId t, PlaceId p) {
     place_of_[t] = p;
     double receiving_s = 0;

@@ -16,11 +16,12 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyComm, puts_tasks_together_that_talk_more_than_they_work) {
+TEST(GreedyComm, groups_tasks_whose_messages_cost_more_than_their_load) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 2.0, 1.0}) workload.tasks.push_back({load_s});
   workload.messages = {{3, 0, 10, 0}, {2, 1, 1, 0}};
-  // Of 1 s each: 2 joins 1 at no cost (5 s there) rather than 0, 3 joins 0 to save ten messages.
+  // Each task takes 1 s. Task 2 joins 1 at no cost (5 s there) rather than 0; task 3 joins 0 to
+  // save ten messages.
   const Machine machine = machine_from_text("core:2 message:1");
   EXPECT_EQ(rebalanced("greedy_comm", machine, workload, Placement(4)),
             Placement(std::vector<PlaceId>{0, 1, 1, 0}));
@@ -29,7 +30,7 @@ TEST(GreedyComm, puts_tasks_together_that_talk_more_than_they_work) {
             Placement(std::vector<PlaceId>{0, 1, 1, 1}));
 }
 
-TEST(GreedyComm, is_greedy_where_messages_cost_nothing) {
+TEST(GreedyComm, equals_greedy_if_messages_cost_nothing) {
   Random random(3);
   Workload workload;
   for (TaskId t = 0; t < 300; ++t) {
@@ -42,7 +43,7 @@ TEST(GreedyComm, is_greedy_where_messages_cost_nothing) {
             rebalanced("greedy", machine, workload, current));
 }
 
-/// Tries every place for every task and counts everything anew each time.
+/// Tries every place for every task and computes everything anew each time.
 Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
                             const Placement& current) {
   Placement placement = current;
@@ -87,11 +88,11 @@ Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(GreedyComm, is_what_trying_every_place_gives) {
+TEST(GreedyComm, equals_a_search_over_all_places) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    // Whole numbers, so that sums are exact in any order.
+    // Integers, so that sums are exact in any order.
     const Machine machine = machine_from_text(seed % 2 == 0 ? "core:5 message:2 byte:1"
                                                             : "core:6 message:1 speeds:1,0.5");
     Workload workload;
@@ -111,7 +112,7 @@ TEST(GreedyComm, is_what_trying_every_place_gives) {
   }
 }
 
-TEST(GreedyComm, survives_a_task_that_everyone_talks_to) {
+TEST(GreedyComm, places_a_hub_with_messages_to_all_tasks) {
   Workload workload;
   workload.tasks.assign(20000, {1});
   for (TaskId t = 1; t < 20000; ++t) workload.messages.push_back({t, 0, 1, 0});

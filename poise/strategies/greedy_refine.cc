@@ -1,9 +1,9 @@
-/// Greedy refine: greedy, but a task stays at home where that keeps its place within tolerance.
+/// Greedy refine: greedy, but a task stays where it is if its place stays within tolerance.
 ///
 /// After Charm++'s GreedyRefine. Heaviest task first; the threshold is `tolerance` times the
-/// average, or what no placement can avoid. Between greedy and refine: nearly greedy's makespan,
-/// and most tasks stay. Never worse than the current placement, which is kept where it cannot be
-/// improved. Ties: home, lower task, lower place. Ignores messages. O(n + n log p).
+/// average, or the least makespan that any placement can reach. The makespan is nearly that of
+/// greedy, but most tasks stay. Never worse than the current placement. Ties: current place, lower
+/// task, lower place. Ignores messages. O(n + n log p).
 #include <algorithm>
 
 #include "poise/placement/first_to_finish.h"

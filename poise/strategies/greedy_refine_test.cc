@@ -14,16 +14,16 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyRefine, keeps_tasks_at_home_until_the_place_is_full) {
+TEST(GreedyRefine, keeps_tasks_where_they_are_until_the_place_is_full) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);
-  // 4 stays; with 3 more its place would exceed 6.3; the last task comes too late as well.
+  // The task of 4 stays; with 3 more its place would exceed 6.3; the last task does not fit either.
   EXPECT_EQ(rebalanced("greedy_refine", flat_machine(2), workload, current),
             Placement(std::vector<PlaceId>{1, 0, 0, 1}));
 }
 
-TEST(GreedyRefine, balances_nearly_like_greedy_and_moves_much_less) {
+TEST(GreedyRefine, balances_nearly_like_greedy_with_far_fewer_migrations) {
   Random random(5);
   const Machine machine = flat_machine(32);
   Workload workload;

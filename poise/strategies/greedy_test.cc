@@ -32,7 +32,7 @@ TEST(Greedy, puts_the_heaviest_tasks_on_different_places) {
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).makespan_s, 7);
 }
 
-TEST(Greedy, gives_ties_to_the_lower_task_and_the_lower_place) {
+TEST(Greedy, breaks_ties_by_lower_task_and_lower_place) {
   const Placement placed = greedy(flat_machine(3), with_loads({1, 1, 1, 1}), Placement(4));
   EXPECT_EQ(placed, at({0, 1, 2, 0}));
 }
@@ -44,12 +44,12 @@ TEST(Greedy, counts_background_and_pinned_tasks) {
   EXPECT_EQ(greedy(flat_machine(3), workload, at({0, 0, 1})), at({2, 1, 1}));
 }
 
-TEST(Greedy, prefers_a_busy_fast_place_to_an_idle_slow_one_that_takes_longer) {
+TEST(Greedy, prefers_the_place_that_finishes_a_task_first) {
   const Machine machine = machine_from_text("core:2 speeds:1,0.25");
   EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
 }
 
-/// The scheduler of Graham's paper as it is written there: no heap, no radix sort.
+/// The scheduler as in Graham's paper, without heap or radix sort.
 Placement naive_greedy(const Machine& machine, const Workload& workload, const Placement& current) {
   Placement placement = current;
   std::vector<double> busy_s = fixed_work_s(machine, workload, current);
@@ -67,7 +67,7 @@ Placement naive_greedy(const Machine& machine, const Workload& workload, const P
   return placement;
 }
 
-TEST(Greedy, is_the_naive_list_scheduler_on_places_of_one_speed) {
+TEST(Greedy, equals_the_naive_list_scheduler_on_equal_places) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -1,4 +1,4 @@
-// Keep: every task stays. The baseline that all others are compared with. O(n).
+// Keep: every task stays where it is. The baseline for comparisons. O(n).
 #include "poise/strategies/strategy.h"
 
 namespace poise {

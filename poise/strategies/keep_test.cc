@@ -6,7 +6,7 @@
 namespace poise {
 namespace {
 
-TEST(Keep, moves_nothing_however_bad_the_balance) {
+TEST(Keep, moves_nothing_even_in_a_bad_balance) {
   const Machine machine = flat_machine(4);
   Workload workload;
   workload.tasks.assign(8, {.load_s = 1});

@@ -1,12 +1,12 @@
-/// Metis: parts of equal work that cut few messages, by METIS; then parts to places.
+/// Metis: METIS cuts the graph of tasks into parts of equal work; parts then go to places.
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"
-/// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. A part's work follows the
-/// speed of its place and what cannot move there. METIS cannot make a part that is less than one
-/// task; where it would have to, parts for several places together are made first. METIS knows
-/// neither the machine nor the current placement; but consecutive parts are near each other, and
-/// `stay` renames nodes, then places inside a node, so that load stays where it is. The problem's
-/// seed counts. O((n + m) log p) by recursion.
+/// and "Multilevel k-way partitioning scheme for irregular graphs", 1998. The work of a part
+/// depends on the speed and the fixed work of its place. METIS cannot make a part smaller than one
+/// task; in that case parts for several places together are made first, and split in further
+/// rounds. METIS knows neither the machine nor the current placement, but parts with close numbers
+/// are close in the graph, and `stay` renames nodes, then places inside a node, to keep load where
+/// it is. Uses the problem's seed. O((n + m) log p) with method=recursive.
 #include <algorithm>
 #include <array>
 #include <metis.h>
@@ -26,15 +26,16 @@ namespace poise {
 
 namespace {
 
-/// METIS sums weights in its own integers, which may have 32 bits.
+/// METIS adds up weights in its own integers, which may have 32 bits.
 constexpr double kTotalWeight = 1e9;
-/// A place whose share is this small beside the average gets nothing: METIS wants no empty parts.
-constexpr double kLeastShare = 1e-3;
+/// A place whose share is below this fraction of the average gets nothing: METIS wants no empty
+/// parts.
+constexpr double kMinShare = 1e-3;
 
-/// METIS draws from the C library's random numbers, which all threads share.
+/// METIS uses the C library's random numbers, which all threads share.
 std::mutex random_numbers;
 
-/// A place and the part of all work that it should get.
+/// A place and the fraction of all work that it should get.
 struct Share {
   PlaceId place;
   double part;
@@ -46,7 +47,7 @@ double sum_of(std::span<const Share> shares) {
   return sum;
 }
 
-/// What each group of places should get, of what all should get.
+/// The fraction of all work that each group of places should get.
 std::vector<real_t> shares_of(std::span<const std::span<const Share>> groups) {
   double all = 0;
   for (const auto& group : groups) all += sum_of(group);
@@ -80,7 +81,7 @@ class Partitioner {
  private:
   static constexpr idx_t kOutside = -1;
 
-  /// Gives the vertices to the places, in as many rounds as large tasks need.
+  /// Assigns vertices to places, in as many rounds as large tasks require.
   void divide(std::span<const std::int32_t> vertices, std::span<const Share> shares) {
     if (shares.size() == 1 || vertices.size() <= 1) {
       for (const std::int32_t v : vertices) placement_.move(tasks_[v], shares[0].place);
@@ -99,8 +100,8 @@ class Partitioner {
     for (std::size_t g = 0; g < num_parts; ++g) divide(members[g], groups[g]);
   }
 
-  /// How many parts METIS may make at once: with one that holds less than the largest task, it
-  /// leaves some empty and says so on standard output. At least 2.
+  /// How many parts METIS may make at once, at least 2. If a part is smaller than the largest task,
+  /// METIS leaves some parts empty and prints a warning to standard output.
   std::size_t parts_that_hold(std::span<const std::int32_t> vertices,
                               std::span<const Share> shares) const {
     double all = 0, largest = 1;
@@ -144,7 +145,7 @@ class Partitioner {
     const int status = method_(&num_vertices, &one, first.data(), neighbour.data(), weight.data(),
                                nullptr, edge_weight.data(), &num_parts, shares.data(), &tolerance_,
                                options.data(), &cut, part.data());
-    if (status != METIS_OK) fail("strategy metis: METIS gave up with status {}", status);
+    if (status != METIS_OK) fail("strategy metis: METIS failed with status {}", status);
     return part;
   }
 
@@ -152,9 +153,9 @@ class Partitioner {
   const idx_t seed_;
   const decltype(&METIS_PartGraphKway) method_;
   real_t tolerance_;
-  const std::vector<TaskId> tasks_;    // of each vertex
-  std::vector<std::int32_t> weights_;  // of each vertex
-  std::vector<idx_t> inner_;           // scratch: the vertices of a part, numbered
+  const std::vector<TaskId> tasks_;    // per vertex
+  std::vector<std::int32_t> weights_;  // per vertex
+  std::vector<idx_t> inner_;           // scratch: per vertex its number in a part
   Placement placement_;
 };
 
@@ -162,8 +163,7 @@ class Partitioner {
 std::vector<Share> large_enough(std::span<const double> shares) {
   std::vector<Share> kept;
   for (PlaceId p = 0; p < shares.size(); ++p)
-    if (shares[p] >= kLeastShare / static_cast<double>(shares.size()))
-      kept.push_back({p, shares[p]});
+    if (shares[p] >= kMinShare / static_cast<double>(shares.size())) kept.push_back({p, shares[p]});
   return kept;
 }
 

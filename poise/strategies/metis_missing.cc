@@ -1,4 +1,4 @@
-/// Metis, in a build without METIS: says so.
+/// Metis in a build without METIS: throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"
 

@@ -32,7 +32,7 @@ struct Example {
   }
 };
 
-/// A square grid of loads around 1, tasks dealt out in turn.
+/// A square grid with loads around 1, tasks placed round-robin.
 Example grid(const char* machine, TaskId side) {
   Random random(side);
   Example made{machine_from_text(machine), {}, {}};
@@ -57,7 +57,7 @@ class Metis : public testing::Test {
   }
 };
 
-TEST_F(Metis, cuts_few_ties_of_a_grid_in_equal_parts) {
+TEST_F(Metis, cuts_few_edges_of_a_grid_into_equal_parts) {
   const Example square = grid("core:16", 64);
   for (const char* strategy : {"metis", "metis:method=kway"}) {
     SCOPED_TRACE(strategy);
@@ -67,7 +67,7 @@ TEST_F(Metis, cuts_few_ties_of_a_grid_in_equal_parts) {
   }
 }
 
-TEST_F(Metis, follows_speeds_and_what_cannot_move) {
+TEST_F(Metis, accounts_for_speeds_and_pinned_tasks) {
   Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 1e6};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
@@ -78,7 +78,7 @@ TEST_F(Metis, follows_speeds_and_what_cannot_move) {
   EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);  // pinned there
 }
 
-TEST_F(Metis, moves_little_when_asked_again) {
+TEST_F(Metis, moves_few_tasks_in_a_second_decision) {
   Example again = grid("node:4 core:4", 48);
   again.current = again.placed();
   const Placement next = again.placed();
@@ -86,7 +86,7 @@ TEST_F(Metis, moves_little_when_asked_again) {
   EXPECT_NE(again.placed("metis:stay=0"), again.current);
 }
 
-TEST_F(Metis, prints_nothing_however_large_the_largest_task) {
+TEST_F(Metis, prints_nothing_even_with_one_huge_task) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

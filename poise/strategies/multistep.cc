@@ -1,9 +1,9 @@
 // Multistep: predicts each task's load from earlier phases, then lets another strategy decide.
 //
-// Charm++'s MultistepLB, named among the peers of TreeMatchLB (Jeannot, Mercier, Tessier 2016).
-// The predictors are those of workload/predict.h. Messages, background load and the current
-// placement pass unchanged; the inner strategy's knobs keep their initial values. Without earlier
-// phases it is the inner strategy. O(n window) besides the inner strategy.
+// Charm++'s MultistepLB, compared with TreeMatchLB by Jeannot, Mercier and Tessier, COMHPC 2016.
+// The predictors are in workload/predict.h. Messages, background load and the current placement are
+// passed on unchanged; the inner strategy has its knobs at their initial values. Without earlier
+// phases the result is that of the inner strategy. O(n window), plus the inner strategy.
 #include "poise/strategies/strategy.h"
 #include "poise/workload/predict.h"
 

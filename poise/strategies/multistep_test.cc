@@ -15,7 +15,7 @@ Workload with_loads(const std::vector<double>& loads_s) {
   return workload;
 }
 
-TEST(Multistep, is_the_inner_strategy_where_nothing_is_known_of_the_past) {
+TEST(Multistep, equals_the_inner_strategy_without_earlier_phases) {
   const Machine machine = flat_machine(8);
   const Workload workload = generate(parse_recipe("stencil3d"), 500, 1).front();
   const Placement current = blocked(500, 8);
@@ -31,8 +31,9 @@ TEST(Multistep, is_the_inner_strategy_where_nothing_is_known_of_the_past) {
   EXPECT_GE(inner_strategies, 2);
 }
 
-TEST(Multistep, balances_the_loads_that_come_not_those_that_were) {
-  // The trends lead to 4, 1, 1, 2: the first task must be alone, although it is the lightest now.
+TEST(Multistep, balances_predicted_loads) {
+  // The predicted loads are 4, 1, 1, 2: the first task must be alone, although it is the lightest
+  // now.
   const std::vector<std::vector<double>> past{{0, 5, 5, 2}, {1, 4, 4, 2}, {2, 3, 3, 2}};
   const Workload now = with_loads({3, 2, 2, 2});
   const Machine machine = flat_machine(2);

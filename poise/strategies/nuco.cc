@@ -1,15 +1,15 @@
-/// Nuco: heaviest task first, each to the place where its load and its remote messages cost least.
+/// Nuco: heaviest task first, each on the place where its load and its remote messages cost least.
 ///
 /// NucoLB: Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core
 /// Systems", ICPP 2012, Algorithm 1. With r_d messages received from domain d,
 ///
 ///     cost(c, t) = busy(c) + alpha * (sum over d != domain(c) of r_d * factor(d -> domain(c)) - l)
 ///
-/// where l counts those from domain(c), and busy(c), background included, is without t. A task
-/// moves only where that is cheaper, so few do. Ignores bytes, and what a placed task sends. On
-/// places of different speeds, which the paper does not know, load(t) / speed(c) is added.
-/// O(n + m + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h says
-/// how, and what other networks cost.
+/// where l counts the messages from domain(c), and busy(c) includes background load but not t. A
+/// task moves only to a cheaper place, so few tasks move. Ignores bytes, and messages that t sends.
+/// If places differ in speed, which the paper does not cover, load(t) / speed(c) is added. O(n + m
+/// + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h explains how,
+/// and gives the cost on other networks.
 #include "poise/search/list_schedule.h"
 #include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"

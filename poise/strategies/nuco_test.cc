@@ -15,7 +15,7 @@
 namespace poise {
 namespace {
 
-/// Algorithm 1 of the paper with its cost, every core looked at for every task.
+/// Algorithm 1 of the paper with its cost function, trying every core for every task.
 class NaiveNuco {
  public:
   NaiveNuco(const Problem& problem, double alpha, bool same_core_is_local)
@@ -55,7 +55,7 @@ class NaiveNuco {
     return problem_.workload.tasks[t].load_s / problem_.machine.speed_of(c);
   }
 
-  /// r_comm times NUCO_FACTOR less l_comm, the factors in ascending order.
+  /// r_comm times NUCO_FACTOR minus l_comm, the factors in ascending order.
   double communication(PlaceId c, TaskId t) const {
     const Machine& machine = problem_.machine;
     std::uint64_t local = 0;
@@ -93,7 +93,7 @@ class NaiveNuco {
   std::vector<std::vector<Message>> received_;
 };
 
-/// Sets knobs at random and expects the naive placement.
+/// Sets random knobs and expects the placement of the naive algorithm.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
@@ -103,7 +103,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << nuco.text();
 }
 
-TEST(Nuco, places_every_task_as_the_naive_algorithm_does) {
+TEST(Nuco, equals_the_naive_algorithm) {
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -111,7 +111,7 @@ TEST(Nuco, places_every_task_as_the_naive_algorithm_does) {
   }
 }
 
-TEST(Nuco, places_every_task_as_the_naive_algorithm_does_on_the_papers_machines) {
+TEST(Nuco, equals_the_naive_algorithm_on_the_papers_machines) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM",
                            "Nehalem", "Barcelona", "Tigerton"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -121,7 +121,7 @@ TEST(Nuco, places_every_task_as_the_naive_algorithm_does_on_the_papers_machines)
     }
 }
 
-/// Places 0 and 1 in domain 0, 2 and 3 in domain 1; one unit of cost is one second.
+/// Places 0 and 1 are in domain 0, places 2 and 3 in domain 1. A unit of cost is one second.
 struct Small {
   Machine machine = machine_from_text("numa:2 core:2 factors:2,1");
   Workload workload;
@@ -144,7 +144,7 @@ struct Small {
 };
 
 TEST(Nuco, trades_load_for_distance_at_the_rate_alpha) {
-  // Beside its sender on place 3, task 0 saves a message of factor 2 and gains a local one: 3 s.
+  // Next to its sender on place 3, task 0 saves a message of factor 2 and gains a local one: 3 s.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
     Small small({{1, 0}, {9, 0}, {9, 3}, {busy_s, 2}, {0, 1}});
     small.pin_all_but(0);
@@ -153,7 +153,7 @@ TEST(Nuco, trades_load_for_distance_at_the_rate_alpha) {
   }
 }
 
-TEST(Nuco, counts_messages_received_and_neither_those_sent_nor_bytes) {
+TEST(Nuco, counts_received_messages_only) {
   Small small({{1, 0}, {0.5, 2}, {0.25, 1}});
   small.pin_all_but(0);
   small.workload.messages = {{0, 1, 100, 1 << 20}, {1, 0, 0, 1 << 20}};
@@ -169,7 +169,7 @@ TEST(Nuco, counts_background_load) {
   EXPECT_EQ(small.place_of(0), 2u);
 }
 
-TEST(Nuco, takes_messages_from_the_same_place_for_local_or_for_nothing) {
+TEST(Nuco, counts_messages_from_the_same_place_as_local_or_not_at_all) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};
@@ -181,8 +181,8 @@ TEST(Nuco, takes_messages_from_the_same_place_for_local_or_for_nothing) {
   EXPECT_EQ(small.place_of(0, "nuco:alpha=1,local=0"), 1u);
 }
 
-TEST(Nuco, sees_senders_where_they_have_moved_to) {
-  // The heavier sender leaves the crowded place 0 for place 2, and draws the receiver after it.
+TEST(Nuco, uses_the_new_places_of_senders) {
+  // The heavier sender leaves the crowded place 0 for place 2; the receiver follows it.
   Small small({{2, 0}, {1, 0}, {9, 1}, {8, 0}, {9, 3}});
   small.workload.tasks[2].movable = small.workload.tasks[3].movable = false;
   small.workload.tasks[4].movable = false;
@@ -191,7 +191,7 @@ TEST(Nuco, sees_senders_where_they_have_moved_to) {
   EXPECT_EQ(small.place_of(1), 2u);
 }
 
-TEST(Nuco, leaves_a_balanced_placement_without_messages_alone) {
+TEST(Nuco, moves_nothing_in_a_balanced_placement_without_messages) {
   const Machine machine = machine_from_text("node:2 numa:2 core:4");
   Workload workload;
   for (TaskId t = 0; t < 64; ++t) workload.tasks.push_back({.load_s = 0.1});
@@ -210,8 +210,8 @@ TEST(Nuco, ignores_messages_at_alpha_0) {
   }
 }
 
-/// Migrations and imbalance of four calls in a row, on loads that jitter by 2 %: the paper balances
-/// every 10 of 50 iterations, and counts migrations per call.
+/// Migrations and imbalance of four consecutive calls, on loads that vary by 2 %. The paper
+/// balances every 10 of 50 iterations and counts migrations per call.
 struct Campaign {
   std::uint64_t migrations = 0;
   double worst_imbalance = 0;
@@ -237,7 +237,7 @@ Campaign four_calls(const char* strategy, const char* kind, TaskId num_tasks,
   return campaign;
 }
 
-TEST(Nuco, migrates_a_fraction_of_what_greedy_comm_does_for_about_the_same_balance) {
+TEST(Nuco, migrates_far_fewer_tasks_than_greedy_comm_for_a_similar_balance) {
   // Section VI: 14 against 195 of lb_test's 200 tasks, 47 against 5.3 times as many of stencil4D's.
   for (const char* name : {"NUMA32", "NUMA48"})
     for (const auto& [kind, num_tasks, ratio] :
@@ -253,7 +253,7 @@ TEST(Nuco, migrates_a_fraction_of_what_greedy_comm_does_for_about_the_same_balan
     }
 }
 
-/// Seconds of an iteration after a decision from round robin: the sum over the first draws.
+/// Seconds of an iteration after one decision from round robin, summed over the first draws.
 double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, const char* name) {
   const Machine machine = paper_machine(name);
   double sum_s = 0;
@@ -267,7 +267,7 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
   return sum_s;
 }
 
-TEST(Nuco, makes_shorter_iterations_of_lb_test_than_greedy_comm) {
+TEST(Nuco, gives_shorter_lb_test_iterations_than_greedy_comm) {
   // Table IV: an iteration takes 0.52 s on 32 cores and 0.36 s on 48, GreedyCommLB's 1 % to 3 %
   // more.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);

@@ -1,15 +1,15 @@
-/// Numa: heaviest task first, each to the place least busy, weighing messages by NUMA factors.
+/// Numa: heaviest task first, each on the least busy place, with messages weighted by NUMA factors.
 ///
 /// NumaLB: "Charm++ on NUMA Platforms: the impact of SMP Optimizations and a NUMA-aware Load
 /// Balancer", Charm++ workshop 2011. For task k and place i,
 ///
 ///     W(k, i) = L(i) + alpha * (-M(k, i) + sum over j != i of M(k, j) * NF(j, i))
 ///
-/// L(i) is how busy i is without k; M(k, j), where the slides say "communications", counts the
-/// messages that k exchanges, both ways, with tasks now on j; NF(j, i) is the factor from domain(j)
-/// to domain(i), 1 inside a domain. Level `node` is the slides' extension: M(k, i) is then all that
-/// k exchanges with the domain of i, and the sum runs over the other domains. Moves few tasks and
-/// ignores bytes. Cost as that of nuco.
+/// L(i) is the busy time of i without k. M(k, j) counts the messages that k exchanges, in both
+/// directions, with tasks on j (the slides say "communications"). NF(j, i) is the factor from
+/// domain(j) to domain(i), 1 inside a domain. With level=node, an extension from the slides, M(k,
+/// i) counts all messages of k with the domain of i, and the sum runs over the other domains. Few
+/// tasks move. Ignores bytes. Costs as much as nuco.
 #include "poise/search/list_schedule.h"
 #include "poise/strategies/strategy.h"
 

@@ -15,7 +15,7 @@
 namespace poise {
 namespace {
 
-/// The slides' pseudocode and W(k, i), every processor looked at for every chare.
+/// The slides' pseudocode and W(k, i), trying every processor for every chare.
 class NaiveNuma {
  public:
   NaiveNuma(const Problem& problem, double alpha, bool by_core)
@@ -91,7 +91,7 @@ class NaiveNuma {
   std::vector<std::vector<std::pair<TaskId, std::uint64_t>>> partners_;
 };
 
-/// Sets knobs at random and expects the naive placement.
+/// Sets random knobs and expects the placement of the naive algorithm.
 void expect_naive_placement(const OwnedProblem& problem, Random& random) {
   static constexpr std::array kAlphas{1e-5, 0.0, 0.01, 0.1, 1.0};
   const double alpha = kAlphas[random.below(kAlphas.size())];
@@ -102,7 +102,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << numa.text();
 }
 
-TEST(Numa, places_every_task_as_the_naive_algorithm_does) {
+TEST(Numa, equals_the_naive_algorithm) {
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -110,7 +110,7 @@ TEST(Numa, places_every_task_as_the_naive_algorithm_does) {
   }
 }
 
-TEST(Numa, places_every_task_as_the_naive_algorithm_does_on_the_papers_machines) {
+TEST(Numa, equals_the_naive_algorithm_on_the_papers_machines) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -119,7 +119,7 @@ TEST(Numa, places_every_task_as_the_naive_algorithm_does_on_the_papers_machines)
     }
 }
 
-/// Where a task on place 0 goes that exchanges messages with one on place 0; place 1 is in the same
+/// The new place of a task on place 0 whose only partner is on place 0. Place 1 is in the same
 /// domain and less busy.
 PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1");
@@ -130,20 +130,20 @@ PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()}).of(0);
 }
 
-TEST(Numa, draws_tasks_to_the_core_or_the_node_of_their_partners) {
-  // By core, leaving costs a message of factor 1 and the gain of an intra-core one: 2 s.
+TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_partners) {
+  // By core, leaving adds a message of factor 1 and loses the gain of a local one: 2 s.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
-  // By node, both places are as near.
+  // By node, both places are equally close.
   EXPECT_EQ(place_of_pair("numa:alpha=1,level=node", 0.25, {1, 0, 1, 0}), 1u);
 }
 
-TEST(Numa, counts_messages_of_both_directions) {
+TEST(Numa, counts_messages_in_both_directions) {
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {0, 1, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {0, 1, 1, 0}), 1u);
 }
 
-TEST(Numa, leaves_a_balanced_program_nearly_alone) {
+TEST(Numa, moves_few_tasks_of_a_balanced_program) {
   // The slides' Poisson3D: NumaLB costs 0.5 to 1.7 % where greedy costs 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");

@@ -1,11 +1,12 @@
-/// Optimal: the placement of least predicted iteration, by branch and bound; tiny problems only.
+/// Optimal: the placement of least predicted iteration time, by branch and bound; for tiny
+/// problems.
 ///
 /// Land and Doig, "An Automatic Method of Solving Discrete Programming Problems", Econometrica 28,
-/// 1960. Tasks are placed one by one, heaviest first, at each place in turn, least busy first. A
-/// branch ends where a place is already as busy as the best answer known, or where all work, spread
-/// evenly, would be: messages only add to both. The first answer is that of `poise`, or the current
-/// placement where it is as good. Ignores what migrations cost. O(places^tasks) at worst; refuses
-/// where that is more than `placements`.
+/// 1960. Tasks are placed one by one, heaviest first, on each place in turn, least busy first. A
+/// branch is cut if a place is already as busy as in the best placement known, or would be with all
+/// remaining work spread evenly: messages only add to both. The first placement is the result of
+/// `poise`, or the current one if that is as good. Ignores the cost of migrations. O(places^tasks)
+/// at worst; refuses problems with more than `placements` placements.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,7 +23,8 @@ namespace poise {
 
 namespace {
 
-/// Sums in another order differ by less than this part of them; so much must an answer gain.
+/// Relative rounding error of sums in different orders: a better placement must gain more than
+/// this.
 constexpr double kRounding = 1e-12;
 
 class Search {
@@ -58,7 +60,7 @@ class Search {
         .iteration_s;
   }
 
-  /// Those between t, at p, and the tasks placed before it; then t is placed too.
+  /// Adds messages between t, at p, and the tasks placed before it; then places t.
   void add_messages(TaskId t, PlaceId p) {
     for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
       const PlaceId q = place_of_[arc.task];
@@ -69,7 +71,7 @@ class Search {
     place_of_[t] = p;
   }
 
-  /// No placement that continues this one has a shorter iteration.
+  /// Lower bound on the iteration time of any placement that continues this one.
   double bound_s(std::size_t depth) const {
     double work = 0, busiest_s = 0;
     for (PlaceId p = 0; p < machine_.num_places(); ++p) {

@@ -21,7 +21,7 @@ Workload drawn(TaskId num_tasks, Random& random) {
   return workload;
 }
 
-TEST(Optimal, is_the_best_of_all_placements) {
+TEST(Optimal, equals_the_best_of_all_placements) {
   for (const char* text :
        {"core:2 message:0.01", "numa:2 core:2 factors:3,1 message:0.01 byte:1e-3",
         "core:3 speeds:1,0.5,0.25 message:0.05"}) {
@@ -40,7 +40,7 @@ TEST(Optimal, is_the_best_of_all_placements) {
   }
 }
 
-TEST(Optimal, says_what_is_too_large_and_what_comes_close) {
+TEST(Optimal, refuses_large_problems_and_suggests_anneal) {
   const Machine machine = flat_machine(10);
   Workload workload;
   workload.tasks.assign(11, {.load_s = 1});

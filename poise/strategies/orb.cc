@@ -1,11 +1,10 @@
-/// Orb: cuts space in two, again and again, until each place has a box of the work it can do.
+/// Orb: recursive coordinate bisection; each place gets a box of space with its share of the work.
 ///
-/// Recursive coordinate bisection: Berger and Bokhari, "A partitioning strategy for nonuniform
-/// problems on multiprocessors", 1987; Charm++'s Orb3dLB. Each cut is across the longest side of
-/// what is to be cut, and splits the places where the machine does: nodes first, then domains, … A
-/// place's part is what lifts all places to one level, given its speed and the work it has anyway.
-/// Neighbours in space come to lie near each other on the machine; messages themselves and the
-/// current placement are ignored. Ties: lower task. O(n log p).
+/// Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", 1987;
+/// Charm++'s Orb3dLB. Each cut is across the longest side of the box and splits the places at the
+/// machine's levels: nodes first, then domains, and so on. The work of a place depends on its speed
+/// and the work that is fixed there. Neighbours in space are placed close to each other; messages
+/// and the current placement are ignored. Ties: lower task. O(n log p).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,8 +22,7 @@ namespace poise {
 
 namespace {
 
-/// Weights are whole numbers, so that sums do not depend on the order in which a standard library
-/// partitions.
+/// Weights are integers, so that sums do not depend on the order that std::nth_element leaves.
 constexpr double kTotalWeight = 0x1p52;
 
 struct Item {
@@ -56,7 +54,7 @@ std::vector<Item> movable_items(const Workload& workload) {
   return items;
 }
 
-/// The axis along which the items extend most, the first of equals.
+/// The axis along which the items extend most; ties: the first.
 std::size_t longest_axis(std::span<const Item> items) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::array<double, 3> low, high;
@@ -73,8 +71,8 @@ std::size_t longest_axis(std::span<const Item> items) {
   return longest;
 }
 
-/// Orders the items so that the first, as many as returned, lie below a plane across the axis and
-/// weigh as near to `wanted` as can be. O(items), by halving what is uncertain.
+/// Reorders the items and returns how many of the first ones lie below a plane across the axis and
+/// weigh closest to `wanted`. O(items), by halving the range in question.
 std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   const auto is_below = [axis](const Item& a, const Item& b) {
     if (a.position[axis] != b.position[axis]) return a.position[axis] < b.position[axis];
@@ -100,7 +98,7 @@ std::size_t cut(std::span<Item> items, std::size_t axis, double wanted) {
   return begin + last_belongs_below;
 }
 
-/// The middle of the places in groups of the coarsest level that tells them apart.
+/// The boundary nearest the middle of the places, at the coarsest level that splits them.
 PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
   std::size_t level = 0;
   while (machine.group_of(level, first) == machine.group_of(level, last - 1)) ++level;
@@ -111,7 +109,7 @@ PlaceId middle_of(const Machine& machine, PlaceId first, PlaceId last) {
 
 struct Bisection {
   const Machine& machine;
-  std::vector<double> share_before;  // per place, the shares of all places before it
+  std::vector<double> share_before;  // per place: the sum of the shares of all places before it
   Placement& placement;
 
   void place(std::span<Item> items, PlaceId first, PlaceId last) {

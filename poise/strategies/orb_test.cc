@@ -17,7 +17,7 @@ Placement orb(const Machine& machine, const Workload& workload, const Placement&
   return parse_strategy("orb").rebalance({machine, workload, current, machine.costs()});
 }
 
-/// Unit loads on a grid, x fastest.
+/// Unit loads on a grid, x varying fastest.
 Workload grid(int width, int height) {
   Workload workload;
   for (int y = 0; y < height; ++y)
@@ -33,7 +33,7 @@ TEST(Orb, cuts_a_grid_across_its_longest_side) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST(Orb, gives_fast_places_more_and_busy_places_less) {
+TEST(Orb, gives_more_to_fast_places_and_less_to_busy_ones) {
   Workload line = grid(8, 1);
   EXPECT_THAT(orb(machine_from_text("core:2 speeds:3,1"), line, Placement(8)).places(),
               testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
@@ -42,16 +42,15 @@ TEST(Orb, gives_fast_places_more_and_busy_places_less) {
               testing::ElementsAre(0, 0, 0, 0, 3, 3, 3, 3));
 }
 
-TEST(Orb, counts_pinned_tasks_where_they_are) {
+TEST(Orb, counts_pinned_tasks_at_their_places) {
   Workload line = grid(6, 1);
   line.tasks[0] = {.load_s = 3, .movable = false};
   EXPECT_THAT(orb(flat_machine(2), line, Placement(6, 1)).places(),
               testing::ElementsAre(1, 0, 0, 0, 0, 1));
 }
 
-TEST(Orb, splits_places_where_the_machine_does) {
-  // Three nodes of two: a node's tasks are one block of the line, not half of one and half of the
-  // next.
+TEST(Orb, splits_places_at_the_machines_levels) {
+  // Three nodes of two places: a node's tasks form one block of the line, not halves of two blocks.
   const Machine machine = machine_from_text("node:3 core:2");
   const Placement placed = orb(machine, grid(12, 1), Placement(12));
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
@@ -65,7 +64,7 @@ TEST(Orb, spreads_tasks_without_loads_or_distances) {
               testing::ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Orb, balances_a_large_cloud_and_cuts_few_of_its_ties) {
+TEST(Orb, balances_a_large_cloud_and_cuts_few_edges) {
   Random random(2);
   Workload workload = grid(100, 100);
   for (Task& task : workload.tasks) task.load_s = random.uniform(0.5, 1.5);
@@ -78,14 +77,14 @@ TEST(Orb, balances_a_large_cloud_and_cuts_few_of_its_ties) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // Cut into 4 by 4 squares: six lines of 100 ties, here with steps in them.
+  // Cut into 4 by 4 squares: six lines of 100 edges; here the lines have steps.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });
   EXPECT_LT(cut, 700);
 }
 
-TEST(Orb, asks_for_positions) {
+TEST(Orb, throws_without_positions) {
   Workload workload = grid(2, 1);
   workload.positions.clear();
   try {

@@ -1,26 +1,32 @@
-/// Poise: refines the current placement until its busiest places cannot hand anything on.
+/// Poise: local search from the current placement on the predicted iteration time.
 ///
-/// This project's own. Neither a new partition nor list scheduling is best at load, communication
-/// and few migrations at once: what wins is to descend on the predicted iteration. Steps are judged
-/// first by a blunt potential that all busy places feel, then by a sharp one that is the busiest
-/// place alone (local_search.h). Where that leaves much above the bound on the makespan, and the
-/// phases to come would pay for the look, the same is tried from greedy_comm (large tasks shut in
-/// by small ones), from a placement made anew (messages weigh), from refine_comm (a few hubs keep
-/// all waiting), from nuco, refine_comm and greedy_comm (messages outweigh all work, so that few
-/// places are better than many). Where many tasks share a place, the best goes on with less traffic
-/// in all (clusters change places while no place gets more work), then with the finest steps. With
-/// `passes` or `budget_s` the best so far is perturbed near its busiest places and refined again, a
-/// few times in each pass, and what gains is kept: the same seed and passes give the same answer,
-/// seconds do not. Tasks then return home where that costs nothing, and all stay where the seconds
-/// saved over `steps` phases are fewer than the migrations take. Never worse than the current
-/// placement, unless that takes more memory than there is: `memory_bytes` at a place, and what the
-/// machine knows of its domains. Where memory binds, tasks follow a start as far as they fit.
+/// Original to this project. A new partition balances communication and list scheduling balances
+/// load, but both move most tasks; local search improves load, communication and migrations
+/// together.
 ///
-/// With from_scratch=1 the current placement counts for nothing but the names of places: all tasks
-/// are placed anew for little traffic under a cap on the load (from_scratch.h).
+/// 1. Local search (local_search.h) runs in two stages: with a small exponent, by which all busy
+/// places count, then with a large one, by which the busiest place dominates.
+/// 2. If the result is well above the lower bound, and the coming phases would pay for the attempt,
+/// the same is done from other starts: greedy_comm (if large tasks are shut in by small ones), a
+/// new placement (if messages matter), refine_comm (if a few hubs keep all waiting), and nuco,
+/// refine_comm and greedy_comm (if messages outweigh work, so that fewer places are better).
+/// 3. If many tasks share a place, the best placement is polished: less traffic at equal loads,
+/// then a last stage of local search.
+/// 4. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
+/// searched again several times per pass; improvements are kept. The result is repeatable for the
+/// same seed and passes, but not with budget_s.
+/// 5. Tasks return to their current places if that costs nothing. If the seconds saved over `steps`
+/// phases are fewer than the migrations take, nothing moves.
 ///
-/// O((n + E) log p) in practice: a visit looks at one place's tasks and their neighbours, and there
-/// are a few visits per place.
+/// The result is never worse than the current placement, unless that exceeds memory: `memory_bytes`
+/// per place, and the memory of domains if the machine knows it. Tasks follow another start only as
+/// far as they fit.
+///
+/// With from_scratch=1 the current placement decides only which of several equal places a task
+/// gets: all tasks are placed anew with little traffic, under a load cap (from_scratch.h).
+///
+/// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
+/// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -46,30 +52,30 @@ constexpr double kAnything = std::numeric_limits<double>::infinity();
 LocalSearch::Stage blunt(const Tuning& tuning) {
   return {.exponent = tuning.blunt_exponent,
           .floor = tuning.blunt_floor,
-          .least_gain = tuning.blunt_min_gain,
+          .min_gain = tuning.blunt_min_gain,
           .swaps = false,
           .visits = tuning.visits_per_place,
-          .looks = tuning.looks_per_entry,
-          .max_looks = tuning.max_looks};
+          .scans = tuning.scans_per_entry,
+          .max_scans = tuning.max_scans};
 }
 
-/// Follows blunt descent where its looks cut it short, for a million tasks not as long.
+/// For a first stage that ended at its limits, as it may with a million tasks.
 LocalSearch::Stage blunt_further(const Tuning& tuning) {
   LocalSearch::Stage stage = blunt(tuning);
   stage.visits = tuning.further_visits_per_place;
-  stage.looks = tuning.further_looks_per_entry;
-  stage.max_looks = tuning.further_max_looks;
+  stage.scans = tuning.further_scans_per_entry;
+  stage.max_scans = tuning.further_max_scans;
   return stage;
 }
 
 LocalSearch::Stage sharp(const Tuning& tuning) {
   return {.exponent = tuning.sharp_exponent,
           .floor = tuning.sharp_floor,
-          .least_gain = tuning.min_gain,
+          .min_gain = tuning.min_gain,
           .swaps = true,
           .visits = tuning.visits_per_place,
-          .looks = tuning.looks_per_entry,
-          .max_looks = tuning.max_looks};
+          .scans = tuning.scans_per_entry,
+          .max_scans = tuning.max_scans};
 }
 
 LocalSearch::Stage fine(const Tuning& tuning) {
@@ -83,7 +89,7 @@ LocalSearch::Stage fine(const Tuning& tuning) {
 struct Result {
   Placement placement;
   Metrics metrics;
-  double average_s;  // of all places, messages included
+  double average_s;  // over all places, messages included
 };
 
 Result finish(const Problem& problem, LocalSearch& descent) {
@@ -94,13 +100,14 @@ Result finish(const Problem& problem, LocalSearch& descent) {
   return {std::move(placement), metrics, descent.average_s()};
 }
 
-/// Nothing if that is unlikely to get below best_s, or starts at an average of most_average_s.
+/// Local search from `start`; nothing if it is unlikely to get below best_s, or if its average busy
+/// time is max_average_s or more.
 std::optional<Result> refine_from(const Problem& problem, const Placement& start,
                                   const PoiseOptions& options, double best_s = kAnything,
-                                  double most_average_s = kAnything) {
+                                  double max_average_s = kAnything) {
   const Tuning& tuning = options.tuning;
   LocalSearch descent(problem, start, options.memory_bytes, tuning);
-  if (descent.peak_s() > tuning.hopeless_start * best_s || descent.average_s() >= most_average_s)
+  if (descent.peak_s() > tuning.hopeless_start * best_s || descent.average_s() >= max_average_s)
     return std::nullopt;
   descent.run(blunt(tuning));
   if (descent.peak_s() > tuning.hopeless_stage * best_s) return std::nullopt;
@@ -139,19 +146,19 @@ class Search {
                                .climbs = tuning_.start_climbs,
                                .threads = options_.threads},
                               tuning_),
-          tuning_.clear_win * best_.metrics.iteration_s);  // descent from there makes more traffic
+          tuning_.clear_win * best_.metrics.iteration_s);  // local search from there adds traffic
     if (messages_exceed(tuning_.messages_dominate) && pays()) try_from(nuco(problem_));
     if (messages_exceed(hubs_rule ? tuning_.messages_weigh : tuning_.messages_dominate) && pays())
       try_from(refine_comm(problem_));
   }
 
-  /// Where many tasks share a place, single moves end on a plateau on which all places are equally
-  /// busy: from there, first less traffic in all, then what is left of unevenness.
+  /// If many tasks share a place, local search ends with all places equally busy. From there,
+  /// lowers the traffic, then evens out the rest.
   void polish() {
     const auto& [machine, workload, current, costs, seed, past] = problem_;
     if (workload.num_tasks() < tuning_.many_tasks * machine.num_places()) return;
     const bool traffic_counts = this->traffic_counts();
-    if (!traffic_counts && !is_worth_a_look(best_.metrics.iteration_s - best_.average_s)) return;
+    if (!traffic_counts && !is_worth_trying(best_.metrics.iteration_s - best_.average_s)) return;
     LocalSearch descent(problem_,
                         traffic_counts
                             ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
@@ -164,7 +171,7 @@ class Search {
       best_ = std::move(other);
   }
 
-  /// False when there is nothing left to gain, or nothing was gained for long.
+  /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
   bool pass(std::uint64_t number) {
     if (best_.metrics.iteration_s <= best_.metrics.makespan_bound_s) return false;
     std::vector<std::optional<Result>> trials(tuning_.trials);
@@ -181,7 +188,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best, if it pays or the current placement cannot be.
+  /// The best placement if it pays off, or if the current placement exceeds memory.
   Placement result() && {
     even();
     if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
@@ -197,7 +204,7 @@ class Search {
     return options_.steps * metrics.iteration_s + metrics.migration_s;
   }
 
-  /// What was best on the whole need not be in each subphase.
+  /// The best placement for whole phases need not be best in each subphase.
   void even() {
     const auto& [machine, workload, current, costs, seed, past] = problem_;
     if (!workload.waits_in_subphases) return;
@@ -210,7 +217,7 @@ class Search {
                          options_.memory_bytes);
   }
 
-  /// Whether messages make the iteration so many times longer than the makespan.
+  /// True if messages make the iteration more than `times` as long as the makespan.
   bool messages_exceed(double times) const {
     return best_.metrics.iteration_s > times * best_.metrics.makespan_s;
   }
@@ -225,22 +232,22 @@ class Search {
     const Metrics& metrics = best_.metrics;
     return best_.average_s > tuning_.traffic_counts * metrics.average_s &&
            metrics.iteration_s > tuning_.above_bound * metrics.makespan_bound_s &&
-           is_worth_a_look(best_.average_s - metrics.average_s);
+           is_worth_trying(best_.average_s - metrics.average_s);
   }
 
-  bool is_worth_a_look(double saved_s) const {
+  bool is_worth_trying(double saved_s) const {
     return options_.steps * saved_s >= tuning_.seconds_per_task * problem_.workload.num_tasks();
   }
 
   bool pays() const {
     const double best_s = best_.metrics.iteration_s, bound_s = best_.metrics.makespan_bound_s;
     return tuning_.clear_win * best_s > tuning_.reachable * bound_s &&
-           is_worth_a_look(best_s - bound_s);
+           is_worth_trying(best_s - bound_s);
   }
 
-  void try_from(const Placement& start, double most_average_s = kAnything) {
+  void try_from(const Placement& start, double max_average_s = kAnything) {
     auto other =
-        refine_from(problem_, fitted(start), options_, best_.metrics.iteration_s, most_average_s);
+        refine_from(problem_, fitted(start), options_, best_.metrics.iteration_s, max_average_s);
     if (other && total_s(other->metrics) < tuning_.clear_win * total_s(best_.metrics))
       best_ = std::move(*other);
   }
@@ -263,7 +270,7 @@ Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
                                               .threads = options.threads},
                                              options.tuning),
                          options.memory_bytes);
-  // The one clock among the strategies, and only where a budget asks for it.
+  // The only clock in any strategy; used only if a budget is given.
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);
   Search search(problem, options);

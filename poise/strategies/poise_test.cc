@@ -19,7 +19,7 @@ Metrics rebalanced(const char* strategy, const Machine& machine, const Workload&
   return evaluate(machine, workload, machine.costs(), current, placed);
 }
 
-TEST(Poise, never_predicts_a_longer_phase_than_the_current_placement) {
+TEST(Poise, never_lengthens_the_predicted_iteration) {
   const Machine machine = machine_from_text("node:2 numa:2 core:3 factors:10,1.5,1");
   for (const char* recipe : {"stencil3d:skew=lognormal", "rmat:messages=20", "leanmd", "random"})
     for (const char* start : {"blocked", "round_robin", "random", "uneven"}) {
@@ -32,7 +32,7 @@ TEST(Poise, never_predicts_a_longer_phase_than_the_current_placement) {
     }
 }
 
-TEST(Poise, comes_close_to_the_best_of_all_placements) {
+TEST(Poise, is_near_the_optimum_on_small_problems) {
   const Machine machine = machine_from_text("numa:2 core:2 factors:2,1 message:0.01");
   Random random(7);
   double worst = 1, sum = 0;
@@ -71,7 +71,7 @@ TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_beats_greedy) {
   EXPECT_GT(greedy.migrations, 900u);
 }
 
-TEST(Poise, stays_where_migrations_cost_more_than_they_save) {
+TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
   const Machine machine = machine_from_text("core:2 migrated_byte:1");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 15});
@@ -81,7 +81,7 @@ TEST(Poise, stays_where_migrations_cost_more_than_they_save) {
 }
 
 TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
-  // Descent alone: tasks are too short for the other starts to pay.
+  // Tests local search alone: tasks are too short for other starts to pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
   const Workload workload = generate(parse_recipe(recipe), 4096, 1).front();
@@ -90,7 +90,7 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
-TEST(Poise, gains_by_passes_and_never_loses) {
+TEST(Poise, passes_improve_the_result_or_keep_it) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -106,7 +106,7 @@ TEST(Poise, gains_by_passes_and_never_loses) {
   EXPECT_LT(sum_with_passes, 0.995 * sum);
 }
 
-TEST(Poise, answers_the_same_on_any_number_of_threads) {
+TEST(Poise, does_not_depend_on_the_number_of_threads) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);
@@ -116,7 +116,7 @@ TEST(Poise, answers_the_same_on_any_number_of_threads) {
   EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
 }
 
-TEST(Poise, ends_when_its_seconds_are_over_and_no_worse_than_without) {
+TEST(Poise, ends_with_its_budget_and_is_no_worse_than_without) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);
@@ -124,8 +124,8 @@ TEST(Poise, ends_when_its_seconds_are_over_and_no_worse_than_without) {
             rebalanced("poise", machine, workload, current).iteration_s);
 }
 
-TEST(Poise, keeps_within_the_memory_of_places) {
-  // All load is in tasks that are too large to share a place.
+TEST(Poise, respects_the_memory_of_places) {
+  // All load is in tasks of which no two fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {
@@ -143,11 +143,12 @@ TEST(Poise, keeps_within_the_memory_of_places) {
   }
 }
 
-TEST(Poise, weighs_bytes_by_the_bandwidth_between_places) {
+TEST(Poise, uses_the_bandwidth_factors_for_bytes) {
   MachineParts parts = machine_from_text("node:2 core:2 factors:1,1 message:0 byte:1e-3").parts();
   parts.network.bandwidth_factor = 10;
   const Machine machine{parts};
-  Workload workload;  // the last task has to part from one and exchanges bytes with the other
+  Workload
+      workload;  // the last task must leave one of two others, and exchanges bytes with the other
   workload.tasks = {
       {.load_s = 1, .movable = false}, {.load_s = 1, .movable = false}, {.load_s = 1}};
   workload.messages = {{1, 2, 1, 100}, {2, 1, 1, 100}};
@@ -157,7 +158,7 @@ TEST(Poise, weighs_bytes_by_the_bandwidth_between_places) {
   EXPECT_EQ(placed.of(2), 3u);
 }
 
-TEST(Poise, gathers_tasks_on_few_places_where_messages_outweigh_all_work) {
+TEST(Poise, gathers_tasks_on_few_places_if_messages_outweigh_work) {
   const Machine machine = machine_from_text("torus:4x4x4 numa:2 core:16");
   Workload workload = generate(parse_recipe("leanmd"), 400, 3).front();
   for (Task& task : workload.tasks) task.load_s *= 1e-3;
@@ -174,7 +175,7 @@ TEST(Poise, gathers_tasks_on_few_places_where_messages_outweigh_all_work) {
   EXPECT_LT(ours_s, 0.9 * iteration_s("keep"));
 }
 
-TEST(Poise, gathers_tasks_without_loads_at_one_place) {
+TEST(Poise, gathers_tasks_without_load_on_one_place) {
   const Machine machine = machine_from_text("node:8 core:8 factors:10,1");
   const Workload workload = generate(parse_recipe("stencil2d:load_s=0"), 300, 3).front();
   const Placement current = blocked(300, machine.num_places());
@@ -183,8 +184,9 @@ TEST(Poise, gathers_tasks_without_loads_at_one_place) {
   EXPECT_EQ(evaluate(machine, workload, machine.costs(), current, placed).iteration_s, 0);
 }
 
-TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
-  // One node of a ring has all the work; what leaves it still talks to what stays.
+TEST(Poise, moves_tasks_to_near_nodes_of_a_torus) {
+  // One node of a ring has all the work; tasks that leave it exchange messages with those that
+  // stay.
   const Machine machine = machine_from_text("torus:16 core:1 message:0.02");
   Workload workload;
   workload.tasks.push_back({.load_s = 1, .movable = false});
@@ -202,7 +204,7 @@ TEST(Poise, hands_on_to_near_nodes_of_a_torus) {
   EXPECT_LE(hops, 8u);
 }
 
-TEST(Poise, takes_numbers_it_was_tuned_with_as_knobs) {
+TEST(Poise, reads_tuning_numbers_like_knobs) {
   const Choice choice = parse_strategy("poise:steps=3,max_partner_places=5");
   EXPECT_EQ(choice.text(), "poise:steps=3,max_partner_places=5");
   EXPECT_THROW(parse_strategy("poise:max_partner_places=0"), Error);

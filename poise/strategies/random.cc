@@ -1,7 +1,7 @@
-/// Random: every task to a place drawn at random.
+/// Random: every task on a random place.
 ///
-/// Charm++'s RandCentLB. A baseline: it shows what knowing nothing costs, and stresses migration.
-/// The problem's seed decides; ignores loads, messages and speeds. O(n).
+/// Charm++'s RandCentLB. A baseline, and a stress test for migration. Uses the problem's seed;
+/// ignores loads, messages and speeds. O(n).
 #include "poise/base/random.h"
 
 #include "poise/strategies/strategy.h"

@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(RandomStrategy, spreads_evenly_and_differently_for_each_seed) {
+TEST(RandomStrategy, spreads_tasks_evenly_and_depends_on_the_seed) {
   const Machine machine = flat_machine(10);
   Workload workload;
   workload.tasks.resize(10000);

@@ -1,11 +1,11 @@
 /// Refine: places above a threshold give tasks away until none is above it.
 ///
-/// Charm++'s RefineLB. The threshold is `tolerance` times the average where that can be reached,
-/// else the lowest that a bisection between there and the current makespan finds. Overloaded places
-/// give in order of their load. Each gives the smallest task that is enough, or else the largest
-/// that fits anywhere, to the place that finishes it first: so few tasks move, and none where the
-/// makespan is within tolerance. Ties: lower task, lower place. Ignores messages.
-/// O(n + (p + moved log p) log(1 / precision)).
+/// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached,
+/// otherwise the lowest that a bisection between there and the current makespan finds. Overloaded
+/// places give away tasks in order of their busy time, busiest first. Each gives the smallest task
+/// that suffices, or otherwise the largest that fits anywhere, to the place that finishes it first.
+/// So few tasks move, and none if the makespan is within tolerance. Ties: lower task, lower place.
+/// Ignores messages. O(n + (p + moved log p) log(1 / precision)).
 #include <algorithm>
 #include <optional>
 
@@ -19,7 +19,7 @@ namespace poise {
 
 namespace {
 
-/// The bisection ends when the threshold is known to this part of the average.
+/// The bisection ends when the threshold is known to this fraction of the average.
 constexpr double kPrecision = 1.0 / 512;
 
 struct Donor {
@@ -30,10 +30,10 @@ struct Donor {
 struct Loads {
   const Machine& machine;
   const TasksByPlace& tasks;
-  std::vector<double> busy_s;  // per place, now
+  std::vector<double> busy_s;  // per place, current
 };
 
-/// Most busy first, ties by lower place.
+/// Busiest first; ties: lower place.
 std::vector<Donor> places_above(double threshold_s, const std::vector<double>& busy_s) {
   std::vector<Donor> donors;
   for (PlaceId p = 0; p < busy_s.size(); ++p)
@@ -43,8 +43,8 @@ std::vector<Donor> places_above(double threshold_s, const std::vector<double>& b
   return donors;
 }
 
-/// Takes the donor below the threshold; false where its tasks do not fit elsewhere. One sweep is
-/// enough: what does not fit now will not fit when the others hold more.
+/// Brings the donor below the threshold; false if its tasks do not fit elsewhere. One sweep is
+/// enough: a task that does not fit now will not fit when the other places hold more.
 bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& places,
              std::vector<Migration>& moves) {
   const double speed = now.machine.speed_of(donor.place);
@@ -66,7 +66,8 @@ bool relieve(const Loads& now, double threshold_s, Donor donor, FirstToFinish& p
   return donor.busy_s <= threshold_s;
 }
 
-/// The current placement with enough moves that no place is above the threshold, if that works.
+/// The current placement with as many moves as bring every place below the threshold; nothing if
+/// that fails.
 std::optional<Placement> refine_to(double threshold_s, const Loads& now, const Placement& current) {
   FirstToFinish places(now.machine, now.busy_s);
   std::vector<Migration> moves;

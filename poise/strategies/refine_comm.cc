@@ -1,12 +1,13 @@
-/// Refine comm: places above a threshold of work and messages give tasks away until none is.
+/// Refine comm: refine with messages: places above a threshold of work and messages give tasks
+/// away.
 ///
-/// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is the work and the messages
-/// received, by the cost model and with the factors of the machine, so that the predicted iteration
-/// is what falls. The threshold is `tolerance` times the average now where that can be reached,
-/// else the lowest that a bisection finds. An overloaded place gives its heaviest tasks that fit
-/// elsewhere, each to the place, of its partners' and the one that finishes it first, where the
-/// messages of all places cost least. Moves nothing where it cannot improve. Ties: lower task,
-/// lower place. O(n + m + (p + looks degree log p) log(1 / precision)).
+/// After Charm++'s RefineCommLB, with the machine's own costs: busy(p) is work plus messages
+/// received, by the cost model and the machine's factors, so the predicted iteration time falls.
+/// The threshold is `tolerance` times the current average if that can be reached, otherwise the
+/// lowest that a bisection finds. An overloaded place gives away its heaviest tasks that fit
+/// elsewhere, each to a partner's place or the place that finishes it first, whichever gives the
+/// least total message time. Moves nothing if nothing improves. Ties: lower task, lower place. O(n
+/// + m + (p + tries degree log p) log(1 / precision)).
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -28,14 +29,13 @@ namespace poise {
 
 namespace {
 
-/// The bisection ends when the threshold is known to this part of the average.
+/// The bisection ends when the threshold is known to this fraction of the average.
 constexpr double kPrecision = 1.0 / 128;
 
-/// Of a task's partners, the places of this many that exchange most bytes or messages are looked
-/// at.
+/// A task is tried at this many of its partners' places, those with most messages plus bytes.
 constexpr std::size_t kMaxPartnerPlaces = 8;
 
-/// A place that messages lift above the threshold again and again makes the attempt fail.
+/// An attempt fails if messages lift a place above the threshold more often than this.
 constexpr std::uint32_t kMaxVisits = 8;
 
 struct Change {
@@ -43,7 +43,7 @@ struct Change {
   double seconds;
 };
 
-/// What the attempts share and none changes.
+/// Input that all attempts share and none changes.
 struct Known {
   const Problem& problem;
   FactorTable factors;
@@ -79,7 +79,7 @@ class Attempt {
   }
 
  private:
-  /// Offers each task of the place once; `spares`: not those after which a smaller one is enough.
+  /// Offers each task of the place once. With `spares`, skips a task if a smaller one suffices.
   void sweep(PlaceId from, bool spares) {
     const auto tasks = known_.tasks.on(from);
     for (std::size_t i = 0; i < tasks.size() && places_.busy_s(from) > threshold_s_; ++i) {
@@ -107,7 +107,7 @@ class Attempt {
     if (std::get<PlaceId>(best) != from) move(task, from, std::get<PlaceId>(best));
   }
 
-  /// Partners elsewhere may come to lie above the threshold: they give in their turn.
+  /// The move may lift partners' places above the threshold; those give tasks away later.
   void move(LoadedTask task, PlaceId from, PlaceId to) {
     find_changes(task, from, to);
     for (const auto& [place, seconds] : changes_) {
@@ -118,7 +118,7 @@ class Attempt {
     placement_.move(task.task, to);
   }
 
-  /// The places of the partners that matter most, and the one that finishes the work first.
+  /// The places of the main partners, and the place that finishes the work first.
   void find_candidates(LoadedTask task, PlaceId from) {
     changes_.clear();
     for (const auto links : {known_.received.of(task.task), known_.sent.of(task.task)})
@@ -138,7 +138,7 @@ class Attempt {
     if (first != from) candidates_.push_back(first);
   }
 
-  /// What busy becomes less what it is, for every place that a move would touch.
+  /// The change of busy time of every place that the move affects.
   void find_changes(LoadedTask task, PlaceId from, PlaceId to) {
     changes_.clear();
     add(from, -task.load_s / machine_.speed_of(from));
@@ -168,7 +168,7 @@ class Attempt {
     sum_at_[p] += seconds;
   }
 
-  /// What was added, one entry per place.
+  /// Merges the changes added, one entry per place.
   void sum_by_place() {
     std::sort(changes_.begin(), changes_.end(),
               [](const Change& a, const Change& b) { return a.place < b.place; });
@@ -178,7 +178,7 @@ class Attempt {
     }
   }
 
-  /// The giver must gain and the taker stay within the threshold.
+  /// True if the giver gains and the taker stays within the threshold.
   bool fits(PlaceId from, PlaceId to) const {
     return std::all_of(changes_.begin(), changes_.end(), [&](const Change& change) {
       if (change.place == from) return change.seconds < 0;
@@ -191,11 +191,11 @@ class Attempt {
   const double threshold_s_;
   Placement placement_;
   FirstToFinish places_;
-  std::vector<PlaceId> waiting_;       // places to be relieved, in this order
+  std::vector<PlaceId> waiting_;       // queue of places to relieve
   std::vector<std::uint32_t> visits_;  // per place
   std::vector<Change> changes_;
   std::vector<PlaceId> candidates_;
-  std::vector<double> sum_at_;  // per place, 0 between calls
+  std::vector<double> sum_at_;  // per place; 0 between calls
   std::vector<bool> is_summed_;
 };
 

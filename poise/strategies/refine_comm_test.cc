@@ -29,7 +29,7 @@ Example example(const char* machine, const std::vector<double>& loads_s,
   return made;
 }
 
-TEST(RefineComm, gives_a_task_to_the_place_it_talks_to) {
+TEST(RefineComm, moves_a_task_to_the_place_of_its_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
   // 10 s at place 0, messages included: 4 s is the average, 6 s can be reached.
@@ -38,8 +38,9 @@ TEST(RefineComm, gives_a_task_to_the_place_it_talks_to) {
   EXPECT_LT(ring.iteration_s(placed), 6.1);
 }
 
-TEST(RefineComm, sees_the_distances_that_refine_does_not) {
-  // Tasks 1 and 2 must leave place 0; each hears from one task, on another place of the far node.
+TEST(RefineComm, uses_distances_which_refine_ignores) {
+  // Tasks 1 and 2 must leave place 0; each receives from one task, on another place of the far
+  // node.
   Example far = example("node:2 core:2 factors:100,1 message:0.01", {1, 1, 1, 1, 1, 1, 1, 1},
                         {0, 0, 0, 0, 1, 1, 2, 3});
   far.workload.tasks[0].movable = far.workload.tasks[3].movable = false;
@@ -72,7 +73,7 @@ TEST(RefineComm, shortens_the_iteration_or_moves_nothing) {
   }
 }
 
-TEST(RefineComm, brings_a_stencil_below_what_refine_reaches) {
+TEST(RefineComm, gives_a_shorter_stencil_iteration_than_refine) {
   Random random(1);
   Example grid{machine_from_text("node:4 numa:2 core:4 factors:20,2,1 message:3e-4"), {}, {}};
   constexpr TaskId kSide = 48;

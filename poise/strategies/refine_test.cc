@@ -34,21 +34,21 @@ TEST(Refine, moves_nothing_within_tolerance) {
   EXPECT_EQ(near.refined(), near.current);
 }
 
-TEST(Refine, gives_the_smallest_task_that_is_enough) {
-  // Place 0 has 17 of an average of 12: giving 5 suffices, 8 or 4 + … would also fit.
+TEST(Refine, gives_away_the_smallest_task_that_suffices) {
+  // Place 0 has 17, the average is 12: giving away 5 suffices; 8, or 4 and another, would also fit.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
 
-TEST(Refine, gives_the_largest_tasks_that_fit_when_none_is_enough) {
+TEST(Refine, gives_away_the_largest_tasks_that_fit_if_none_suffices) {
   const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
   const Metrics after = uneven.metrics(uneven.refined());
   EXPECT_EQ(after.makespan_s, 6);
   EXPECT_EQ(after.migrations, 4u);
 }
 
-TEST(Refine, finds_the_lowest_threshold_where_tolerance_cannot_be_reached) {
-  // The task of 6 alone is nearly three averages: a place of its own is all that can be done.
+TEST(Refine, finds_the_lowest_threshold_if_tolerance_cannot_be_reached) {
+  // The task of 6 is nearly three averages: a place of its own is the best that can be done.
   const Example lumpy = example("core:4", {6, 1, 1, 1}, {0, 0, 0, 0});
   const Metrics after = lumpy.metrics(lumpy.refined());
   EXPECT_EQ(after.makespan_s, 6);
@@ -62,15 +62,15 @@ TEST(Refine, keeps_a_placement_that_no_single_task_can_improve) {
   EXPECT_EQ(pair.refined(), pair.current);
 }
 
-TEST(Refine, sends_work_to_fast_places_and_counts_background) {
+TEST(Refine, accounts_for_speeds_and_background_load) {
   Example mixed = example("core:3 speeds:1,4,1", {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0});
   mixed.workload.background_s = {0, 0, 5};
   const Placement placed = mixed.refined("refine:tolerance=1");
   for (const PlaceId p : placed.places()) EXPECT_NE(p, 2u);
-  EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background, which nobody can move
+  EXPECT_EQ(mixed.metrics(placed).makespan_s, 5);  // the background load, which cannot move
 }
 
-TEST(Refine, moves_little_of_a_large_uneven_workload_and_reaches_its_tolerance) {
+TEST(Refine, reaches_its_tolerance_with_few_migrations) {
   Random random(11);
   Example large{flat_machine(64), {}, Placement(6400)};
   large.current = blocked(6400, 64);
@@ -81,7 +81,7 @@ TEST(Refine, moves_little_of_a_large_uneven_workload_and_reaches_its_tolerance) 
   EXPECT_GT(before.imbalance, 2.2);
   EXPECT_LE(after.imbalance, 1.05 + 1e-12);
   // An eighth of the places has 2.4 averages: 140 % of an eighth of the load must move, in tasks of
-  // up to 4.5 loads.
+  // up to 4.5 average loads.
   EXPECT_LT(after.migrations, 500u);
 }
 

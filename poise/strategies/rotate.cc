@@ -1,7 +1,7 @@
-/// Rotate: every task to the next place.
+/// Rotate: every task moves to the next place.
 ///
-/// Charm++'s RotateLB. A test of migration: everything moves and the balance stays what it was
-/// (on places of one speed). O(n).
+/// Charm++'s RotateLB. A test of migration: every task moves, and on places of equal speed the
+/// balance stays as it was. O(n).
 #include "poise/strategies/strategy.h"
 
 namespace poise {

@@ -7,7 +7,7 @@
 namespace poise {
 namespace {
 
-TEST(Rotate, moves_every_task_that_may_move_one_place_on) {
+TEST(Rotate, moves_every_movable_task_to_the_next_place) {
   const Machine machine = flat_machine(3);
   Workload workload;
   workload.tasks.resize(4);

@@ -1,13 +1,14 @@
-/// Scotch: maps the graph of tasks onto the tree of the machine, by Scotch; or remaps it.
+/// Scotch: maps the graph of tasks onto the machine's tree with Scotch, anew or from the current
+/// map.
 ///
 /// Pellegrini and Roman, "Scotch: a software package for static mapping by dual recursive
 /// bipartitioning of process and architecture graphs", 1996; for remap=1 Fourestier and Pellegrini,
 /// "Adaptation au repartitionnement de graphes d'une méthode d'optimisation globale par diffusion",
-/// 2011. Messages cost their seconds times the machine's factors, one for each level; but where
-/// places or groups differ in size and something may not move, distances do not count.
-/// Pinned tasks, and what keeps places busy, are vertices that may not move. With remap=1 a
-/// migration costs its seconds times `migration`, and the current placement is where Scotch starts.
-/// The problem's seed counts. O((n + m) log p).
+/// 2011. Messages cost their seconds times the machine's factor of the level that they cross.
+/// Distances are ignored if places or groups differ in size and a task may not move (see
+/// machine_distances()). Pinned tasks and background load are fixed vertices. With remap=1, Scotch
+/// starts from the current placement, and a migration costs its seconds times `migration`. Uses the
+/// problem's seed. O((n + m) log p).
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
@@ -19,7 +20,7 @@
 #include <string>
 #include <vector>
 
-// Wants the two headers before it.
+// Must come after the two headers above.
 #include <scotch.h>
 
 #include "poise/base/error.h"
@@ -30,24 +31,24 @@ namespace poise {
 
 namespace {
 
-/// Scotch sums weights, and products of weights and distances, in its integers of 32 bits.
+/// Scotch adds up weights, and products of weights and distances, in 32-bit integers.
 constexpr double kTotalLoad = 1e9;
 constexpr double kTotalCost = 1e9;
-/// Distances are whole numbers; a factor of 1 is this many where there is room.
+/// Distances are integers; a factor of 1 becomes this number if the range allows it.
 constexpr double kFinestFactor = 8;
 constexpr SCOTCH_Num kFree = -1;
 
-/// Scotch has one voice for errors.
+/// Scotch reports errors through one global function.
 std::mutex scotch_in_use;
 std::string last_error;
 
-/// What Scotch made must be unmade, however a function is left.
+/// Frees a Scotch object at the end of its scope.
 struct Graph {
   Graph() { SCOTCH_graphInit(&graph); }
   ~Graph() { SCOTCH_graphExit(&graph); }
   SCOTCH_Graph graph;
 };
-/// Scotch's rows hold pointers into these.
+/// Scotch's graphs hold pointers into these.
 struct Rows {
   std::vector<SCOTCH_Num> weight, first, neighbour, edge_weight;
 };
@@ -55,10 +56,10 @@ struct Architecture {
   Architecture() { SCOTCH_archInit(&arch); }
   ~Architecture() { SCOTCH_archExit(&arch); }
   SCOTCH_Arch arch;
-  Rows rows;  // of the machine as a graph
+  Rows rows;  // the machine as a graph
   Graph graph;
 };
-/// One thread and random numbers of its own: the same map every time.
+/// One thread and its own random numbers, so that the map is always the same.
 struct Context {
   explicit Context(std::uint64_t seed) {
     SCOTCH_contextInit(&context);
@@ -91,7 +92,7 @@ void build(const Rows& rows, Graph& graph, const char* what) {
                what);
 }
 
-/// The levels that messages can cross, from the coarsest to that of the places.
+/// The levels that split the places, from the coarsest to single places.
 std::vector<const Level*> levels_that_split(const Machine& machine) {
   std::vector<const Level*> splitting;
   std::uint32_t groups = 1;
@@ -103,8 +104,9 @@ std::vector<const Level*> levels_that_split(const Machine& machine) {
   return splitting;
 }
 
-/// The mean factor of messages to the first of a group of `above` (null: the whole machine) from
-/// the other groups of `level` in it: in the first group of `above` that has several.
+/// The mean factor of messages to the first group of `level` inside a group of `above` (null: the
+/// whole machine) from the other groups there. Taken in the first group of `above` that has
+/// several.
 double mean_factor(const Machine& machine, const Level* above, const Level& level) {
   PlaceId first = 0, last = machine.num_places();
   std::uint32_t g = 0;
@@ -120,8 +122,8 @@ double mean_factor(const Machine& machine, const Level* above, const Level& leve
   return sum / others;
 }
 
-/// What crossing each level adds to the distance between places: a distance is the sum of the links
-/// from its level down. In whole numbers, no distance over `longest`.
+/// What crossing each level adds to the distance between places, as integers: a distance is the sum
+/// of the links from its level down, at most `longest`.
 std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const Level*>& levels,
                                  double longest) {
   std::vector<double> factors;
@@ -139,7 +141,7 @@ std::vector<SCOTCH_Num> links_of(const Machine& machine, const std::vector<const
   return links;
 }
 
-/// The groups of `level` in each group of the one above; empty if that differs from group to group.
+/// Number of groups of `level` in each group of the level above; empty if the numbers differ.
 std::vector<SCOTCH_Num> children_of(const Machine& machine,
                                     const std::vector<const Level*>& levels) {
   std::vector<SCOTCH_Num> children;
@@ -154,8 +156,9 @@ std::vector<SCOTCH_Num> children_of(const Machine& machine,
   return children;
 }
 
-/// The machine's tree as a graph: its places, weighed by their speed, then the groups of each level
-/// from the finest, and the root; each joined to what holds it by half of the level's link.
+/// The machine's tree as a graph: first the places, weighing their speeds, then the groups of each
+/// level from the finest, then the root; each is connected to its parent by half of the level's
+/// link.
 Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
                const std::vector<SCOTCH_Num>& links) {
   std::vector<double> speeds;
@@ -191,8 +194,9 @@ Rows tree_rows(const Machine& machine, const std::vector<const Level*>& levels,
   return rows;
 }
 
-/// Returns the longest distance. Equal places in equal groups are a form of tree that Scotch knows;
-/// other trees it takes apart by itself, but then (7.0.3) forgets the weights of what may not move.
+/// Describes the machine to Scotch and returns the longest distance. Equal places in equal groups
+/// are a tree form that Scotch knows. Other trees are given as graphs, but then Scotch 7.0.3
+/// forgets the weights of fixed vertices.
 double describe(const Machine& machine, bool all_may_move, double longest, Context& context,
                 Architecture& architecture) {
   const std::vector<const Level*> levels = levels_that_split(machine);
@@ -223,10 +227,10 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   return 2 * sum;
 }
 
-/// Tasks, then one vertex for each place's background load.
+/// One vertex per task, then one per place with background load.
 struct Vertices {
   std::vector<SCOTCH_Num> weight;
-  std::vector<SCOTCH_Num> place;  // kFree, or where the vertex stays
+  std::vector<SCOTCH_Num> place;  // kFree, or the place where the vertex is fixed
 };
 
 Vertices vertices_of(const Problem& problem) {
@@ -248,7 +252,7 @@ Vertices vertices_of(const Problem& problem) {
   return vertices;
 }
 
-/// What Scotch is to pay, per unit of distance, for moving each vertex, in the unit of its edges.
+/// What migrating each vertex costs per unit of distance, in the unit of edge weights.
 std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
                                           double weight, double edge_total, double longest) {
   double messages_s = 0;
@@ -261,7 +265,7 @@ std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {
     const double migration_s = static_cast<double>(problem.workload.tasks[t].bytes) *
                                problem.costs.seconds_per_migrated_byte;
-    // An edge is in two rows, so its seconds are half of edge_total's.
+    // Each edge is in two rows, so edge_total is twice the sum of all edges.
     costs[t] = weight * migration_s * (messages_s > 0 ? edge_total / (2 * messages_s) : 1);
     sum += costs[t];
   }
@@ -344,7 +348,7 @@ Placement scotch(const Problem& problem, const Knobs& knobs) {
 
 }  // namespace poise
 
-// Scotch leaves it to its users how errors are shown: its own functions print, and some exit.
+// Scotch lets its users define these; its own versions print, and some exit.
 extern "C" {
 void SCOTCH_errorProg(const char*) {}
 

@@ -1,4 +1,4 @@
-/// Scotch, in a build without Scotch: says so.
+/// Scotch in a build without Scotch: throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"
 

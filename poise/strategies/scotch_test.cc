@@ -27,7 +27,7 @@ struct Example {
   }
 };
 
-/// A square grid of loads around 1, tasks dealt out in turn.
+/// A square grid with loads around 1, tasks placed round-robin.
 Example grid(const char* machine, TaskId side) {
   Random random(side);
   Example made{machine_from_text(machine), {}, {}};
@@ -52,29 +52,29 @@ class Scotch : public testing::Test {
   }
 };
 
-TEST_F(Scotch, cuts_few_ties_of_a_grid_in_equal_parts) {
+TEST_F(Scotch, cuts_few_edges_of_a_grid_into_equal_parts) {
   const Example square = grid("core:16", 64);
   const Placement placed = square.placed();
   EXPECT_LT(square.metrics(placed).imbalance, 1.06);
   EXPECT_LT(square.metrics(placed).nuco_messages, 6 * 64 * 2);  // straight cuts: 6 lines of 64
 }
 
-TEST_F(Scotch, maps_what_talks_onto_what_is_near) {
+TEST_F(Scotch, places_communicating_tasks_close_together) {
   const Example square = grid("node:4 core:4 factors:20,1", 64);
   // Straight cuts between nodes: 2 lines of 64.
   EXPECT_LT(square.metrics(square.placed()).internode_bytes, 10u * 64 * 2 * 2);
 }
 
-TEST_F(Scotch, maps_what_talks_onto_what_is_near_among_places_of_several_speeds) {
+TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_speeds) {
   const Example square = grid("node:4 core:4 factors:20,1 speeds:1,0.5", 64);
   const Metrics metrics = square.metrics(square.placed());
   EXPECT_LT(metrics.internode_bytes, 10u * 64 * 2 * 2);
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, maps_what_talks_onto_what_is_near_among_nodes_of_several_sizes) {
+TEST_F(Scotch, places_communicating_tasks_close_together_on_unequal_nodes) {
   Example square = grid("node:4 core:6 factors:20,1", 64);
-  MachineParts parts = square.machine.parts();  // less the last two places
+  MachineParts parts = square.machine.parts();  // without the last two places
   parts.places.resize(parts.places.size() - 2);
   const auto num_places = static_cast<PlaceId>(parts.places.size());
   for (Level& level : parts.levels) {
@@ -88,7 +88,7 @@ TEST_F(Scotch, maps_what_talks_onto_what_is_near_among_nodes_of_several_sizes) {
   EXPECT_LT(metrics.imbalance, 1.1);
 }
 
-TEST_F(Scotch, follows_speeds_and_what_cannot_move) {
+TEST_F(Scotch, accounts_for_speeds_and_pinned_tasks) {
   Example mixed = grid("core:4 speeds:1,0.5,1,1", 40);
   mixed.workload.background_s = {0, 0, 300, 0};
   for (TaskId t = 0; t < 40; ++t) mixed.workload.tasks[t * 41].movable = false;
@@ -96,7 +96,7 @@ TEST_F(Scotch, follows_speeds_and_what_cannot_move) {
   for (PlaceId p = 1; p < 4; ++p) EXPECT_NEAR(busy_s[p] / busy_s[0], 1, 0.12) << p;
 }
 
-TEST_F(Scotch, moves_less_when_it_remaps) {
+TEST_F(Scotch, remapping_moves_fewer_tasks) {
   Example drifted = grid("node:4 core:4", 48);
   drifted.current = drifted.placed();
   for (TaskId t = 0; t < 600; ++t) drifted.workload.tasks[t].load_s *= 2;
@@ -107,7 +107,7 @@ TEST_F(Scotch, moves_less_when_it_remaps) {
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
 }
 
-TEST_F(Scotch, survives_weights_at_the_ends_of_their_range) {
+TEST_F(Scotch, accepts_extreme_weights) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

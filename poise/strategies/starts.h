@@ -1,4 +1,4 @@
-// Strategies that others start from or compare with, called with their parameters and not by name.
+// Strategies that other strategies start from, as functions with parameters.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace poise {
 
-// The initial values of these strategies' knobs; table.cc says what each means.
+// The initial values of these strategies' knobs; table.cc explains the knobs.
 inline constexpr double kGreedyCommWeight = 1;
 inline constexpr double kNucoAlpha = 1e-5;  // seconds per message received and unit of factor
 inline constexpr double kRefineCommTolerance = 1.05;

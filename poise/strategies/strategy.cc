@@ -29,7 +29,7 @@ Choice parse_strategy(std::string_view text) {
 std::vector<Choice> parse_strategies(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view piece : split(text, ',')) {
-    if (piece.empty()) fail("the name of a strategy is missing in \"{}\"", text);
+    if (piece.empty()) fail("there is an empty name in the list of strategies \"{}\"", text);
     const bool continues = !items.empty() && piece.find('=') != std::string_view::npos &&
                            piece.find(':') == std::string_view::npos;
     if (continues)
@@ -37,7 +37,7 @@ std::vector<Choice> parse_strategies(std::string_view text) {
     else
       items.emplace_back(piece);
   }
-  if (items.empty()) fail("no strategy is named");
+  if (items.empty()) fail("the list of strategies is empty; name at least one, for example greedy");
   std::vector<Choice> choices;
   for (const std::string& item : items) choices.push_back(parse_strategy(item));
   return choices;

@@ -1,4 +1,5 @@
-// A strategy: a pure function from a problem to a placement, and a row of the table of all.
+// A strategy: a pure function from a problem to a placement, and its row in the table of
+// strategies.
 #pragma once
 
 #include <span>
@@ -17,33 +18,34 @@ struct Strategy {
   std::string_view name, summary, source, complexity;
   Placement (*rebalance)(const Problem&, const Knobs&);
   std::span<const Knob> knobs = {};
-  /// Numbers that the strategy was tuned with: set as knobs are, for experiments only.
+  /// Numbers that the strategy was tuned with; set by name as knobs are, for experiments only.
   std::span<const Knob> tuning = {};
-  /// Starts from the current placement: moves nothing where nothing can improve.
+  /// Starts from the current placement and moves nothing if nothing improves.
   bool is_incremental = false;
-  /// Shows what could be reached, in more time than a balancing step has: only where asked for by
-  /// name. May refuse a large problem with an Error.
+  /// Shows what is possible, given more time than a balancing step has. Runs only if asked for by
+  /// name, and may refuse a large problem with an Error.
   bool is_oracle = false;
-  /// Places tasks as it would if none sent anything: what it is asked need not have messages.
+  /// Gives the same placement whatever the messages, so the problem need not contain them.
   bool ignores_messages = false;
 };
 
-/// Every strategy, in the order in which users should meet them.
+/// All strategies, the most useful first.
 std::span<const Strategy> strategies();
 
-/// A strategy with its knobs set.
+/// A strategy with the values of its knobs.
 struct Choice {
   const Strategy* strategy;
   Knobs knobs;
   Placement rebalance(const Problem& problem) const { return strategy->rebalance(problem, knobs); }
-  /// "nuco:alpha=0.001": what parse_strategy reads back.
+  /// "nuco:alpha=0.001", in the form that parse_strategy() reads.
   std::string text() const;
 };
 
-/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. Throws Error with the nearest name and the valid ones.
+/// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. Throws Error with the nearest name and the known ones.
 Choice parse_strategy(std::string_view text);
 
-/// Reads a comma-separated list of them; a piece with "=" but no ":" belongs to the one before.
+/// Reads a comma-separated list of these; a piece with "=" but no ":" is a knob of the strategy
+/// before.
 std::vector<Choice> parse_strategies(std::string_view text);
 
 }  // namespace poise

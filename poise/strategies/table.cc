@@ -1,4 +1,4 @@
-// Every strategy: its declaration and its row. Adding one touches its file, its test and this.
+// The table of strategies. To add one: write its file and its test, declare it here, add its row.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -32,86 +32,87 @@ Placement multistep(const Problem&, const Knobs&);
 namespace {
 
 constexpr Knob kTolerance = {"tolerance", 1.05, 1, 100,
-                             "the makespan to be reached, over the average of all places"};
+                             "makespan to reach, relative to the average of all places"};
 
 constexpr std::string_view kNoYes[] = {"0", "1"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
 
 constexpr Knob kRefineCommKnobs[] = {{"tolerance", kRefineCommTolerance, 1, 100,
-                                      "the busiest place to be reached, over the average now"}};
+                                      "busiest place to reach, relative to the current average"}};
 
 constexpr std::string_view kMetisMethods[] = {"recursive", "kway"};
 constexpr Knob kMetisKnobs[] = {
-    {"tolerance", 1.03, 1.001, 2, "the largest part that METIS may make, over what it should be"},
-    {"method", 0, 0, 1, "recursive cuts less; kway is faster for less than 256 places",
+    {"tolerance", 1.03, 1.001, 2, "largest part that METIS may make, relative to its share"},
+    {"method", 0, 0, 1, "recursive: cuts less; kway: faster for fewer than 256 places",
      kMetisMethods},
-    {"stay", 1, 0, 1, "1: rename nodes and places so that load stays where it is", kNoYes},
+    {"stay", 1, 0, 1, "1: rename nodes and places so that most load stays where it is", kNoYes},
 };
 
 constexpr std::string_view kEfforts[] = {"usual", "best"};
 constexpr Knob kScotchKnobs[] = {
-    {"tolerance", 1.05, 1.001, 2, "the makespan that Scotch may make, over the average"},
-    {"effort", 0, 0, 1, "time that Scotch takes against the quality of its maps", kEfforts},
-    {"remap", 0, 0, 1, "0: map afresh; 1: start from the current placement", kNoYes},
-    {"migration", 1, 0, 1e6, "with remap=1: weight of migrations, times their seconds"},
+    {"tolerance", 1.05, 1.001, 2, "makespan that Scotch may make, relative to the average"},
+    {"effort", 0, 0, 1, "trade-off between the time that Scotch takes and the quality of its maps",
+     kEfforts},
+    {"remap", 0, 0, 1, "0: map anew; 1: start from the current placement", kNoYes},
+    {"migration", 1, 0, 1e6, "with remap=1: weight of migrations, multiplies their seconds"},
 };
 
-constexpr Knob kGreedyCommKnobs[] = {{"comm", kGreedyCommWeight, 0, 1e6,
-                                      "weight of messages: times their seconds in the cost model"}};
+constexpr Knob kGreedyCommKnobs[] = {
+    {"comm", kGreedyCommWeight, 0, 1e6,
+     "weight of messages, multiplies their seconds in the cost model"}};
 
 constexpr Knob kNucoKnobs[] = {
-    {"alpha", kNucoAlpha, 0, 1, "seconds that a message received costs per unit of factor"},
-    {"local", 1, 0, 1, "1: messages from the same place are local; 0: they count as nothing",
-     kNoYes},
+    {"alpha", kNucoAlpha, 0, 1, "seconds that a received message costs per unit of factor"},
+    {"local", 1, 0, 1, "1: messages from the same place are local; 0: they are ignored", kNoYes},
 };
 constexpr std::string_view kNumaLevels[] = {"core", "node"};
 constexpr Knob kNumaKnobs[] = {
-    {"alpha", 1e-5, 0, 1, "seconds that a message exchanged costs per unit of factor"},
-    {"level", 0, 0, 1, "what must be shared for a message to be near: the core or the NUMA node",
-     kNumaLevels},
+    {"alpha", 1e-5, 0, 1, "seconds that an exchanged message costs per unit of factor"},
+    {"level", 0, 0, 1, "a message is local inside a core, or inside a NUMA node", kNumaLevels},
 };
 
 constexpr std::string_view kAffinities[] = {"bytes", "messages"};
 constexpr std::string_view kGroupings[] = {"affinity", "current"};
 constexpr Knob kTreematchKnobs[] = {
-    {"max_imbalance", 1.05, 1, 100, "the most a place may work, over the average"},
-    {"affinity", 0, 0, 1, "what draws tasks together; messages where all bytes are 0", kAffinities},
-    {"groups", 0, 0, 1, "groups of tasks per node: made anew, or as they are now", kGroupings},
-    {"only_better", 1, 0, 1, "1: keep the current placement where it has the shorter iteration"},
-    {"threads", 1, 1, 1024, "nodes solved at once; the placement is the same"},
+    {"max_imbalance", 1.05, 1, 100, "maximum work of a place, relative to the average"},
+    {"affinity", 0, 0, 1,
+     "affinity of two tasks: bytes or number of messages (used if all bytes are 0)", kAffinities},
+    {"groups", 0, 0, 1, "groups of tasks per node: by affinity, or the current ones", kGroupings},
+    {"only_better", 1, 0, 1, "1: keep the current placement if it has the shorter iteration"},
+    {"threads", 1, 1, 1024, "nodes solved at once; no effect on the placement"},
 };
 
 constexpr Knob kPoiseKnobs[] = {
     {"steps", PoiseOptions{}.steps, 1, 1e9,
-     "phases until the next decision, over which migrations must pay off"},
-    {"from_scratch", 0, 0, 1, "1: place all tasks anew, for little traffic under a load cap",
+     "phases until the next decision, in which migrations must pay off"},
+    {"from_scratch", 0, 0, 1, "1: place all tasks anew, with little traffic under a load cap",
      kNoYes},
     {"memory_bytes", 0, 0, 1e15,
-     "the most that tasks may take at a place, 0: what its domain has, if that is known"},
-    {"passes", 0, 0, 1e4, "times that the best is perturbed and refined again, for quality"},
-    {"budget_s", 0, 0, 1e4, "go on with passes for so many seconds, 0: none; not repeatable"},
-    {"threads", 1, 1, 1024, "parts of the problem solved at once; the placement is the same"},
+     "memory of a place for tasks; 0: only that of its domain, if known"},
+    {"passes", 0, 0, 1e4, "times that the best placement is perturbed and improved again"},
+    {"budget_s", 0, 0, 1e4, "time for further passes, seconds; 0: none; not repeatable"},
+    {"threads", 1, 1, 1024, "parts of the problem solved at once; no effect on the placement"},
 };
 
 constexpr Knob kAnnealKnobs[] = {
-    {"sweeps", 300, 1, 3000, "steps per task; quality still grows at 3000"},
-    {"seed", 0, 0, 1e9, "another one, another answer"},
+    {"sweeps", 300, 1, 3000, "steps per task; quality still improves at 3000"},
+    {"seed", 0, 0, 1e9, "seed of the random numbers"},
 };
 
 constexpr Knob kOptimalKnobs[] = {
-    {"placements", 1e10, 100, 1e12, "the most there may be to choose from: places^tasks"}};
+    {"placements", 1e10, 100, 1e12, "maximum number of placements, places^tasks, to choose from"}};
 
 constexpr Strategy kStrategies[] = {
     {.name = "keep",
-     .summary = "leave every task where it is: the baseline",
+     .summary = "leaves every task where it is: the baseline",
      .source = "-",
      .complexity = "O(n)",
      .rebalance = keep,
      .is_incremental = true,
      .ignores_messages = true},
     {.name = "poise",
-     .summary = "refines the current placement by predicted time: load, messages, few migrations",
+     .summary = "local search on the predicted time: load, messages, few migrations",
      .source = "this project",
      .complexity = "O((n + E) log p)",
      .rebalance = poise_strategy,
@@ -119,7 +120,7 @@ constexpr Strategy kStrategies[] = {
      .tuning = kTuningKnobs,
      .is_incremental = true},
     {.name = "random",
-     .summary = "every task to a place drawn at random",
+     .summary = "every task to a random place",
      .source = "Charm++ RandCentLB",
      .complexity = "O(n)",
      .rebalance = random,
@@ -137,7 +138,7 @@ constexpr Strategy kStrategies[] = {
      .rebalance = greedy,
      .ignores_messages = true},
     {.name = "greedy_refine",
-     .summary = "greedy, but a task stays where that keeps its place within tolerance",
+     .summary = "greedy, but a task stays if its place stays within tolerance",
      .source = "Charm++ GreedyRefine",
      .complexity = "O(n + n log p)",
      .rebalance = greedy_refine,
@@ -159,14 +160,14 @@ constexpr Strategy kStrategies[] = {
      .rebalance = greedy_comm,
      .knobs = kGreedyCommKnobs},
     {.name = "refine_comm",
-     .summary = "as refine, with messages as the machine prices them",
+     .summary = "refine with the machine's costs of messages",
      .source = "Charm++ RefineCommLB",
-     .complexity = "O(n + m + p + looks degree log p)",
+     .complexity = "O(n + m + p + tries degree log p)",
      .rebalance = refine_comm,
      .knobs = kRefineCommKnobs,
      .is_incremental = true},
     {.name = "orb",
-     .summary = "cuts space in two until each place has a box of work; needs positions",
+     .summary = "recursive coordinate bisection: a box of space per place; needs positions",
      .source = "Berger and Bokhari 1987; Charm++ Orb3dLB",
      .complexity = "O(n log p)",
      .rebalance = orb,
@@ -178,7 +179,7 @@ constexpr Strategy kStrategies[] = {
      .rebalance = metis,
      .knobs = kMetisKnobs},
     {.name = "scotch",
-     .summary = "maps the graph of tasks onto the machine's tree, afresh or from where it is",
+     .summary = "maps the graph of tasks onto the machine's tree, anew or from the current map",
      .source = "Pellegrini and Roman 1996 (Scotch)",
      .complexity = "O((n + m) log p)",
      .rebalance = scotch,
@@ -190,20 +191,20 @@ constexpr Strategy kStrategies[] = {
      .rebalance = nuco,
      .knobs = kNucoKnobs},
     {.name = "numa",
-     .summary = "as nuco, with the messages exchanged with each core, both ways",
+     .summary = "nuco with the messages exchanged with each core in both directions",
      .source = "NumaLB: Charm++ on NUMA Platforms, Charm++ workshop 2011",
      .complexity = "O(n + E depth log p)",
      .rebalance = numa,
      .knobs = kNumaKnobs},
     {.name = "treematch",
-     .summary = "groups by affinity, bottom-up on the machine tree, under a cap on load",
+     .summary = "groups tasks by affinity, bottom-up on the machine's tree, under a load cap",
      .source = "Jeannot, Mercier and Tessier 2016 (TreeMatchLB)",
      .complexity = "O((n + m) log p)",
      .rebalance = treematch,
      .knobs = kTreematchKnobs},
 };
 
-// Multistep stands in front of any of the above: its knob `inner` is the index of a row.
+// Multistep runs any of the above: its knob `inner` is the index of a row.
 constexpr auto kInner = choices_of(kStrategies);
 constexpr auto kPredictor = choices_of(kPredictors);
 constexpr double index_of(std::string_view name, std::span<const std::string_view> names) {
@@ -213,9 +214,9 @@ constexpr Knob kMultistepKnobs[] = {
     {"inner", index_of("greedy_refine", kInner), 0, std::size(kInner) - 1.0,
      "the strategy that decides on predicted loads", kInner},
     {"predictor", index_of("ewma", kPredictor), 0, std::size(kPredictor) - 1.0,
-     "how the next load follows from earlier ones", kPredictor},
-    {"window", 5, 1, 1000, "phases that are looked at, the current one included"},
-    {"smoothing", 0.5, 0, 1, "weight of the newest load in predictor=ewma"},
+     "how the next load is predicted from earlier ones", kPredictor},
+    {"window", 5, 1, 1000, "phases used, including the current one"},
+    {"smoothing", 0.5, 0, 1, "weight of the newest load with predictor=ewma"},
 };
 constexpr Strategy kMultistep{
     .name = "multistep",
@@ -227,7 +228,7 @@ constexpr Strategy kMultistep{
 
 constexpr Strategy kOracles[] = {
     {.name = "anneal",
-     .summary = "simulated annealing on the predicted time: slow, shows the practical limit",
+     .summary = "simulated annealing on the predicted time: slow, shows what is possible",
      .source = "Kirkpatrick, Gelatt and Vecchi 1983",
      .complexity = "O(sweeps (n degree + p))",
      .rebalance = anneal,
@@ -235,7 +236,7 @@ constexpr Strategy kOracles[] = {
      .is_incremental = true,
      .is_oracle = true},
     {.name = "optimal",
-     .summary = "the least predicted time, by branch and bound: for a dozen tasks",
+     .summary = "the least predicted time, by branch and bound; for about a dozen tasks",
      .source = "Land and Doig 1960",
      .complexity = "O(p^n), refuses where that is large",
      .rebalance = optimal,

@@ -1,11 +1,14 @@
-/// TreeMatch: tasks that talk much go close together, without any place working too long.
+/// TreeMatch: tasks with much affinity are placed close together, under a cap on load.
 ///
-/// TreeMatchLB (paper 003) around TreeMatch (Jeannot and Mercier 2010): tasks are grouped per node
-/// by affinity and load, groups are evened out by swaps and mapped to the nodes of any network,
-/// then each node maps its own tasks to its tree of places, and last, tasks leave overloaded places
-/// for the nearest with room until `max_imbalance` holds. Of equally good places the current one is
-/// taken. Ignores what migrations cost and, but for the last comparison with the current placement
-/// (`only_better`), what a message costs. O((n + m) log p).
+/// TreeMatchLB: Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and
+/// distributed load-balancing in Charm++", COMHPC 2016; TreeMatch: Jeannot and Mercier,
+/// "Near-optimal placement of MPI processes on hierarchical NUMA architectures", Euro-Par 2010.
+/// Tasks are grouped by affinity and load, one group per node; swaps even the groups out; the
+/// groups are mapped to the nodes of any network. Each node then maps its tasks to its tree of
+/// places. Last, tasks leave overloaded places for the nearest with room until `max_imbalance`
+/// holds. Of equally good places a task keeps its current one. Ignores the cost of migrations and,
+/// except in the last comparison with the current placement (`only_better`), the cost of messages.
+/// O((n + m) log p).
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -22,8 +25,9 @@ namespace {
 
 using namespace tree_match;
 
-/// A task heavier than what a place gets when all others are spread evenly fills a place by itself,
-/// and counts as just that: else its node would be emptied of others, and the rest crowd elsewhere.
+/// A task that is heavier than the share of a place, when all other tasks are spread evenly, fills
+/// its place alone. It gets the weight of that share; otherwise its node would be emptied of other
+/// tasks, which would crowd the other nodes.
 void level_heavy_tasks(std::vector<double>& weights, std::uint32_t num_places) {
   std::vector<double> heaviest = weights;
   const std::size_t most = std::min<std::size_t>(num_places, heaviest.size());
@@ -46,7 +50,7 @@ Demand demand_of(const Problem& problem, const Knobs& knobs, double cap_s) {
       static_cast<Vertex>(std::count_if(demand.share_of_place.begin(), demand.share_of_place.end(),
                                         [](double share) { return share > 0; }));
   demand.one_each = tasks.size() <= demand.open_places;
-  // Half the allowance for the nodes, half inside them.
+  // Half of the allowance is for the nodes, half for the places inside them.
   demand.tolerance = (knobs["max_imbalance"] - 1) / 2;
   demand.has_pinned =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& task) { return !task.movable; });
@@ -76,7 +80,7 @@ Inside inside_of(const Problem& problem, const Demand& demand, const Groups& gro
   return inside;
 }
 
-/// Every node on its own: nothing passes between them, so any number may be solved at once.
+/// Nodes are independent of each other, so any number may be solved at once.
 std::vector<PlaceId> place_within_nodes(const Problem& problem, const Demand& demand,
                                         const std::vector<NodeId>& node_of, unsigned threads) {
   const Machine& machine = problem.machine;

@@ -46,7 +46,7 @@ Workload stencil(TaskId side, const Draw& draw_s) {
   return workload;
 }
 
-/// Every task sends to the k next on a ring of tasks.
+/// Every task sends to the next k tasks on a ring.
 Workload k_neighbour(TaskId num_tasks, TaskId k) {
   Workload workload;
   workload.tasks.assign(num_tasks, {.load_s = 1e-3, .bytes = 100});
@@ -55,16 +55,16 @@ Workload k_neighbour(TaskId num_tasks, TaskId k) {
   return workload;
 }
 
-/// The hops of a ring of tasks in blocks along the places: no placement has fewer.
+/// The hops of a ring of tasks in blocks along the places: the optimum.
 std::uint64_t hop_bytes_in_blocks(const Machine& machine, const Workload& workload) {
   const Placement blocks = blocked(workload.num_tasks(), machine.num_places());
   return judge(machine, workload, blocks, blocks).hop_bytes;
 }
 
-/// Two packages of four cores, numbered in turn by the operating system.
+/// Two packages of four cores; the operating system numbers cores of the packages alternately.
 constexpr const char* kNehalem = "package:2 core:4 factors:2,1";
 
-TEST(Treematch, a_ring_finds_its_optimum_from_any_start) {
+TEST(Treematch, maps_a_ring_optimally_from_any_start) {
   const Machine machine = machine_from_text(kNehalem);
   for (const TaskId num_tasks : {8u, 16u, 64u}) {
     const Workload workload = k_neighbour(num_tasks, 1);
@@ -94,7 +94,7 @@ TEST(Treematch, a_second_decision_moves_nothing) {
   EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
 }
 
-TEST(Treematch, clusters_the_size_of_nodes_are_found_again) {
+TEST(Treematch, finds_clusters_of_the_size_of_a_node) {
   for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);
@@ -113,7 +113,7 @@ TEST(Treematch, clusters_the_size_of_nodes_are_found_again) {
   }
 }
 
-TEST(Treematch, the_load_cap_holds_on_skewed_loads) {
+TEST(Treematch, respects_the_load_cap_with_skewed_loads) {
   for (const char* text : {"core:64", "node:8 core:8", "torus:4x4 numa:2 core:2",
                            "node:4 core:16 speeds:1,0.5", "node:3 numa:3 core:7"}) {
     const Machine machine = machine_from_text(text);
@@ -131,7 +131,7 @@ TEST(Treematch, the_load_cap_holds_on_skewed_loads) {
   }
 }
 
-TEST(Treematch, background_load_and_pinned_tasks_count) {
+TEST(Treematch, accounts_for_background_load_and_pinned_tasks) {
   const Machine machine = machine_from_text("node:2 numa:2 core:4");
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE(seed);
@@ -149,7 +149,7 @@ TEST(Treematch, background_load_and_pinned_tasks_count) {
   }
 }
 
-TEST(Treematch, one_huge_task_stands_alone_and_the_rest_spread) {
+TEST(Treematch, gives_one_huge_task_a_place_of_its_own) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload = k_neighbour(64, 2);
   workload.tasks[10].load_s = 1;
@@ -163,9 +163,9 @@ TEST(Treematch, one_huge_task_stands_alone_and_the_rest_spread) {
   EXPECT_EQ(*std::max_element(tasks.begin(), tasks.end()), 9);
 }
 
-TEST(Treematch, hubs_and_random_graphs_take_no_square_time) {
-  // A hub of all tasks, and nodes that all talk to each other, on a network that wants a mapping:
-  // squares of either would keep this test busy for minutes.
+TEST(Treematch, takes_no_quadratic_time_on_hubs_and_random_graphs) {
+  // A hub of all tasks, and nodes that all exchange messages, on a network that needs a mapping:
+  // quadratic time in either would keep this test busy for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");
   Random random(6);
   Workload workload;
@@ -180,7 +180,7 @@ TEST(Treematch, hubs_and_random_graphs_take_no_square_time) {
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, without_bytes_messages_are_counted) {
+TEST(Treematch, counts_messages_if_there_are_no_bytes) {
   const Machine machine = machine_from_text(kNehalem);
   Workload workload = k_neighbour(32, 1), silent = workload;
   for (Message& message : silent.messages) message.bytes = 0;
@@ -189,7 +189,7 @@ TEST(Treematch, without_bytes_messages_are_counted) {
             place("treematch", machine, workload, start));
 }
 
-TEST(Treematch, threads_do_not_change_the_placement) {
+TEST(Treematch, does_not_depend_on_the_number_of_threads) {
   Random random(2);
   const Machine machine = machine_from_text("node:16 numa:2 core:4");
   const Workload workload = stencil(14, [&](TaskId) { return random.uniform(1, 5); });
@@ -198,10 +198,10 @@ TEST(Treematch, threads_do_not_change_the_placement) {
             place("treematch:threads=4", machine, workload, start));
 }
 
-TEST(Treematch, current_groups_stay_together) {
+TEST(Treematch, keeps_current_groups_together) {
   const Machine machine = machine_from_text("torus:8 core:2");
   const Workload workload = k_neighbour(64, 1);
-  Placement start(64);  // each node holds a run of the ring, but runs lie far apart
+  Placement start(64);  // each node has a run of the ring, but the runs are far apart
   for (TaskId t = 0; t < 64; ++t) start.move(t, (t / 8 * 3 % 8) * 2 + t / 4 % 2);
   const Placement placed = place("treematch:groups=current", machine, workload, start);
   for (TaskId t = 0; t < 64; ++t)
@@ -210,7 +210,7 @@ TEST(Treematch, current_groups_stay_together) {
             judge(machine, workload, start, start).hop_bytes);
 }
 
-TEST(Treematch, keeps_what_is_better_already) {
+TEST(Treematch, keeps_the_current_placement_if_it_is_better) {
   const Machine machine = machine_from_text("core:2 message:1");
   Workload workload = k_neighbour(2, 1);  // apart, the two would wait for each other
   const Placement together(2);

@@ -1,4 +1,4 @@
-// Brotli streams in memory.
+// Compresses and expands brotli streams in memory.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,11 @@
 
 namespace poise {
 
-/// The bytes a brotli stream stands for, or nothing when it is none, is cut short, is followed by
-/// more, or grows beyond 16 MiB + 10,000 times its own size (such a stream was made to harm).
+/// The bytes of a brotli stream. Nothing if it is no complete stream, if more bytes follow, or if
+/// it expands to more than 16 MiB + 10,000 times its own size, as only a malicious stream does.
 std::optional<std::string> brotli_decompress(std::string_view stream);
 
-/// The bytes as a brotli stream, at a quality that keeps up with writing JSON.
+/// Compresses bytes at a quality that is as fast as writing JSON.
 std::string brotli_compress(std::string_view bytes);
 
 }  // namespace poise

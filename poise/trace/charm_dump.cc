@@ -1,5 +1,5 @@
-// Reads Charm++ LB dumps. Two layouts call themselves version 3, that of 6.10 and that of 7.0 and
-// 8; they are told apart by which one fits every byte of the file.
+// Reads Charm++ LB dumps. Charm++ 6.10 and Charm++ 7 to 8 write different layouts that both claim
+// version 3; the reader takes the layout that fits every byte of the file.
 #include "poise/trace/charm_dump.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  bool counts_first;   // 6.10: all counts before all lists, and the strategy's answer after `from`
+  bool counts_first;   // 6.10: all counts before all lists; the strategy's answer after `from`
   bool has_pointers;   // 6.10: a raw pointer before each object
-  bool has_cpu_times;  // a build option of either
+  bool has_cpu_times;  // a build option of both
 };
 
 constexpr Layout kLayouts[] = {{true, true, false}, {false, false, false}, {true, false, false},
@@ -45,7 +45,7 @@ struct Object {
   bool movable;
 };
 
-/// What one sender sent to one receiver, or to each member of a multicast.
+/// Messages of one sender to one receiver or to each member of a multicast.
 struct Record {
   std::int32_t from_pe;  // -1: an object
   ObjectId from;
@@ -61,13 +61,14 @@ struct Dump {
   std::vector<Record> records;
 };
 
-/// Where a layout stops to fit, and why.
+/// Where and why a layout does not fit.
 struct Misfit {
   std::uint64_t offset = 0;
   const char* why = "";
 };
 
-/// Reads a dump in one layout. Every list is held against the bytes left before it is read.
+/// Reads a dump in one layout. The length of every list is checked against the remaining bytes
+/// before it is read.
 class Parser {
  public:
   Parser(Cursor file, const Layout& layout) : file_(file), layout_(layout) {}
@@ -94,14 +95,14 @@ class Parser {
     return {array, file_.fixed<std::uint64_t>()};
   }
 
-  /// A boolean, unless the byte is none.
+  /// A boolean; fails if the byte is neither 0 nor 1.
   std::optional<bool> read_flag() {
     const auto byte = file_.fixed<std::uint8_t>();
     if (byte > 1) return std::nullopt;
     return byte == 1;
   }
 
-  /// Impossible times also betray a wrong layout.
+  /// Invalid times also indicate a wrong layout.
   static bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
   bool read_all() {
@@ -139,12 +140,12 @@ class Parser {
     for (std::uint64_t p = 0; p < count; ++p) {
       Processor processor{};
       processor.total_s = file_.f64();
-      file_.take(8);  // idle
+      file_.take(8);  // idle time
       processor.background_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(16);
       processor.speed = file_.f64();
-      const bool has_flag = read_flag().has_value();  // whether it is available
-      file_.take(4);                                  // its objects
+      const bool has_flag = read_flag().has_value();  // whether background load is available
+      file_.take(4);                                  // background load of objects
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
@@ -173,7 +174,7 @@ class Parser {
       object.load_s = file_.f64();
       if (layout_.has_cpu_times) file_.take(8);
       const auto movable = read_flag(), asynchronous = read_flag();
-      file_.take(2);  // a size that is mostly not initialised
+      file_.take(2);  // a size that is usually uninitialised
       if (!movable || !asynchronous || !is_time(object.load_s))
         return refuse("an object has impossible values");
       object.movable = *movable;
@@ -200,8 +201,8 @@ class Parser {
   }
 
   bool read_records(std::uint64_t count) {
-    constexpr std::size_t kLeast = 17 + 4 + 8;
-    if (!has(count, kLeast)) return false;
+    constexpr std::size_t kMinBytes = 17 + 4 + 8;
+    if (!has(count, kMinBytes)) return false;
     for (std::uint64_t m = 0; m < count; ++m)
       if (!read_record()) return false;
     return true;
@@ -216,7 +217,7 @@ class Parser {
     } else if (type == 2) {
       if (!has(1, 16 + 8)) return false;
       record.to.push_back(object_id());
-      file_.take(4);  // where the sender believed it to be
+      file_.take(4);  // where the sender assumed it to be
     } else if (type == 3) {
       const auto members = file_.fixed<std::uint32_t>();
       if (!has(members, 12)) return false;
@@ -238,8 +239,8 @@ class Parser {
 };
 
 void check_head(Cursor file) {
-  // Version, sizes of char, short, int, long, int128, byte order, sizes and order of floats, sizes
-  // of bool and pointer: those of every 64-bit machine of today.
+  // Version; sizes of char, short, int, long, int128; byte order; sizes and order of floats; sizes
+  // of bool and pointer: the values of all current 64-bit machines.
   constexpr std::string_view kHead(
       "\x10\xEA\xBD\xF9\x01\x01\x02\x04\x08\x10\x01\x04\x08\x01\x01\x08", 16);
   if (file.left() < kHead.size()) file.fail_here("too short for a Charm++ LB dump");
@@ -273,13 +274,13 @@ struct IdHash {
   }
 };
 
-/// The tasks by what the records call them. Processors become tasks when they send or receive.
+/// The tasks by their names in the records. Processors become tasks if they send or receive.
 class Tasks {
  public:
   Tasks(const std::string& name, const Dump& dump, Phase& phase) : phase_(phase) {
     for (std::size_t n = 0; n < dump.objects.size(); ++n)
       if (!task_of_object_.emplace(dump.objects[n].id, static_cast<TaskId>(n)).second)
-        fail("{}: object {} of array {} is there twice", name, dump.objects[n].id.id,
+        fail("{}: object {} of array {} appears twice", name, dump.objects[n].id.id,
              dump.objects[n].id.array);
     for (std::size_t p = 0; p < dump.processors.size(); ++p)
       place_of_pe_.emplace(dump.processors[p].pe, static_cast<PlaceId>(p));
@@ -310,7 +311,7 @@ class Tasks {
   std::unordered_map<PlaceId, TaskId> task_of_place_;
 };
 
-/// Objects in the order of their names, so that they keep their numbers from dump to dump.
+/// Objects in the order of their names, so that their numbers are the same in all dumps.
 void sort_objects(Dump& dump) {
   std::vector<std::size_t> order(dump.objects.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -328,7 +329,7 @@ void sort_objects(Dump& dump) {
   dump.from = std::move(from);
 }
 
-/// The speeds relative to the fastest; empty when all are the same.
+/// Speeds relative to the fastest; empty if all are equal.
 std::vector<double> relative_speeds(const std::string& name, const Dump& dump) {
   std::vector<double> speeds;
   double fastest = 0;

@@ -1,4 +1,4 @@
-// Charm++ LB dumps: what +LBDump writes (docs/formats.md).
+// Charm++ LB dumps, as written by +LBDump (docs/formats.md).
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@
 
 namespace poise::charm {
 
-/// Every dump begins so, whatever program wrote it.
+/// The first bytes of every dump, whatever program wrote it.
 inline constexpr std::string_view kMagic = "\x10\xEA\xBD\xF9";
 
-/// One dump as one phase. `name` is for errors, which also give the byte.
+/// Reads one dump as one phase. `name` is used in errors, which also give the byte offset.
 Trace read_dump(const std::string& name, std::string_view bytes);
 
-/// The files of a series NAME.0, NAME.1 … that `path` names, in order, with their numbers; empty
-/// when there are none. Numbers may start anywhere but do not jump.
+/// The files NAME.0, NAME.1, ... of the series `path`, in order, with their numbers; empty if there
+/// are none. Numbers may start anywhere but must be consecutive.
 struct SeriesFile {
   std::uint64_t number = 0;
   std::string path;
 };
 std::vector<SeriesFile> find_series(const std::string& path);
 
-/// Reads a series: one phase per file, called by its number.
+/// Reads a series: one phase per file, with the number of the file.
 Trace read_series(const std::vector<SeriesFile>& files);
 
 }  // namespace poise::charm

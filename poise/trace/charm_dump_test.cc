@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A writer of dumps that shares nothing with the reader.
+// A writer of dumps that shares no code with the reader.
 
 std::string le(std::uint64_t value, int size) {
   std::string bytes;
@@ -132,7 +132,7 @@ TEST_P(CharmDump, objects_are_tasks_and_processors_places) {
 
 TEST_P(CharmDump, messages_between_objects_and_to_processors) {
   writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
-  writer_.to_object(Writer::from_object(7, 200), 9, 999, 1, 1);  // to nobody known
+  writer_.to_object(Writer::from_object(7, 200), 9, 999, 1, 1);  // an unknown receiver
   writer_.to_object(Writer::from_pe(1), 8, 100, 2, 20);
   writer_.to_pe(Writer::from_object(7, 100), 1, 4, 40);
   const Phase phase = charm::read_dump("lb.0", writer_.bytes()).phases.at(0);
@@ -149,7 +149,7 @@ TEST_P(CharmDump, messages_between_objects_and_to_processors) {
   EXPECT_FALSE(phase.workload.tasks[3].movable);
 }
 
-TEST_P(CharmDump, a_multicast_reaches_every_member_whole) {
+TEST_P(CharmDump, every_member_receives_all_of_a_multicast) {
   writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {9, 9}, {8, 100}}, 2, 64);
   const Phase phase = charm::read_dump("lb.0", writer_.bytes()).phases.at(0);
   ASSERT_EQ(phase.workload.messages.size(), 2u);
@@ -184,7 +184,7 @@ TEST_P(CharmDump, every_truncation_and_every_extension_is_refused_with_its_byte)
   EXPECT_THAT(error_of(bytes + "x"), HasSubstr("lb.0: byte "));
 }
 
-TEST_P(CharmDump, counts_that_lie_are_refused_before_anything_is_allocated) {
+TEST_P(CharmDump, false_counts_are_refused_before_memory_is_allocated) {
   const std::string good = writer_.bytes();
   for (std::size_t at = 20; at + 4 <= (GetParam() ? 40 : 36); at += 4) {
     std::string bytes = good;
@@ -193,9 +193,9 @@ TEST_P(CharmDump, counts_that_lie_are_refused_before_anything_is_allocated) {
   }
 }
 
-TEST_P(CharmDump, an_object_that_is_there_twice_is_refused) {
+TEST_P(CharmDump, duplicate_objects_are_refused) {
   writer_.objects.push_back(writer_.objects[0]);
-  EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 is there twice"));
+  EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 appears twice"));
 }
 
 TEST_P(CharmDump, other_machines_and_versions_are_refused) {

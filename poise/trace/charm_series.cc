@@ -1,4 +1,4 @@
-// Finds the dumps of one run, NAME.0, NAME.1 …, and joins them as phases.
+// Finds the dumps of one run, NAME.0, NAME.1, ..., and reads them as phases.
 #include <algorithm>
 #include <filesystem>
 
@@ -32,7 +32,7 @@ std::vector<SeriesFile> find_series(const std::string& path) {
             [](const SeriesFile& a, const SeriesFile& b) { return a.number < b.number; });
   for (std::size_t i = 1; i < files.size(); ++i)
     if (files[i].number != files[i - 1].number + 1)
-      fail("{}.{} is missing or there twice: the dumps go from {} to {}", path,
+      fail("{}.{} is missing or appears twice; the dumps are numbered from {} to {}", path,
            files[i - 1].number + 1, files.front().number, files.back().number);
   return files;
 }
@@ -42,7 +42,7 @@ Trace read_series(const std::vector<SeriesFile>& files) {
   for (const SeriesFile& file : files) {
     Trace dump = read_dump(file.path, read_file(file.path));
     if (!trace.phases.empty() && dump.num_places != trace.num_places)
-      fail("{}: it has {} processors, {} has {}", file.path, dump.num_places, files[0].path,
+      fail("{}: it has {} processors, but {} has {}", file.path, dump.num_places, files[0].path,
            trace.num_places);
     dump.phases[0].id = file.number;
     if (trace.phases.empty())

@@ -1,5 +1,5 @@
-// What happened when, as a picture that https://ui.perfetto.dev and chrome://tracing open: slices
-// on rows, rows in groups, arrows between slices.
+// Events over time in the format of https://ui.perfetto.dev and chrome://tracing: slices on rows,
+// rows in groups, arrows between slices.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace poise {
 
-/// Times are in seconds, from whatever beginning.
+/// All times are in seconds since the same arbitrary start.
 class ChromeTrace {
  public:
-  /// Where a slice lies: a group of rows, such as a process, and a row in it, such as a thread.
+  /// The row of a slice: a group of rows (such as a process) and a row in it (such as a thread).
   struct Row {
     std::int64_t group = 0, row = 0;
   };
@@ -25,12 +25,12 @@ class ChromeTrace {
 
   void name_group(std::int64_t group, const std::string& name);
   void name_row(Row row, const std::string& name);
-  /// `notes`: what one reads when the slice is chosen.
+  /// `notes` are shown when the slice is selected.
   void slice(Row row, const std::string& name, double from_s, double to_s, const Notes& notes = {});
-  /// From the slice that is there at a time to the one that begins at the other.
+  /// An arrow from the slice at one time to the slice that begins at another.
   void arrow(Row from, double from_s, Row to, double to_s, const std::string& name);
 
-  /// The file's text.
+  /// The text of the file.
   std::string text() const;
 
  private:

@@ -1,4 +1,5 @@
-// CRC-32 as in zlib, gzip and PNG (polynomial 0xEDB88320), so that any language can compute it.
+// CRC-32 as in zlib, gzip and PNG (polynomial 0xEDB88320): a checksum that any language can
+// compute.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace poise {
 
-/// The checksum of bytes that follow others whose checksum is `before`. About 2 GB/s.
+/// The checksum of bytes that follow others with checksum `before`. About 2 GB/s.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace poise

@@ -1,4 +1,4 @@
-// Reads binary files from the front, never past their end.
+// Reads binary files from the front and never past their end.
 #pragma once
 
 #include <bit>
@@ -11,11 +11,11 @@
 
 namespace poise {
 
-/// A position in the bytes of a file. Integers are little-endian. Every read that would pass the
-/// end throws Error with the file and the byte.
+/// A position in the bytes of a file. Integers are little-endian. A read past the end throws Error
+/// with the file and the byte offset.
 class Cursor {
  public:
-  /// The bytes begin `offset` bytes into the file. The name and the bytes are not copied.
+  /// `offset` is the position of the first byte in the file. The name and the bytes are not copied.
   Cursor(const std::string& file, std::string_view bytes, std::uint64_t offset)
       : file_(&file),
         begin_(bytes.data()),
@@ -33,7 +33,7 @@ class Cursor {
   }
 
   std::string_view take(std::uint64_t size) {
-    if (size > left()) fail_here("{} bytes are announced, but {} are left", size, left());
+    if (size > left()) fail_here("{} bytes should follow, but there are only {}", size, left());
     const std::string_view bytes(next_, static_cast<std::size_t>(size));
     next_ += size;
     return bytes;
@@ -54,7 +54,7 @@ class Cursor {
   std::uint64_t varint() {
     std::uint64_t value = 0;
     for (int shift = 0;; shift += 7) {
-      if (next_ == end_) fail_here("a number is cut short");
+      if (next_ == end_) fail_here("the file ends inside a number");
       const auto byte = static_cast<unsigned char>(*next_);
       if (shift == 63 && byte > 1) fail_here("a number has more than 64 bits");
       ++next_;
@@ -68,11 +68,11 @@ class Cursor {
     return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1)));
   }
 
-  /// A number below `end`; `what` names it in the error.
+  /// A number below `end`; `what` is its name in the error.
   template <typename Unsigned>
   Unsigned below(std::uint64_t end, const char* what) {
     const std::uint64_t value = varint();
-    if (value >= end) fail_here("{} {} of {}", what, value, end);
+    if (value >= end) fail_here("{} {} is too large; there are {}", what, value, end);
     return static_cast<Unsigned>(value);
   }
 

@@ -52,37 +52,38 @@ TEST(MetisGraph, every_format_code_is_read) {
   EXPECT_EQ(read("2 1 011 3\n5 50 500 2 9\n6 60 600 1 9\n").tasks[1].load_s, 6e-6);
 }
 
-TEST(MetisGraph, vertices_may_be_alone_and_lines_end_anyhow) {
+TEST(MetisGraph, vertices_may_have_no_edges_and_lines_any_ending) {
   EXPECT_EQ(read("3 1\n2\r\n1\n\n").num_tasks(), 3u);
   EXPECT_EQ(read("1 0 010\n 4 \n\n\n").tasks[0].load_s, 4e-6);
 }
 
 TEST(MetisGraph, errors_name_the_line) {
-  EXPECT_THAT(error_of(""), HasSubstr("g.graph: it is empty"));
+  EXPECT_THAT(error_of(""), HasSubstr("g.graph: the file is empty"));
   EXPECT_THAT(error_of("2\n"), HasSubstr("g.graph:1: the number of edges is missing"));
-  EXPECT_THAT(error_of("2 1 12\n2\n1\n"), HasSubstr("the format 12 is none"));
-  EXPECT_THAT(error_of("2 1 001 2\n2\n1\n"), HasSubstr("2 weights per vertex do not go"));
+  EXPECT_THAT(error_of("2 1 12\n2\n1\n"), HasSubstr("the format 12 is invalid"));
+  EXPECT_THAT(error_of("2 1 001 2\n2\n1\n"), HasSubstr("2 weights per vertex contradict"));
   EXPECT_THAT(error_of("2 1 011 2 9\n2\n1\n"), HasSubstr("more than four"));
-  EXPECT_THAT(error_of("2 1\n2\n"), HasSubstr("2 vertices are announced, but there are 1 lines"));
-  EXPECT_THAT(error_of("2 1\n2\n1\n1\n"), HasSubstr("g.graph:4: a line after the 2 vertices"));
-  EXPECT_THAT(error_of("2 2\n2\n1\n"), HasSubstr("2 edges are announced"));
-  EXPECT_THAT(error_of("2 1\n3\n1\n"), HasSubstr("g.graph:2: neighbour 3; vertices count"));
+  EXPECT_THAT(error_of("2 1\n2\n"), HasSubstr("the header says 2 vertices, but there are 1 lines"));
+  EXPECT_THAT(error_of("2 1\n2\n1\n1\n"),
+              HasSubstr("g.graph:4: there is another line after the 2 vertices"));
+  EXPECT_THAT(error_of("2 2\n2\n1\n"), HasSubstr("the header says 2 edges"));
+  EXPECT_THAT(error_of("2 1\n3\n1\n"), HasSubstr("g.graph:2: neighbour 3 does not exist"));
   EXPECT_THAT(error_of("2 1\n0\n1\n"), HasSubstr("g.graph:2: neighbour 0"));
   EXPECT_THAT(error_of("2 1\n1\n1\n"), HasSubstr("g.graph:2: vertex 1 is its own neighbour"));
   EXPECT_THAT(error_of("2 1\n2 2\n\n"), HasSubstr("g.graph:2: vertex 1 has the neighbour 2 twice"));
   EXPECT_THAT(error_of("3 1\n2\n3\n\n"),
-              HasSubstr("g.graph:2: vertex 1 has the neighbour 2, but not the other way"));
+              HasSubstr("g.graph:2: vertex 1 has the neighbour 2, but is not a neighbour of it"));
   EXPECT_THAT(error_of("3 1\n\n1 3\n\n"), HasSubstr("g.graph:3: vertex 2 has the neighbour"));
-  EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, the other way 6"));
+  EXPECT_THAT(error_of("2 1 1\n2 5\n1 6\n"), HasSubstr("weight 5, but in the other direction 6"));
   EXPECT_THAT(error_of("2 1 1\n2\n1 6\n"), HasSubstr("g.graph:2: an edge weight is missing"));
   EXPECT_THAT(error_of("2 1\n2x\n1\n"), HasSubstr("g.graph:2: a neighbour \"2x\" is not"));
   EXPECT_THAT(error_of("2 1\n-2\n1\n"), HasSubstr("\"-2\" is not"));
   EXPECT_THAT(error_of("2 1 10\n1.5 2\n1 1\n"), HasSubstr("\"1.5\" is not"));
-  EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("announced in a file of 13 bytes"));
+  EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("too many for a file of 13 bytes"));
 }
 
 TEST(MetisGraph, asymmetry_is_always_found) {
-  // A ring with one end of one edge bent to another vertex.
+  // A ring in which one end of one edge is redirected to another vertex.
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -92,11 +93,11 @@ TEST(MetisGraph, asymmetry_is_always_found) {
       const std::uint64_t right = v == bent ? (v + 2) % n : (v + 1) % n;
       text += std::to_string((v + n - 1) % n + 1) + " " + std::to_string(right + 1) + "\n";
     }
-    EXPECT_THAT(error_of(text), HasSubstr("not the other way round"));
+    EXPECT_THAT(error_of(text), HasSubstr("is not a neighbour of it"));
   }
 }
 
-TEST(MetisGraph, what_a_graph_can_hold_comes_back) {
+TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_reading) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{3e-6, 100, true}, {5e-6, 0, true}, {0, 1, true}};

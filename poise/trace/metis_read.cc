@@ -1,4 +1,4 @@
-// Reads METIS graphs: a head of counts and one line per vertex (METIS manual, section 4.1.1).
+// Reads METIS graphs: a header of counts and one line per vertex (METIS manual, section 4.1.1).
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -13,7 +13,7 @@ namespace poise::metis {
 
 namespace {
 
-/// One line: numbers between blanks.
+/// One line: numbers separated by blanks.
 class Line {
  public:
   Line(const std::string& file, std::size_t number, std::string_view text)
@@ -49,7 +49,7 @@ class Line {
   std::string_view text_;
 };
 
-/// The lines of the file that are no comments.
+/// The lines of the file, without comments.
 class Lines {
  public:
   Lines(const std::string& file, std::string_view text) : file_(file), text_(text) {}
@@ -81,17 +81,17 @@ Head read_head(Line line, std::size_t file_size) {
   const std::uint64_t format = line.is_at_end() ? 0 : line.next("the format");
   const std::uint64_t sizes = format / 100, weights = format / 10 % 10, edge_weights = format % 10;
   if (format > 111 || weights > 1 || edge_weights > 1)
-    line.fail_here("the format {} is none of 000 to 111 in digits 0 and 1", format);
+    line.fail_here("the format {} is invalid; it must be three digits 0 or 1", format);
   const std::uint64_t constraints = line.is_at_end() ? 1 : line.next("the number of weights");
-  if (!line.is_at_end()) line.fail_here("the head has more than four numbers");
+  if (!line.is_at_end()) line.fail_here("the header has more than four numbers");
   if (constraints == 0 || (constraints > 1 && weights == 0))
-    line.fail_here("{} weights per vertex do not go with the format {:03}", constraints, format);
-  // A vertex takes a line and an edge two numbers, so these cannot be true of this file.
+    line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
+  // A vertex takes at least a line and an edge two numbers, so such counts cannot be true.
   if (head.vertices > file_size || head.edges > file_size)
-    line.fail_here("{} vertices and {} edges are announced in a file of {} bytes", head.vertices,
-                   head.edges, file_size);
+    line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
+                   head.vertices, head.edges, file_size);
   if (head.vertices > std::numeric_limits<TaskId>::max())
-    line.fail_here("{} vertices; at most {} can be", head.vertices,
+    line.fail_here("{} vertices are too many; the maximum is {}", head.vertices,
                    std::numeric_limits<TaskId>::max());
   head.weights_per_vertex = weights == 0 ? 0 : constraints;
   head.has_sizes = sizes == 1;
@@ -99,11 +99,11 @@ Head read_head(Line line, std::size_t file_size) {
   return head;
 }
 
-/// The graph as it stands in the file: an entry per neighbour in a vertex's line.
+/// The graph in the order of the file: one entry per neighbour in a vertex's line.
 struct Graph {
-  Workload workload;               // messages[first[t]] … are the neighbours of t
-  std::vector<std::size_t> first;  // per vertex, and one past the last
-  std::vector<std::size_t> line;   // per vertex
+  Workload workload;               // messages[first[t]] and following are the neighbours of t
+  std::vector<std::size_t> first;  // per vertex, then one past the last
+  std::vector<std::size_t> line;   // per vertex: its line in the file
 };
 
 void read_vertex(Line line, const Head& head, Graph& graph) {
@@ -117,7 +117,8 @@ void read_vertex(Line line, const Head& head, Graph& graph) {
   while (!line.is_at_end()) {
     const std::uint64_t neighbour = line.next("a neighbour");
     if (neighbour == 0 || neighbour > head.vertices)
-      line.fail_here("neighbour {}; vertices count from 1 to {}", neighbour, head.vertices);
+      line.fail_here("neighbour {} does not exist; vertices are numbered 1 to {}", neighbour,
+                     head.vertices);
     if (neighbour == vertex + 1) line.fail_here("vertex {} is its own neighbour", vertex + 1);
     const std::uint64_t weight = head.has_edge_weights ? line.next("an edge weight") : 1;
     graph.workload.messages.push_back({vertex, static_cast<TaskId>(neighbour - 1), 1, weight});
@@ -127,7 +128,7 @@ void read_vertex(Line line, const Head& head, Graph& graph) {
   graph.first.push_back(graph.workload.messages.size());
 }
 
-/// The neighbours of every vertex in increasing order.
+/// Sorts the neighbours of every vertex.
 std::vector<Message> sorted_rows(const std::string& name, const Graph& graph) {
   std::vector<Message> rows = graph.workload.messages;
   for (TaskId u = 0; u < graph.workload.num_tasks(); ++u) {
@@ -142,22 +143,22 @@ std::vector<Message> sorted_rows(const std::string& name, const Graph& graph) {
   return rows;
 }
 
-/// Every edge stands in the lines of both its ends, with the same weight. Vertices are walked in
-/// order, so the edges into each come in the order of its own sorted row.
+/// Checks that every edge is in the lines of both ends with the same weight. Vertices are visited
+/// in order, so the edges to each vertex come in the order of its own sorted row.
 void check_symmetry(const std::string& name, const Graph& graph) {
   const std::vector<Message> rows = sorted_rows(name, graph);
   std::vector<std::size_t> next(graph.first.begin(), graph.first.end() - 1);
   for (const Message& edge : rows) {
     const std::size_t back = next[edge.to]++;
     if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but not the other way round", name,
+      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
            graph.line[edge.from], edge.from + 1, edge.to + 1);
     if (rows[back].to < edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but not the other way round", name,
+      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
            graph.line[edge.to], edge.to + 1, rows[back].to + 1);
     if (rows[back].bytes != edge.bytes)
-      fail("{}:{}: the edge from vertex {} to {} has weight {}, the other way {}", name,
-           graph.line[edge.from], edge.from + 1, edge.to + 1, edge.bytes, rows[back].bytes);
+      fail("{}:{}: the edge from vertex {} to {} has weight {}, but in the other direction {}",
+           name, graph.line[edge.from], edge.from + 1, edge.to + 1, edge.bytes, rows[back].bytes);
   }
 }
 
@@ -166,21 +167,22 @@ void check_symmetry(const std::string& name, const Graph& graph) {
 Trace read_graph(const std::string& name, std::string_view text) {
   Lines lines(name, text);
   std::optional<Line> line = lines.next();
-  if (!line) fail("{}: it is empty", name);
+  if (!line) fail("{}: the file is empty", name);
   const Head head = read_head(*line, text.size());
   Graph graph;
   graph.first.push_back(0);
   while (graph.workload.tasks.size() < head.vertices) {
     line = lines.next();
     if (!line)
-      fail("{}: {} vertices are announced, but there are {} lines for them", name, head.vertices,
+      fail("{}: the header says {} vertices, but there are {} lines", name, head.vertices,
            graph.workload.tasks.size());
     read_vertex(*line, head, graph);
   }
   while ((line = lines.next()))
-    if (!line->is_at_end()) line->fail_here("a line after the {} vertices", head.vertices);
+    if (!line->is_at_end())
+      line->fail_here("there is another line after the {} vertices", head.vertices);
   if (graph.workload.messages.size() != 2 * head.edges)
-    fail("{}: {} edges are announced, but the lines have {} ends of edges instead of {}", name,
+    fail("{}: the header says {} edges, but the lines have {} neighbours instead of {}", name,
          head.edges, graph.workload.messages.size(), 2 * head.edges);
   check_symmetry(name, graph);
   Trace trace;

@@ -21,7 +21,8 @@ std::uint64_t microseconds(double load_s) {
 
 std::string write_graph(const Trace& trace) {
   if (trace.phases.size() != 1)
-    fail("a METIS graph holds one phase, the trace has {}; choose one", trace.phases.size());
+    fail("a METIS graph can hold only one phase, but the trace has {}; choose one with --phase",
+         trace.phases.size());
   const Workload& workload = trace.phases[0].workload;
   const Links links = neighbours(workload);
   fmt::memory_buffer text;
@@ -30,7 +31,7 @@ std::string write_graph(const Trace& trace) {
                  workload.num_tasks(), links.size() / 2);
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
     fmt::format_to(out, "{} {}", workload.tasks[t].bytes, microseconds(workload.tasks[t].load_s));
-    // METIS refuses edges without weight.
+    // METIS does not accept edges of weight 0.
     for (const Link& link : links.of(t))
       fmt::format_to(out, " {} {}", link.task + 1,
                      std::max<std::uint64_t>(link.bytes / 2 + link.bytes % 2, 1));

@@ -9,37 +9,37 @@
 
 namespace poise::native {
 
-/// What every file begins with; the carriage return betrays a file copied as text.
+/// The first bytes of every file; the carriage return reveals that a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 
-/// Whether the end of a file may be missing.
+/// Whether an incomplete file is accepted.
 enum class Reading {
-  whole,    // a file that was never finished is refused
-  recover,  // the whole phases before the first damage are the trace
+  whole,    // an incomplete file is an error
+  recover,  // returns the complete phases before the first damage
 };
 
-/// Reads a file's bytes; `name` is for errors, which also give the byte. Nothing is allocated that
-/// the bytes do not back.
+/// Reads a file. `name` is used in errors, which also give the byte offset. Memory is allocated
+/// only for data that the file contains.
 Trace read(const std::string& name, std::string_view bytes, Reading reading = Reading::whole);
 
-/// The whole file.
+/// The bytes of a file with the trace.
 std::string write(const Trace& trace);
 
-/// Records a trace phase by phase. Each phase reaches the file in one piece, so whatever happens
-/// later, Reading::recover finds all phases added before.
+/// Writes a trace phase by phase. Each phase is written as a whole, so Reading::recover always
+/// finds all phases added before a failure.
 class Recording {
  public:
   /// Creates the file. Throws Error naming it.
   Recording(const std::string& path, std::uint32_t num_places, const Machine* machine = nullptr);
-  /// Without finish() the file stays unfinished.
+  /// Without finish(), the file stays incomplete.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Throws Error when the file cannot be written; it then ends with the phase before.
+  /// Throws Error if the file cannot be written; it then ends with the phase before.
   void add(const Phase& phase);
 
-  /// Marks the file as whole and closes it.
+  /// Marks the file as complete and closes it.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
-// Reads the native format. Every count is held against the bytes that are there before anything is
-// allocated, and every error says at which byte of the file.
+// Reads the native format. Every count is checked against the bytes that are there before memory is
+// allocated, and every error gives the byte offset.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -42,9 +42,8 @@ class Columns {
     return std::nullopt;
   }
 
-  /// Calls read(cursor, i) for i = 0 … count - 1, each of which takes at least `min_size` bytes,
-  /// when the column is there. `reserve` is called before, once it is clear that the bytes can
-  /// hold so many items.
+  /// Calls read(cursor, i) for i = 0 to count - 1 if the column exists. Each item takes at least
+  /// `min_size` bytes; `reserve` is called first, after checking that the bytes can hold all items.
   template <typename Reserve, typename Read>
   bool read(std::string_view name, std::uint64_t count, std::size_t min_size,
             const Reserve& reserve, const Read& read_item) const {
@@ -55,12 +54,12 @@ class Columns {
     reserve();
     for (std::uint64_t i = 0; i < count; ++i) read_item(*data, static_cast<std::size_t>(i));
     if (data->left() != 0)
-      data->fail_here("the column \"{}\" goes on for {} bytes after its {} items", name,
-                      data->left(), count);
+      data->fail_here("the column \"{}\" has {} more bytes after its {} items", name, data->left(),
+                      count);
     return true;
   }
 
-  /// The same into a vector.
+  /// The same, into a vector.
   template <typename Item, typename Read>
   bool read_into(std::vector<Item>& items, std::string_view name, std::uint64_t count,
                  std::size_t min_size, const Read& read_item) const {
@@ -103,11 +102,12 @@ void read_tasks(const Cursor& payload, const Columns& columns, const Counts& cou
       });
 }
 
-/// A task number, given as the difference to another.
+/// A task number, stored as the difference to another.
 TaskId task_near(Cursor& data, TaskId other, std::uint64_t num_tasks) {
   const std::uint64_t task = other + static_cast<std::uint64_t>(data.signed_varint());
   if (task >= num_tasks)
-    data.fail_here("a message names task {} of {}", static_cast<std::int64_t>(task), num_tasks);
+    data.fail_here("a message names task {}, but there are {} tasks",
+                   static_cast<std::int64_t>(task), num_tasks);
   return static_cast<TaskId>(task);
 }
 
@@ -140,7 +140,7 @@ TaskName read_name(Cursor& data) {
   name.collection = data.signed_varint();
   name.object_group = data.signed_varint();
   const std::uint64_t size = data.varint();
-  if (size > data.left()) data.fail_here("an index of {} numbers is cut short", size);
+  if (size > data.left()) data.fail_here("the file ends inside an index of {} numbers", size);
   name.index.resize(static_cast<std::size_t>(size));
   for (std::int64_t& i : name.index) i = data.signed_varint();
   return name;
@@ -148,7 +148,8 @@ TaskName read_name(Cursor& data) {
 
 std::vector<double> read_subphases(Cursor& data) {
   const std::uint64_t size = data.varint();
-  if (size > data.left() / 8) data.fail_here("the loads of {} subphases are cut short", size);
+  if (size > data.left() / 8)
+    data.fail_here("the file ends inside the loads of {} subphases", size);
   std::vector<double> loads_s(static_cast<std::size_t>(size));
   for (double& load_s : loads_s) load_s = data.f64();
   return loads_s;
@@ -158,7 +159,7 @@ TaskMemory read_memory(Cursor& data) {
   TaskMemory memory{data.varint(), data.varint(), -1};
   const std::int64_t block = data.signed_varint();
   if (block < -1 || block > std::numeric_limits<std::int32_t>::max())
-    data.fail_here("shared block {}", block);
+    data.fail_here("shared block {} does not exist", block);
   memory.shared_block = static_cast<std::int32_t>(block);
   return memory;
 }
@@ -186,7 +187,7 @@ Phase read_phase(Cursor payload, std::uint32_t num_places) {
   phase.wall_s = payload.f64();
   const Counts counts{payload.varint(), payload.varint(), num_places};
   if (counts.tasks > std::numeric_limits<TaskId>::max())
-    payload.fail_here("a phase of {} tasks; at most {} can be", counts.tasks,
+    payload.fail_here("a phase has {} tasks; the maximum is {}", counts.tasks,
                       std::numeric_limits<TaskId>::max());
   const Columns columns(payload);
   read_tasks(payload, columns, counts, phase);
@@ -200,7 +201,7 @@ struct Section {
   Cursor payload;
 };
 
-/// The next section, or nothing when it is damaged; `damage` then says how.
+/// The next section, or nothing if it is damaged; `damage` then describes how.
 std::optional<Section> next_section(Cursor& file, std::string& damage) {
   constexpr std::size_t kHeadSize = 16;
   if (file.left() < kHeadSize) {
@@ -226,7 +227,7 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-/// Places cost memory that nothing in the file backs, so small files may not name many.
+/// Places take memory without being in the file, so a small file may not have many.
 std::uint32_t max_places_of(std::size_t file_size) {
   constexpr std::size_t kAlways = 1 << 20;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces));
@@ -234,7 +235,7 @@ std::uint32_t max_places_of(std::size_t file_size) {
 
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (file.left() < kMagic.size() || file.take(kMagic.size()) != kMagic)
-    fail("{}: byte 0: not a .poise file, or one that was copied as text", file.file());
+    fail("{}: byte 0: this is not a .poise file, or it was copied as text", file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)
     fail("{}: byte 8: version {} of the format; this program reads version {}", file.file(),
@@ -245,7 +246,8 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
   if (head->tag != "head") file.fail_here("the first section is not \"head\"");
   const std::uint64_t num_places = head->payload.varint();
   if (num_places > max_places)
-    head->payload.fail_here("{} places; a file of this size has up to {}", num_places, max_places);
+    head->payload.fail_here("{} places are too many; a file of this size may have {}", num_places,
+                            max_places);
   trace.num_places = static_cast<std::uint32_t>(num_places);
 }
 
@@ -257,7 +259,7 @@ Machine read_machine(Cursor payload, std::uint32_t max_places) {
 void check_end(const Cursor& file, Cursor end, std::size_t num_phases) {
   const std::uint64_t announced = end.varint();
   if (announced != num_phases)
-    end.fail_here("{} phases are announced, but there are {}", announced, num_phases);
+    end.fail_here("the file should have {} phases, but has {}", announced, num_phases);
   if (file.left() != 0) file.fail_here("{} bytes follow the end", file.left());
 }
 
@@ -281,7 +283,7 @@ Trace read(const std::string& name, std::string_view bytes, Reading reading) {
   if (reading == Reading::whole)
     file.fail_here("{}; `poise convert --recover` can save the phases before: {}", damage,
                    trace.phases.size());
-  if (trace.phases.empty()) file.fail_here("{}; there is no whole phase before", damage);
+  if (trace.phases.empty()) file.fail_here("{}; there is no complete phase before", damage);
   return trace;
 }
 

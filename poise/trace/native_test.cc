@@ -24,7 +24,7 @@ std::string error_of_reading(const std::string& bytes) {
   return "no error";
 }
 
-TEST(Crc32, is_the_one_of_zlib) {
+TEST(Crc32, equals_that_of_zlib) {
   EXPECT_EQ(crc32("123456789"), 0xCBF43926u);
   EXPECT_EQ(crc32("6789", crc32("12345")), 0xCBF43926u);
   EXPECT_EQ(crc32(""), 0u);
@@ -64,7 +64,7 @@ TEST(Native, bytes_after_the_end_are_refused) {
   EXPECT_THAT(error_of_reading(bytes + "x"), HasSubstr("1 bytes follow the end"));
 }
 
-TEST(Native, recover_finds_the_whole_phases_before_the_damage) {
+TEST(Native, recover_finds_the_complete_phases_before_the_damage) {
   Trace trace = full_trace();
   const std::string bytes = native::write(trace);
   std::size_t most = 0;
@@ -100,8 +100,7 @@ TEST(Native, a_recording_that_is_cut_off_keeps_its_phases) {
   std::remove(path.c_str());
 }
 
-// What follows writes sections by hand, so that their checksums are right and only the content is
-// wrong.
+// The following tests write sections by hand, with valid checksums but invalid content.
 
 std::string fixed(std::uint64_t value, int size) {
   std::string bytes;
@@ -146,47 +145,48 @@ TEST(Native, missing_columns_have_plain_defaults) {
   EXPECT_EQ(trace.phases[0].placement.of(0), 1u);
 }
 
-TEST(Native, counts_that_lie_are_refused_before_anything_is_allocated) {
+TEST(Native, false_counts_are_refused_before_memory_is_allocated) {
   const std::uint64_t billion = 1'000'000'000;
   EXPECT_THAT(error_of_reading(file_with(phase_head(billion, 0) + kLoads + kPlaces)),
               HasSubstr("\"load_s\" has 8 bytes for 1000000000 items"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(billion, 0))), HasSubstr("no column"));
-  EXPECT_THAT(error_of_reading(file_with(phase_head(~std::uint64_t{0}, 0))), HasSubstr("at most"));
+  EXPECT_THAT(error_of_reading(file_with(phase_head(~std::uint64_t{0}, 0))),
+              HasSubstr("the maximum is"));
   EXPECT_THAT(error_of_reading(
                   file_with(phase_head(1, billion) + kLoads + kPlaces + column("from", "abc"))),
               HasSubstr("\"from\" has 3 bytes for 1000000000 items"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + varint(4) + "name" + varint(billion))),
-              HasSubstr("1000000000 bytes are announced"));
+              HasSubstr("1000000000 bytes should follow"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + kPlaces +
                                          column("subphase_load_s", varint(billion)))),
-              HasSubstr("1000000000 subphases are cut short"));
+              HasSubstr("ends inside the loads of 1000000000 subphases"));
   EXPECT_THAT(error_of_reading(file_with(
                   phase_head(1, 0) + kLoads + kPlaces +
                   column("name", varint(0) + varint(1) + varint(0) + varint(0) + varint(billion)))),
-              HasSubstr("an index of 1000000000 numbers is cut short"));
+              HasSubstr("ends inside an index of 1000000000 numbers"));
   const std::string head = std::string(native::kMagic) + fixed(1, 4);
   EXPECT_THAT(error_of_reading(head + section("head", varint(1ull << 40))),
-              HasSubstr("1099511627776 places; a file of this size"));
+              HasSubstr("1099511627776 places are too many"));
 }
 
 TEST(Native, contents_out_of_range_are_refused) {
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + column("place", varint(2)))),
-              HasSubstr("place 2 of 2"));
+              HasSubstr("place 2 is too large; there are 2"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 1) + kLoads + kPlaces +
                                          column("from", varint(1)) + column("to", varint(0)))),
-              HasSubstr("a message names task -1 of 1"));
+              HasSubstr("a message names task -1, but there are 1 tasks"));
   EXPECT_THAT(error_of_reading(file_with(phase_head(1, 0) + kLoads + kPlaces + kPlaces)),
               HasSubstr("\"place\" comes twice"));
   EXPECT_THAT(error_of_reading(
                   file_with(phase_head(1, 0) + column("load_s", std::string(9, '0')) + kPlaces)),
-              HasSubstr("goes on for 1 bytes"));
+              HasSubstr("has 1 more bytes"));
   EXPECT_THAT(error_of_reading(
                   file_with(phase_head(1, 0) + kLoads + column("place", std::string(11, '\xff')))),
               HasSubstr("more than 64 bits"));
   EXPECT_THAT(error_of_reading(std::string(native::kMagic) + fixed(2, 4)), HasSubstr("version 2"));
 }
 
-TEST(Native, random_traces_come_back_the_same) {
+TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = random_trace(seed);

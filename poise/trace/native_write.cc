@@ -1,4 +1,4 @@
-// Writes the native format. One function per part of the file; docs/formats.md is its reference.
+// Writes the native format, with one function per part of the file. Reference: docs/formats.md.
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -29,7 +29,7 @@ void add_f64(std::string& bytes, double value) {
   add_fixed(bytes, std::bit_cast<std::uint64_t>(value));
 }
 
-/// Seven bits a byte, lowest first; the top bit says that more follow.
+/// A number in bytes of seven bits, lowest first; the top bit says that another byte follows.
 void add_varint(std::string& bytes, std::uint64_t value) {
   char buffer[10];
   std::size_t size = 0;
@@ -38,7 +38,7 @@ void add_varint(std::string& bytes, std::uint64_t value) {
   bytes.append(buffer, size);
 }
 
-/// 0, -1, 1, -2, 2 … as 0, 1, 2, 3, 4 …
+/// Encodes 0, -1, 1, -2, 2, ... as 0, 1, 2, 3, 4, ...
 void add_signed(std::string& bytes, std::int64_t value) {
   add_varint(bytes, (static_cast<std::uint64_t>(value) << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
 }
@@ -59,7 +59,7 @@ void add_column(std::string& payload, std::string_view name, std::string_view da
   payload += data;
 }
 
-/// A column with something for each item; `add` appends it. Without items there is no column.
+/// A column with one entry per item, written by `add`. Without items there is no column.
 template <typename Items, typename Add>
 void add_column_of(std::string& payload, std::string_view name, const Items& items,
                    const Add& add) {
@@ -201,7 +201,7 @@ void Recording::append(std::string_view bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
-      // Half a phase would hide those added after it.
+      // Half a phase would hide the phases added after it.
       if (::ftruncate(file_, static_cast<off_t>(size_)) == 0)
         ::lseek(file_, static_cast<off_t>(size_), SEEK_SET);
       fail("cannot write {}: {}", path_, std::strerror(error));

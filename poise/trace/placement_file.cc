@@ -20,9 +20,10 @@ constexpr PlaceId kMaxPlace = kMaxPlaces - 1;
 Placement placement_from_json(const std::string& name, std::string_view text) {
   using nlohmann::json;
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) fail("{}: neither lines of place numbers nor JSON", name);
+  if (document.is_discarded())
+    fail("{}: the content is neither lines of place numbers nor JSON", name);
   if (!document.is_object() || !document.contains("placement") || !document["placement"].is_array())
-    fail("{}: JSON without a list \"placement\"", name);
+    fail("{}: the JSON has no list \"placement\"", name);
   std::vector<PlaceId> places;
   for (const json& place : document["placement"]) {
     if (!place.is_number_unsigned() || place.get<std::uint64_t>() > kMaxPlace)
@@ -36,7 +37,7 @@ Placement placement_from_json(const std::string& name, std::string_view text) {
 
 Placement placement_from_text(const std::string& name, std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) fail("{}: it is empty", name);
+  if (first == std::string_view::npos) fail("{}: the file is empty", name);
   if (text[first] == '{' || text[first] == '[') return placement_from_json(name, text);
 
   std::vector<PlaceId> places;

@@ -1,4 +1,4 @@
-// Placements in files: one place number per line, as METIS writes partitions, or JSON.
+// Placement files: one place number per line (as METIS writes partitions), or JSON.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace poise {
 
-/// Reads a placement: lines, or JSON {"placement": [place, …]}, told apart by content. Throws Error
-/// naming the file and the line.
+/// Reads a placement as lines or as JSON {"placement": [place, ...]}, recognised by content. Throws
+/// Error naming the file and the line.
 Placement read_placement(const std::string& path);
 
-/// The same from text; `name` is for errors.
+/// The same from text; `name` is used in errors.
 Placement placement_from_text(const std::string& name, std::string_view text);
 
 /// One place number per line, task by task.
 std::string placement_to_text(const Placement& placement);
 
-/// Writes lines, or JSON when the path ends in .json. Throws Error naming the path.
+/// Writes lines, or JSON if the path ends in .json. Throws Error naming the path.
 void write_placement(const std::string& path, const Placement& placement);
 
 }  // namespace poise

@@ -28,7 +28,7 @@ TEST(PlacementFile, lines_and_json_are_told_apart) {
   EXPECT_THAT(placement_from_text("p", " {\"placement\": [3, 0]}").places(), ElementsAre(3, 0));
 }
 
-TEST(PlacementFile, both_forms_come_back) {
+TEST(PlacementFile, both_forms_are_unchanged_after_writing_and_reading) {
   const Placement placement(std::vector<PlaceId>{4, 0, 60'000'000});
   for (const char* ending : {".part.3", ".json"}) {
     const std::string path = testing::TempDir() + "poise_placement_file_test" + ending;
@@ -47,7 +47,7 @@ TEST(PlacementFile, errors_name_the_line) {
   EXPECT_THAT(error_of(" \n"), HasSubstr("empty"));
   EXPECT_THAT(error_of("{\"placement\":[0,1.5]}"), HasSubstr("item 1"));
   EXPECT_THAT(error_of("{\"placement\":[4294967295]}"), HasSubstr("item 0"));
-  EXPECT_THAT(error_of("{\"places\":[0]}"), HasSubstr("without a list"));
+  EXPECT_THAT(error_of("{\"places\":[0]}"), HasSubstr("has no list"));
   EXPECT_THAT(error_of("[0,"), HasSubstr("nor JSON"));
 }
 

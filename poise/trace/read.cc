@@ -1,4 +1,4 @@
-// Tells the forms of a trace apart and calls the right reader.
+// Recognises the format of a trace and calls its reader.
 #include <algorithm>
 #include <filesystem>
 
@@ -23,7 +23,7 @@ constexpr TraceFormat kFormats[] = {
     {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
 };
 
-/// The form of a single file, by how it begins.
+/// The format of a single file, by its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic)) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
@@ -36,7 +36,7 @@ std::string_view format_of_content(std::string_view bytes) {
 
 Trace read_vt(const std::string& path) {
   std::vector<std::string> files = vt::find_rank_files(path);
-  if (files.empty()) files.push_back(path);  // of the only rank, whatever its name
+  if (files.empty()) files.push_back(path);  // the only rank, whatever the file's name
   return vt::read_files(files);
 }
 
@@ -60,7 +60,7 @@ Trace read_several(const std::string& path, std::string_view format) {
     const auto files = charm::find_series(path);
     if (!files.empty()) return charm::read_series(files);
   }
-  fail("{}: there is no such file, and neither {}.0.json nor {}.0", path, path, path);
+  fail("{}: no such file, and no {}.0.json or {}.0 either", path, path, path);
 }
 
 Trace read_any(const std::string& path, const ReadOptions& options) {
@@ -96,7 +96,7 @@ void check(const Trace& trace) {
   std::optional<std::uint64_t> before;
   for (const Phase& phase : trace.phases) {
     if (before && phase.id <= *before)
-      fail("phase {} comes after phase {}; the numbers of phases grow", phase.id, *before);
+      fail("phase {} comes after phase {}; phase numbers must increase", phase.id, *before);
     before = phase.id;
     try {
       check(phase.workload, trace.num_places);

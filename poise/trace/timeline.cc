@@ -18,17 +18,17 @@ using Json = nlohmann::json;
 Span span_of(const Json& json, const std::string& where) {
   const bool is_span = json.is_array() && json.size() == 3 && json[0].is_number() &&
                        json[1].is_number() && json[2].is_number_unsigned();
-  if (!is_span) fail("{}: a span is [start, end, activity]", where);
+  if (!is_span) fail("{}: a span must be [start, end, activity]", where);
   const Span span{json[0], json[1], static_cast<Activity>(json[2].get<std::uint8_t>())};
   if (json[2].get<std::uint64_t>() >= kActivities.size())
-    fail("{}: there is no activity {}", where, json[2].get<std::uint64_t>());
+    fail("{}: activity {} does not exist", where, json[2].get<std::uint64_t>());
   if (!(std::isfinite(span.end_s) && 0 <= span.start_s && span.start_s <= span.end_s))
-    fail("{}: a span from {} to {} s", where, span.start_s, span.end_s);
+    fail("{}: the span from {} to {} s is invalid", where, span.start_s, span.end_s);
   return span;
 }
 
 std::vector<Span> spans_of(const Json& json, const std::string& where) {
-  if (!json.is_array()) fail("{}: no list of spans", where);
+  if (!json.is_array()) fail("{}: the spans must be an array", where);
   std::vector<Span> spans;
   for (const Json& item : json) {
     spans.push_back(span_of(item, where));
@@ -81,7 +81,7 @@ Timeline timeline_from_text(const std::string& path, std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("poise_timeline") || !json.contains("places") ||
       !json["places"].is_array())
-    fail("{}: it is no timeline; POISE_TIMELINE records one", path);
+    fail("{}: it is not a timeline; record one with POISE_TIMELINE", path);
   Timeline timeline;
   if (json.contains("title") && json["title"].is_string()) timeline.title = json["title"];
   for (const Json& place : json["places"])

@@ -1,4 +1,4 @@
-// What every place did over the time of a run: the data of a picture such as Projections draws.
+// What every place did during a run: the data of a timeline as in Projections.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@ namespace poise {
 
 enum class Activity : std::uint8_t {
   work,     // runs tasks
-  wait,     // carries messages, or waits for them and for others
+  wait,     // sends or receives messages, or waits
   balance,  // measures, decides and migrates
 };
 inline constexpr std::array<std::string_view, 3> kActivities{"work", "wait", "balance"};
 
-/// Seconds since the run began.
+/// Seconds since the start of the run.
 struct Span {
   double start_s = 0, end_s = 0;
   Activity activity = Activity::work;
@@ -25,21 +25,21 @@ struct Span {
 
 struct Timeline {
   std::string title;                      // "leanmd, strategy poise"
-  std::vector<std::vector<Span>> places;  // in order of time; gaps are nobody's business
+  std::vector<std::vector<Span>> places;  // per place, in order of time; gaps are unknown
 };
 
-/// When the last of them ended.
+/// When the last span ends.
 double end_s(const Timeline& timeline);
 
 /// Seconds of each activity at a place, in the order of kActivities.
 std::array<double, 3> seconds_of(const std::vector<Span>& spans);
 
-/// JSON, see docs/formats.md. Throws Error naming the path; nothing is half-written.
+/// Writes JSON (docs/formats.md). Throws Error naming the path; never leaves a partial file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
 /// Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
-/// The same from a file's text.
+/// The same from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);
 
 }  // namespace poise

@@ -25,7 +25,7 @@ Timeline two_places() {
            {{0.25, 2, Activity::work}}}};
 }
 
-TEST_F(TimelineTest, comes_back_as_it_was_written) {
+TEST_F(TimelineTest, is_unchanged_after_writing_and_reading) {
   write_timeline(two_places(), path_);
   const Timeline read = read_timeline(path_);
   EXPECT_EQ(read.title, two_places().title);
@@ -38,7 +38,7 @@ TEST_F(TimelineTest, adds_up_what_a_place_did) {
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
-TEST_F(TimelineTest, says_what_is_wrong_with_a_file) {
+TEST_F(TimelineTest, names_what_is_wrong_with_a_file) {
   const auto trouble_of = [&](const std::string& text) {
     write_file(path_, text);
     return [this] { read_timeline(path_); };
@@ -46,11 +46,14 @@ TEST_F(TimelineTest, says_what_is_wrong_with_a_file) {
   const auto place = [](const std::string& spans) {
     return "{\"poise_timeline\":1,\"title\":\"\",\"places\":[[],[" + spans + "]]}";
   };
-  EXPECT_THAT(trouble_of("{}"), ThrowsMessage<Error>(HasSubstr("it is no timeline")));
-  EXPECT_THAT(trouble_of("{\"poise_ti"), ThrowsMessage<Error>(HasSubstr("it is no timeline")));
-  EXPECT_THAT(trouble_of(place("[0,1]")), ThrowsMessage<Error>(HasSubstr("place 1: a span is")));
-  EXPECT_THAT(trouble_of(place("[0,1,3]")), ThrowsMessage<Error>(HasSubstr("no activity 3")));
-  EXPECT_THAT(trouble_of(place("[0,1,256]")), ThrowsMessage<Error>(HasSubstr("no activity 256")));
+  EXPECT_THAT(trouble_of("{}"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
+  EXPECT_THAT(trouble_of("{\"poise_ti"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
+  EXPECT_THAT(trouble_of(place("[0,1]")),
+              ThrowsMessage<Error>(HasSubstr("place 1: a span must be")));
+  EXPECT_THAT(trouble_of(place("[0,1,3]")),
+              ThrowsMessage<Error>(HasSubstr("activity 3 does not exist")));
+  EXPECT_THAT(trouble_of(place("[0,1,256]")),
+              ThrowsMessage<Error>(HasSubstr("activity 256 does not exist")));
   EXPECT_THAT(trouble_of(place("[2,1,0]")), ThrowsMessage<Error>(HasSubstr("from 2 to 1 s")));
   EXPECT_THAT(trouble_of(place("[-1,1,0]")), ThrowsMessage<Error>(HasSubstr("from -1 to 1 s")));
   EXPECT_THAT(trouble_of(place("[0,2,0],[1,3,1]")), ThrowsMessage<Error>(HasSubstr("overlap")));

@@ -1,4 +1,4 @@
-// A trace: a machine and, for each phase, what ran, where, and how long it took.
+// A trace: a machine and, per phase, the workload, the placement and the wall time.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@
 
 namespace poise {
 
-/// How a task is called in the world it was recorded in (vt: id, collection, index).
+/// The name of a task in the system where it was recorded (vt: id, collection, index).
 struct TaskName {
   enum class Kind : std::uint8_t {
     id,        // `id` is unique in the whole program
-    sequence,  // `id` counts what was born at one home (vt: seq_id); with the home it is unique
-    place,     // not an object but its place itself, as the end of messages (vt: "node")
+    sequence,  // `id` counts the tasks created at one home (vt: seq_id); unique together with the
+               // home
+    place,     // not a task but the place itself, as an end of messages (vt: "node")
   };
   std::uint64_t id = 0;
   std::int64_t collection = -1;  // -1: none
@@ -30,45 +31,45 @@ struct TaskName {
 };
 
 struct Phase {
-  std::uint64_t id = 0;  // grows from phase to phase
+  std::uint64_t id = 0;  // increases from phase to phase
   double wall_s = 0;     // 0: not recorded
   Workload workload;
-  Placement placement;          // without tasks: not recorded
-  std::vector<TaskName> names;  // per task, or empty: tasks are called by their number
+  Placement placement;          // no tasks: not recorded
+  std::vector<TaskName> names;  // per task; empty: tasks are identified by number
 };
 
 struct Trace {
-  std::optional<Machine> machine;  // where it was recorded, if known
-  std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: not known
+  std::optional<Machine> machine;  // the machine of the recording, if known
+  std::uint32_t num_places = 0;    // ranks or PEs that took part; 0: unknown
   std::vector<Phase> phases;
 };
 
-/// The forms of files, by the name used for `--from` and `--to`.
+/// The file formats, by their names for `--from` and `--to`.
 struct TraceFormat {
   std::string_view name, description;
-  std::string_view ending;  // of the files written by default; empty: cannot be written
+  std::string_view ending;  // of the file name when writing; empty: cannot be written
 };
 std::span<const TraceFormat> trace_formats();
 
 struct ReadOptions {
-  std::string format = {};  // by name; empty: told by content
-  bool recover = false;     // take the whole phases of a native file that was never finished
+  std::string format = {};  // by name; empty: recognised by content
+  bool recover = false;     // accept an incomplete native file: take its complete phases
 };
 
-/// Reads a trace of any known form, told apart by content: native, a folder or stem of vt
+/// Reads a trace in any known format, recognised by content: native, a folder or stem of vt
 /// LBDatafiles, a Charm++ LB dump or the stem of several, a METIS graph. Throws Error naming the
 /// file and what is wrong.
 Trace read_trace(const std::string& path, const ReadOptions& options = {});
 
-/// Writes a trace in the named form, or the one that the end of the path stands for. What a form
-/// cannot hold is left out (docs/formats.md). Throws Error; nothing is then half-written.
+/// Writes a trace in the named format, or in the one that the end of the path stands for. Data that
+/// the format cannot hold is omitted (docs/formats.md). Throws Error; never leaves a partial file.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
-/// Throws Error when write_trace could not tell the form, or does not write it; asked before long
+/// Throws Error if write_trace() would not know the format or cannot write it; call it before long
 /// work.
 void check_form(const std::string& path, std::string_view format = {});
 
-/// Throws Error when a phase's parts do not fit together, or phase ids do not grow.
+/// Throws Error if the parts of a phase do not fit together or phase ids do not increase.
 void check(const Trace& trace);
 
 }  // namespace poise

@@ -1,4 +1,4 @@
-// DARMA/vt's LBDatafiles: what each rank measured, as JSON, one file per rank (docs/formats.md).
+// DARMA/vt's LBDatafiles: measurements of each rank as JSON, one file per rank (docs/formats.md).
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace poise::vt {
 
-/// What tells one end of a message from all others in its phase.
+/// Identifies one end of a message within its phase.
 struct Key {
   TaskName::Kind kind = TaskName::Kind::id;
   std::uint64_t id = 0;
-  std::int64_t home = -1;  // part of the name of the kind `sequence` only; -1: not said
+  std::int64_t home = -1;  // part of the identity for kind `sequence` only; -1: not given
 };
 
-/// A task as its rank wrote it down.
+/// A task as its rank recorded it.
 struct RankTask {
   Key key;
   Task task;
@@ -34,7 +34,7 @@ struct RankTask {
   std::optional<std::array<double, 3>> position;
 };
 
-/// A message as some rank wrote it down. Ends that are not migratable need not be listed as tasks.
+/// A message as a rank recorded it. Ends that cannot migrate need not be listed as tasks.
 struct RankMessage {
   Key from, to;
   bool from_movable = true, to_movable = true;
@@ -54,32 +54,32 @@ struct RankFile {
   std::string name;
   std::uint32_t rank = 0;
   std::vector<RankPhase> phases;
-  /// Which of `phases` belongs to each phase of the run: several when it repeats itself.
+  /// Index into `phases` per phase of the run; repeated phases share an index.
   std::map<std::uint64_t, std::size_t> phase_of_id;
 };
 
-/// Parses one rank's file, plain or brotli. Throws Error naming the file and the phase.
+/// Reads the file of one rank, plain or brotli. Throws Error naming the file and the phase.
 RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view bytes);
 
-/// Joins what the ranks say, file r being rank r's. Throws Error naming the file and the phase when
-/// they contradict each other.
+/// Joins the files of all ranks; files[r] is that of rank r. Throws Error naming the file and the
+/// phase if they contradict each other.
 Trace join(std::vector<RankFile> files);
 
-/// The files STEM.0.json, STEM.1.json … (or .json.br) by rank that `path` means: a folder with one
-/// such series, its stem, or one of its files. Empty when path means no such files; throws Error
-/// when one is missing, there twice, or the folder has several series.
+/// The files STEM.0.json, STEM.1.json, ... (or .json.br) in order of rank. `path` may be a folder
+/// with one such series, its stem, or one of its files. Empty if there are no such files; throws
+/// Error if one is missing, a rank appears twice, or the folder has several series.
 std::vector<std::string> find_rank_files(const std::string& path);
 
-/// Reads the files found.
+/// Reads these files.
 Trace read_files(const std::vector<std::string>& paths);
 
-/// Writes STEM.RANK.json, or STEM.RANK.json.br through brotli, one file per place. The machine is
-/// not part of these files. Throws Error when a file cannot be written, or when others of that stem
-/// are there that would be read with them.
+/// Writes STEM.RANK.json, or STEM.RANK.json.br with brotli, one file per place, without the
+/// machine. Throws Error if a file cannot be written, or if there are other files with this stem
+/// that would later be read together with these.
 void write_files(const Trace& trace, const std::string& stem, bool compress);
 
-/// Throws Error when there are files of the series that a trace of so many ranks, all with this
-/// ending, would not replace.
+/// Throws Error if there are files of the series that a trace of num_ranks ranks with this ending
+/// would not replace.
 void check_no_other_files(const std::string& stem, std::string_view ending,
                           std::uint32_t num_ranks);
 

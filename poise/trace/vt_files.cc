@@ -1,4 +1,4 @@
-// Finds the files of a vt trace, one per rank, from any name a user may give for it.
+// Finds the files of a vt trace, one per rank, from the folder, the stem or one of the files.
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -51,10 +51,10 @@ std::vector<std::string> complete(const std::string& stem, Series& series) {
   for (auto& [rank, files] : series) {
     if (files.size() > 1) {
       std::sort(files.begin(), files.end());
-      fail("{} and {} are both rank {}; keep one", files[0], files[1], rank);
+      fail("{} and {} are both for rank {}; keep one of them", files[0], files[1], rank);
     }
     if (rank != paths.size())
-      fail("{}.{}.json is missing: there are ranks up to {}", stem, paths.size(),
+      fail("{}.{}.json is missing, but there are files up to rank {}", stem, paths.size(),
            series.rbegin()->first);
     paths.push_back(files[0]);
   }
@@ -64,10 +64,10 @@ std::vector<std::string> complete(const std::string& stem, Series& series) {
 std::vector<std::string> find_in_folder(const std::string& path) {
   auto found = series_in(path);
   if (found.empty())
-    fail("{}: no vt LBDatafiles there (STEM.RANK.json or STEM.RANK.json.br)", path);
+    fail("{}: there are no vt LBDatafiles (STEM.RANK.json or STEM.RANK.json.br)", path);
   const std::string first = (fs::path(path) / found.begin()->first).string();
   if (found.size() > 1)
-    fail("{}: {} series of vt LBDatafiles are there; say which, for example {}", path, found.size(),
+    fail("{}: there are {} series of vt LBDatafiles; name one, for example {}", path, found.size(),
          first);
   return complete(first, found.begin()->second);
 }

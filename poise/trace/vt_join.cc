@@ -1,5 +1,5 @@
-// Joins what the ranks wrote down separately: numbers the tasks of a phase and finds the ends of
-// its messages, which may lie in other ranks' files.
+// Joins the files of all ranks: numbers the tasks of a phase and finds the ends of its messages,
+// which may be in other ranks' files.
 #include <algorithm>
 #include <compare>
 #include <limits>
@@ -17,18 +17,18 @@ namespace poise::vt {
 
 namespace {
 
-/// Tasks, messages and ranks that repeated phases may add up to: the files name them in a few
-/// bytes, but the trace holds them all.
+/// Limit on tasks, messages and ranks of repeated phases: a few bytes in the files can repeat a
+/// phase often, but the trace holds each copy.
 constexpr std::size_t kMaxRepeated = std::size_t{1} << 24;
-constexpr std::size_t kPhaseItself = 64;  // what a phase without tasks costs, in tasks
+constexpr std::size_t kPhaseItself = 64;  // cost of a phase without tasks, in tasks
 
-/// What one rank says about the phase.
+/// The data of one rank for the phase.
 struct Part {
   const RankFile* file;
   const RankPhase* phase;
 };
 
-/// A task of the phase: one that a rank lists, or one that only messages know.
+/// A task of the phase, listed by a rank or known from messages only.
 struct Entry {
   Key key = {};
   PlaceId place = 0;
@@ -60,8 +60,8 @@ struct NameEqual {
   bool operator()(const Key& a, const Key& b) const { return same_name(a, b); }
 };
 
-/// Finds tasks by name. Numbers count the listed tasks in the order of their keys, then the ends
-/// of messages that no rank lists.
+/// Finds tasks by name. Numbers count the listed tasks in the order of their keys, then the ends of
+/// messages that no rank lists.
 class Tasks {
  public:
   Tasks(std::span<const Part> parts, std::uint64_t phase_id) : parts_(parts), phase_id_(phase_id) {
@@ -85,12 +85,12 @@ class Tasks {
     if (key.kind != TaskName::Kind::place)
       if (const auto listed = find_listed(part, key, verb)) return *listed;
     if (movable)
-      fail("{}: phase {}: a message {} {}, which no rank lists in this phase", part.file->name,
+      fail("{}: phase {}: a message {} {}, but no rank lists that in this phase", part.file->name,
            phase_id_, verb, describe(key));
     return find_or_add_unlisted(part, key, verb);
   }
 
-  /// Every task in the order of the keys, and the position there of each number.
+  /// All tasks in the order of their keys, and the index there of each number.
   std::pair<std::vector<Entry>, std::vector<TaskId>> in_order() const {
     std::vector<std::size_t> order(entries_.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
@@ -158,7 +158,7 @@ std::vector<Message> join_messages(std::span<const Part> parts, Tasks& tasks) {
   return messages;
 }
 
-/// The shared blocks by their ids in the files; two tasks must agree on the size of one.
+/// The shared blocks by their ids in the files; tasks that share one must agree on its size.
 std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> find_shared_blocks(
     std::span<const Part> parts, std::uint64_t phase_id) {
   std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> blocks;
@@ -167,8 +167,8 @@ std::map<std::int64_t, std::pair<std::int32_t, std::uint64_t>> find_shared_block
       if (task.shared_id < 0) continue;
       const auto [block, is_new] = blocks.try_emplace(task.shared_id, 0, task.shared_bytes);
       if (!is_new && block->second.second != task.shared_bytes)
-        fail("{}: phase {}: shared block {} has {} bytes, elsewhere {}", part.file->name, phase_id,
-             task.shared_id, task.shared_bytes, block->second.second);
+        fail("{}: phase {}: shared block {} has {} bytes here, but {} elsewhere", part.file->name,
+             phase_id, task.shared_id, task.shared_bytes, block->second.second);
     }
   std::int32_t index = 0;
   for (auto& [id, block] : blocks) block.first = index++;
@@ -215,7 +215,7 @@ void join_optional_columns(std::span<const Entry> entries, Phase& phase) {
                                                           : std::vector<double>{});
 }
 
-/// Tasks that are called by their number need no names (vt_write.cc writes them so).
+/// Tasks that are identified by their numbers need no names (vt_write.cc writes them so).
 bool is_named_by_number(const TaskName& name, TaskId t) {
   return name == TaskName{t, 0, {}, -1, TaskName::Kind::sequence};
 }
@@ -254,7 +254,7 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   const auto [entries, position] = tasks.in_order();
   if (entries.empty()) fail("{}: phase {}: no rank has a task", parts[0].file->name, id);
   if (entries.size() > std::numeric_limits<TaskId>::max())
-    fail("{}: phase {}: over {} tasks", parts[0].file->name, id,
+    fail("{}: phase {}: there are more than {} tasks", parts[0].file->name, id,
          std::numeric_limits<TaskId>::max());
   for (Message& message : messages) {
     message.from = position[message.from];
@@ -275,7 +275,7 @@ Phase join_phase(std::span<const Part> parts, std::uint64_t id) {
   return phase;
 }
 
-/// What each rank says about the phase; a rank whose file has no phase at all had no task.
+/// The data of each rank for the phase. A rank whose file has no phases had no tasks.
 std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64_t id) {
   static const RankPhase kNothing;
   std::vector<Part> parts;

@@ -1,4 +1,4 @@
-// Reads one rank's LBDatafile: JSON, often inside brotli, into tasks and messages by name.
+// Reads one rank's LBDatafile (JSON, often compressed with brotli) into tasks and messages by name.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -19,10 +19,10 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/// The phases a file may add by saying that they are like the one before: more are a mistake.
+/// Limit on phases that a file may add as identical to the one before.
 constexpr std::uint64_t kMaxRepeats = 1 << 18;
 
-/// Where in the file the reader is, for errors.
+/// The current position in the file, for error messages.
 struct Where {
   const std::string& file;
   std::optional<std::uint64_t> phase = {};
@@ -82,19 +82,19 @@ double number_in(const Where& where, std::string_view key, element value) {
 
 double seconds_in(const Where& where, std::string_view key, element value) {
   const double result = number_in(where, key, value);
-  if (result < 0) where.fail_here("\"{}\" is {}; a time is at least 0", key, result);
+  if (result < 0) where.fail_here("\"{}\" is {}; it must be at least 0", key, result);
   return result;
 }
 
-/// Sizes are floats there, sometimes with a fraction: rounded to whole bytes.
+/// Sizes are floats in these files, sometimes with a fraction; they are rounded to whole bytes.
 std::uint64_t bytes_in(const Where& where, std::string_view key, element value) {
   const double result = number_in(where, key, value);
   if (result < 0 || result > 0x1p63)
-    where.fail_here("\"{}\" is {}; a size is between 0 and 2^63 bytes", key, result);
+    where.fail_here("\"{}\" is {}; it must be from 0 to 2^63 bytes", key, result);
   return static_cast<std::uint64_t>(std::round(result));
 }
 
-/// What names a task or the end of a message.
+/// The name of a task or of an end of a message.
 struct Entity {
   Key key;
   std::int64_t home = -1;
@@ -109,11 +109,11 @@ void read_index(const Where& where, element value, std::vector<std::int64_t>& in
 
 std::int64_t home_in(const Where& where, std::string_view key, element value) {
   const std::uint64_t home = unsigned_in(where, key, value);
-  if (home > std::numeric_limits<PlaceId>::max()) where.fail_here("\"{}\" is no rank", key);
+  if (home > std::numeric_limits<PlaceId>::max()) where.fail_here("\"{}\" is not a rank", key);
   return static_cast<std::int64_t>(home);
 }
 
-/// vt's "nobody": the work and messages of a rank outside of any task. It stands for the rank.
+/// vt's "nobody" stands for the work and messages of a rank outside of any task.
 bool is_nobody(const Entity& entity) {
   return entity.key.kind == TaskName::Kind::id && entity.key.id == 0 && !entity.movable &&
          entity.name.collection < 0 && entity.name.object_group < 0;
@@ -185,7 +185,7 @@ void read_subphases(const Where& where, array list, std::vector<double>& load_s)
       if (key == "time") time_s = seconds_in(where, key, value);
     }
     if (id != load_s.size())
-      where.fail_here("subphase {} comes where {} should", id, load_s.size());
+      where.fail_here("subphase {} is out of order; {} is expected", id, load_s.size());
     load_s.push_back(time_s);
   }
 }
@@ -219,7 +219,7 @@ void read_task(const Where& where, element value, RankPhase& phase) {
 
 Key end_of_message(const Entity& entity, std::uint32_t rank) {
   if (is_nobody(entity)) return {TaskName::Kind::place, rank, rank};
-  // An end that is not a task needs a home even where its name does not.
+  // An end that is not a task needs a home, even if its name does not contain one.
   return {entity.key.kind, entity.key.id, entity.home};
 }
 
@@ -234,7 +234,7 @@ void read_message(const Where& where, element value, std::uint32_t rank, RankPha
     if (key == "bytes") bytes = bytes_in(where, key, field);
     if (key == "type") type = string_in(where, key, field);
   }
-  // vt writes only the sizes of the kinds of messages that it does not support itself.
+  // For kinds of messages that vt itself does not support it writes only their sizes.
   if (!type && !from && !to) return;
   if (!from) where.fail_here("it has no \"from\"");
   if (!to) where.fail_here("it has no \"to\"");
@@ -258,7 +258,7 @@ void read_phase(Where where, element value, RankFile& file) {
   std::uint64_t id = 0;
   if (fields["id"].get(id)) where.fail_here("a phase has no \"id\" of at least 0");
   where.phase = id;
-  if (!file.phase_of_id.emplace(id, file.phases.size()).second) where.fail_here("it comes twice");
+  if (!file.phase_of_id.emplace(id, file.phases.size()).second) where.fail_here("it appears twice");
   RankPhase& phase = file.phases.emplace_back();
   for (const auto& [key, field] : fields) {
     if (key == "tasks") {
@@ -282,7 +282,7 @@ void read_phase(Where where, element value, RankFile& file) {
   }
 }
 
-/// Phases left out of the file because they were like the one before: a list and ranges with ends.
+/// Phases that are omitted from the file because they equal the one before: a list and ranges.
 void repeat_phases(const Where& where, object identical, RankFile& file) {
   std::uint64_t repeats = 0;
   const auto repeat = [&](std::uint64_t first, std::uint64_t last) {
@@ -291,7 +291,7 @@ void repeat_phases(const Where& where, object identical, RankFile& file) {
       where.fail_here("\"identical_to_previous\" has the range {} to {}", first, last);
     repeats += last - first + 1;
     if (repeats > kMaxRepeats)
-      where.fail_here("\"identical_to_previous\" has over {} phases", kMaxRepeats);
+      where.fail_here("\"identical_to_previous\" has more than {} phases", kMaxRepeats);
     for (std::uint64_t id = first; id <= last; ++id) {
       const auto next = file.phase_of_id.lower_bound(id);
       if (next != file.phase_of_id.end() && next->first == id) continue;
@@ -309,7 +309,7 @@ void repeat_phases(const Where& where, object identical, RankFile& file) {
     if (key == "range")
       for (const element range : array_in(where, key, field)) {
         const array ends = array_in(where, "range", range);
-        if (ends.size() != 2) where.fail_here("a range of phases has not two ends");
+        if (ends.size() != 2) where.fail_here("a range of phases must have two numbers");
         repeat(unsigned_in(where, "range", ends.at(0)), unsigned_in(where, "range", ends.at(1)));
       }
   }
@@ -321,8 +321,8 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
     if (key == "type" && string_in(where, key, value) != "LBDatafile")
       where.fail_here("its type is \"{}\", not \"LBDatafile\"", string_in(where, key, value));
     if (key == "rank" && unsigned_in(where, key, value) != file.rank)
-      where.fail_here("its metadata say rank {}, its name says {}", unsigned_in(where, key, value),
-                      file.rank);
+      where.fail_here("its metadata give rank {}, but its name gives {}",
+                      unsigned_in(where, key, value), file.rank);
     if (key == "phases") {
       element found;
       if (!object_in(where, key, value)["identical_to_previous"].get(found))
@@ -331,19 +331,19 @@ void read_metadata(const Where& where, object metadata, RankFile& file,
   }
 }
 
-/// The fast parser does not say where a text is wrong; the slow one does.
+/// The fast parser does not report the position of an error, so the slow one finds it.
 [[noreturn]] void fail_at_syntax(const std::string& name, std::string_view json,
                                  simdjson::error_code error) {
   try {
-    // Nothing is kept: only the place of the error is wanted.
+    // Nothing is stored: only the position of the error is needed.
     const auto drop = [](int, nlohmann::json::parse_event_t, nlohmann::json&) { return false; };
     [[maybe_unused]] const nlohmann::json nothing = nlohmann::json::parse(json, drop);
   } catch (const nlohmann::json::parse_error& syntax) {
-    fail("{}: not JSON: wrong at byte {}", name, syntax.byte);
+    fail("{}: invalid JSON: syntax error at byte {}", name, syntax.byte);
   } catch (const nlohmann::json::exception&) {
-    fail("{}: not JSON: a number is out of range", name);
+    fail("{}: invalid JSON: a number is out of range", name);
   }
-  fail("{}: not JSON: {}", name, simdjson::error_message(error));
+  fail("{}: invalid JSON: {}", name, simdjson::error_message(error));
 }
 
 bool looks_like_json(std::string_view bytes) {
@@ -367,7 +367,7 @@ RankFile parse_rank_file(std::string name, std::uint32_t rank, std::string_view 
     } else if (looks_like_json(bytes)) {
       fail_at_syntax(name, bytes, error);
     } else {
-      fail("{}: neither JSON nor a whole brotli stream of moderate size", name);
+      fail("{}: neither JSON nor a complete brotli stream of acceptable size", name);
     }
   }
 

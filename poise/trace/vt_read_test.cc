@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Joins texts as if they were the files of ranks 0, 1, …
+/// Joins texts as the files of ranks 0, 1, and so on.
 Trace join_texts(const std::vector<std::string>& texts) {
   std::vector<vt::RankFile> files;
   for (const std::string& text : texts) {
@@ -34,7 +34,7 @@ std::string error_of(const std::vector<std::string>& texts) {
   return "no error";
 }
 
-/// An object called `id`, born at `home`.
+/// An object with id `id` and home `home`.
 std::string object(int id, int home, bool migratable = true) {
   return R"({"type":"object","id":)" + std::to_string(id) + R"(,"home":)" + std::to_string(home) +
          R"(,"migratable":)" + (migratable ? "true}" : "false}");
@@ -59,7 +59,7 @@ std::string rank_file(const std::string& phases, const std::string& metadata = "
   return R"({"type":"LBDatafile",)" + metadata + R"("phases":[)" + phases + "]}";
 }
 
-TEST(VtRead, a_message_finds_its_ends_in_other_ranks_files) {
+TEST(VtRead, ends_of_messages_are_found_in_other_ranks_files) {
   const Trace trace = join_texts(
       {rank_file(phase(3, task(object(20, 0), 0.5), message(object(10, 1), object(20, 0), 7, 96))),
        rank_file(phase(3, task(object(10, 1), 0.25) + "," + task(object(30, 0, false), 1)))});
@@ -184,7 +184,7 @@ TEST(VtRead, brotli_is_told_by_content) {
   EXPECT_THAT(error_of({stream + "x"}), HasSubstr("neither JSON nor"));
 }
 
-TEST(VtRead, a_stream_that_grows_without_bounds_is_refused) {
+TEST(VtRead, a_brotli_stream_that_expands_too_much_is_refused) {
   std::string stream = brotli_compress(std::string(std::size_t{32} << 20, ' '));
   ASSERT_LT(stream.size(), 1000u);
   EXPECT_EQ(brotli_decompress(stream), std::nullopt);
@@ -206,10 +206,10 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
   EXPECT_THAT(in_tasks(task(R"({"type":"object","migratable":true})", 1)),
               HasSubstr("neither \"id\" nor \"seq_id\""));
   EXPECT_THAT(in_tasks(task(object(1, 0), 1, R"(,"subphases":[{"id":1,"time":1.0}])")),
-              HasSubstr("subphase 1 comes where 0 should"));
+              HasSubstr("subphase 1 is out of order; 0 is expected"));
   EXPECT_THAT(in_tasks(""), HasSubstr("phase 8: no rank has a task"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(2, 0), 1, 1)))}),
-              HasSubstr("phase 8: a message goes to the task with id 2, which no rank lists"));
+              HasSubstr("phase 8: a message goes to the task with id 2, but no rank lists"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(2, 0), object(1, 0), 1, 1)))}),
               HasSubstr("comes from the task with id 2"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok, message(object(1, 0), object(1, 0), -1, 1)))}),
@@ -225,14 +225,14 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
 
 TEST(VtRead, errors_outside_of_phases_name_the_file) {
   EXPECT_THAT(error_of({"{\"phases\":[\n{\"id\":0,}]}"}),
-              HasSubstr("data.0.json: not JSON: wrong at byte 21"));
+              HasSubstr("data.0.json: invalid JSON: syntax error at byte 21"));
   EXPECT_THAT(error_of({R"({"phases":[{"id":1e999}]})"}),
-              HasSubstr("data.0.json: not JSON: a number is out of range"));
+              HasSubstr("data.0.json: invalid JSON: a number is out of range"));
   EXPECT_THAT(error_of({"[]"}), HasSubstr("data.0.json: "));
   EXPECT_THAT(error_of({"{}"}), HasSubstr("no \"phases\""));
   EXPECT_THAT(error_of({R"({"phases":7})"}), HasSubstr("\"phases\" is not an array"));
   EXPECT_THAT(error_of({R"({"type":"LBStatsfile","phases":[]})"}), HasSubstr("LBStatsfile"));
-  EXPECT_THAT(error_of({rank_file("", R"("metadata":{"rank":3},)")}), HasSubstr("say rank 3"));
+  EXPECT_THAT(error_of({rank_file("", R"("metadata":{"rank":3},)")}), HasSubstr("give rank 3"));
   EXPECT_THAT(error_of({rank_file("")}), HasSubstr("no phases"));
   const auto repeating = [](const std::string& identical) {
     return rank_file(phase(0, task(object(1, 0), 1)),
@@ -240,10 +240,10 @@ TEST(VtRead, errors_outside_of_phases_name_the_file) {
   };
   EXPECT_THAT(error_of({repeating(R"("range":[[1,18446744073709551615]])")}), HasSubstr("range"));
   EXPECT_THAT(error_of({repeating(R"("range":[[1,400000000000]])")}), HasSubstr("range"));
-  EXPECT_THAT(error_of({repeating(R"("range":[[1]])")}), HasSubstr("two ends"));
+  EXPECT_THAT(error_of({repeating(R"("range":[[1]])")}), HasSubstr("two numbers"));
 }
 
-/// A folder that goes away with the test.
+/// A temporary folder for one test.
 class VtFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -277,23 +277,24 @@ TEST_F(VtFiles, a_folder_a_stem_and_any_one_file_name_the_same_trace) {
 TEST_F(VtFiles, a_missing_rank_is_named) {
   add("data.0.json", 1);
   add("data.2.json", 2);
-  EXPECT_THAT(error_of_reading(""), HasSubstr("data.1.json is missing: there are ranks up to 2"));
+  EXPECT_THAT(error_of_reading(""),
+              HasSubstr("data.1.json is missing, but there are files up to rank 2"));
 }
 
-TEST_F(VtFiles, a_rank_that_is_there_twice_is_named) {
+TEST_F(VtFiles, a_duplicate_rank_is_named) {
   add("data.0.json", 1);
   add("data.0.json.br", 1);
-  EXPECT_THAT(error_of_reading(""), HasSubstr("are both rank 0"));
+  EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));
 }
 
 TEST_F(VtFiles, a_folder_of_two_series_asks_for_one) {
   add("a.0.json", 1);
   add("b.0.json", 2);
-  EXPECT_THAT(error_of_reading(""), HasSubstr("say which, for example"));
+  EXPECT_THAT(error_of_reading(""), HasSubstr("name one, for example"));
   EXPECT_EQ(read_trace(folder_ + "/b").num_places, 1u);
 }
 
-TEST_F(VtFiles, an_empty_folder_is_no_trace) {
+TEST_F(VtFiles, an_empty_folder_is_refused) {
   EXPECT_THAT(error_of_reading(""), HasSubstr("no vt LBDatafiles"));
 }
 

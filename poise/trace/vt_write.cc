@@ -1,5 +1,5 @@
-// Writes LBDatafiles: one JSON file per rank that vt, LBAF and vt-tv read. Times and sizes are
-// written as floats, since their validator refuses integers there.
+// Writes LBDatafiles: one JSON file per rank for vt, LBAF and vt-tv. Times and sizes are written as
+// floats, because vt's validator rejects integers there.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ void add_bytes(Text& text, std::string_view key, std::uint64_t bytes) {
   add(text, ",\"{}\":{}.0", key, bytes);
 }
 
-/// Task and message numbers arranged by place.
+/// Numbers of tasks or messages, grouped by place.
 struct ByPlace {
-  std::vector<std::size_t> first;  // per place, and one past the last
+  std::vector<std::size_t> first;  // per place, then one past the last
   std::vector<std::size_t> items;
   std::span<const std::size_t> of(PlaceId p) const {
     return {items.data() + first[p], first[p + 1] - first[p]};
@@ -54,7 +54,7 @@ ByPlace arrange(std::size_t num_items, std::uint32_t num_places, const PlaceOf& 
   return result;
 }
 
-/// One phase, arranged by place.
+/// One phase, grouped by place.
 struct Arranged {
   const Phase& phase;
   ByPlace tasks, messages;  // a message belongs to its sender's place
@@ -82,7 +82,7 @@ void add_entity(Text& text, const Phase& phase, TaskId t) {
     add(text, R"({{"type":"node","id":{},"home":{},"migratable":false}})", place, place);
     return;
   }
-  // Tasks without names are called by their number, the same way in every phase.
+  // Tasks without names are identified by number, in every phase alike.
   const TaskName name =
       phase.names.empty() ? TaskName{t, 0, {}, -1, TaskName::Kind::sequence} : phase.names[t];
   add(text, R"({{"type":"object","{}":{},"home":{},"migratable":{})",
@@ -117,7 +117,7 @@ void add_user_defined(Text& text, const Phase& phase, TaskId t) {
       add_float(text, workload.positions[t][axis]);
     }
   if (text.size() == start) return;
-  text[start] = '{';  // in place of the first comma
+  text[start] = '{';  // replaces the first comma
   const std::string fields(text.begin() + start, text.end());
   text.resize(start);
   add(text, ",\"user_defined\":{}}}", fields);
@@ -148,8 +148,7 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
       to_place     ? "CollectionToNode"
       : from_place ? "NodeToCollection"
                    : "SendRecv");
-  // No type of message goes between nodes; the sender is then vt's nobody, who stands for the
-  // rank of the file.
+  // No kind of message goes from node to node; the sender is then vt's "nobody" of the file's rank.
   if (from_place && to_place)
     add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
   else
@@ -159,7 +158,7 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
   add(text, ",\"messages\":{},\"bytes\":{}.0}}", message.count, message.bytes);
 }
 
-/// What belongs to the rank and not to a task.
+/// The data of the rank itself, not of a task.
 void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double background_s) {
   const Workload& workload = phase.workload;
   add(text, ",\"user_defined\":{{\"background_s\":");
@@ -237,7 +236,7 @@ void write_files(const Trace& trace, const std::string& stem, bool compress) {
       written.push_back(path);
     }
   } catch (...) {
-    // Some ranks without the others are no trace.
+    // An incomplete set of rank files cannot be read as a trace.
     std::error_code error;
     for (const std::string& path : written) std::filesystem::remove(path, error);
     throw;

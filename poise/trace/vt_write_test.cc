@@ -46,7 +46,7 @@ TEST_F(VtWrite, brotli_holds_the_same) {
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-TEST_F(VtWrite, random_traces_come_back_with_a_home_each) {
+TEST_F(VtWrite, random_traces_are_unchanged_but_for_their_homes) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);
@@ -63,7 +63,7 @@ TEST_F(VtWrite, random_traces_come_back_with_a_home_each) {
   }
 }
 
-TEST_F(VtWrite, nodes_come_back_as_ends_of_messages) {
+TEST_F(VtWrite, nodes_remain_ends_of_messages) {
   Trace trace;
   trace.num_places = 2;
   Phase& phase = trace.phases.emplace_back();
@@ -78,7 +78,7 @@ TEST_F(VtWrite, nodes_come_back_as_ends_of_messages) {
   EXPECT_TRUE(rank(1)["phases"][0]["tasks"].empty());
 }
 
-/// What vt's validator asks for: each key of its type, times and bytes as floats.
+/// What vt's validator requires: every key with its type, times and bytes as floats.
 void expect_valid_entity(const json& entity) {
   EXPECT_TRUE(entity.at("type").is_string());
   EXPECT_TRUE(entity.at("home").is_number_integer());
@@ -109,7 +109,7 @@ void expect_valid_task(const json& task) {
     EXPECT_TRUE(value.is_number_float() != (key == "shared_id" || key == "home_rank")) << key;
 }
 
-TEST_F(VtWrite, the_files_are_what_the_validator_asks_for) {
+TEST_F(VtWrite, the_files_pass_the_validator) {
   Trace trace = full_trace();
   trace.phases[0].workload.tasks[1].load_s = 4e14;
   trace.phases[1].names.clear();
@@ -132,7 +132,7 @@ TEST_F(VtWrite, the_files_are_what_the_validator_asks_for) {
   }
 }
 
-TEST_F(VtWrite, files_that_would_be_read_with_the_new_ones_are_in_the_way) {
+TEST_F(VtWrite, refuses_if_other_files_would_be_read_with_the_new_ones) {
   write_file(folder_ + "/out.7.json", "{}");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
               testing::ThrowsMessage<Error>(HasSubstr("out.7.json is left from another trace")));
@@ -149,7 +149,7 @@ TEST_F(VtWrite, a_trace_without_placement_is_refused) {
               testing::ThrowsMessage<Error>(HasSubstr("give a placement")));
 }
 
-TEST_F(VtWrite, real_traces_come_back_the_same) {
+TEST_F(VtWrite, real_traces_are_unchanged_after_writing_and_reading) {
   const std::string traces = std::string(POISE_TEST_DATA) + "/traces/";
   if (!std::filesystem::exists(traces)) GTEST_SKIP() << "no " << traces;
   for (const char* name :

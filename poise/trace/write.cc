@@ -1,4 +1,4 @@
-// Writes a trace in the form asked for.
+// Writes a trace in the requested format.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -28,15 +28,16 @@ std::string_view format_for(const std::string& path) {
     if (path.ends_with(format.ending)) return format.name;
     endings.push_back(format.ending);
   }
-  fail("{}: its end names no format; known: {}", path, fmt::join(endings, ", "));
+  fail("{}: the end of its name stands for no format; known: {}", path, fmt::join(endings, ", "));
 }
 
-/// One of those that can be written.
+/// The format with this name, if it can be written.
 std::string_view form_of(const std::string& path, std::string_view format) {
   if (format.empty()) return format_for(path);
   const auto names = writable_names();
   if (std::find(names.begin(), names.end(), format) != names.end()) return format;
-  if (format == "charm") fail("charm: LB dumps are only read; known: {}", fmt::join(names, ", "));
+  if (format == "charm")
+    fail("charm: LB dumps cannot be written, only read; known: {}", fmt::join(names, ", "));
   throw Error(unknown_name("format", format, names));
 }
 

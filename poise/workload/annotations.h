@@ -1,5 +1,4 @@
-// Values under names: what a program says of a task to its own policy, to tools, and to the task
-// itself.
+// Named values that a program attaches to a task: for its own policy, for tools, and for the task.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ class Annotations {
   Annotations(std::initializer_list<std::pair<const std::string, Value>> values)
       : values_(values) {}
 
-  /// A name that is set again gets the new value.
+  /// Setting a name again replaces its value.
   void set(std::string name, Value value) {
     values_.insert_or_assign(std::move(name), std::move(value));
   }
@@ -30,7 +29,7 @@ class Annotations {
   bool has(std::string_view name) const { return values_.contains(name); }
   bool empty() const { return values_.empty(); }
 
-  /// T is one of Value's types. Null if the name has no value, or one of another type.
+  /// T is one of Value's types. Null if the name has no value or one of another type.
   template <typename T>
   const T* get(std::string_view name) const {
     const auto found = values_.find(name);

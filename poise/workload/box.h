@@ -1,4 +1,4 @@
-// The grid that generated tasks fill: near-cubic, with exactly as many tasks as asked for.
+// The nearly cubic grid of a generated workload, with exactly as many points as tasks.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace poise {
 
-/// A grid of up to four dimensions, numbered with the first coordinate fastest; only the first
-/// `size` points of it exist, so the last rows may be missing.
+/// A grid of up to four dimensions, the first coordinate varying fastest. Only the first `size`
+/// points exist, so the last rows may be incomplete.
 struct Box {
-  std::array<std::uint32_t, 4> side{1, 1, 1, 1};  // ascending over the dimensions in use
+  std::array<std::uint32_t, 4> side{1, 1, 1, 1};  // in ascending order over the dimensions in use
   std::uint32_t size = 1;
 
   std::array<std::uint32_t, 4> point(std::uint32_t id) const {
@@ -23,8 +23,9 @@ struct Box {
   }
 };
 
-/// A box of `size` points: the full one with the shortest longest side if that is at most twice the
-/// shortest, else the smallest with sides that differ by one at most, its last rows missing.
+/// A box of `size` points. If a full box exists whose longest side is at most twice its shortest,
+/// the one with the shortest longest side; otherwise the smallest box whose sides differ by at most
+/// one, with incomplete last rows.
 Box box_of(std::uint32_t size, std::size_t dims);
 
 }  // namespace poise

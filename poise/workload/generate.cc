@@ -42,7 +42,7 @@ using Own2 = std::array<Knob, 2>;
 using Own3 = std::array<Knob, 3>;
 using Own4 = std::array<Knob, 4>;
 
-// The reference instance of a skewed stencil: log-normal loads, the hot octant three times heavier.
+// The reference for a skewed stencil: log-normal loads, and an octant with three times the load.
 constexpr LoadDefaults kSkewed{.skew = Skew::lognormal, .hot = 3};
 
 constexpr auto kStencil = load_knobs(kSkewed, Own1{periodic(false)});
@@ -59,8 +59,8 @@ constexpr auto kRing = load_knobs({.skew = Skew::lognormal}, Own1{partners(2)});
 constexpr auto kNeighbor = load_knobs({.message_bytes = 3.2e6}, Own1{partners(7)});
 constexpr auto kRandom =
     load_knobs({.skew = Skew::lognormal}, Own1{degree(6, "mean number of partners")});
-// Charm++'s program draws 50 ms plus 150 ms times a random number to the fourth power. The times of
-// the NucoLB paper's table IV say the same: at 4 % of idleness, 200 tasks of 80 ms.
+// The Charm++ program draws 50 ms plus 150 ms times the fourth power of a random number. Pilla et
+// al., ICPP 2012, table IV agree: at 4 % idle time, 200 tasks of 80 ms.
 constexpr auto kLbTest = load_knobs({.load_s = 0.08, .skew = Skew::quartic, .spread = 0.375},
                                     Own1{degree(5, "mean number of partners")});
 constexpr auto kGeometric =
@@ -125,7 +125,7 @@ constexpr Kind kKinds[] = {
      clusters_workload, kClusters},
 };
 
-/// Scales the loads so that they sum up to total_s.
+/// Scales the loads so that they add up to total_s.
 void scale_total(Workload& workload, double total_s) {
   const double sum_s = total_load_s(workload);
   if (!(sum_s > 0)) return;
@@ -155,16 +155,16 @@ Recipe parse_recipe(std::string_view text) {
 
 std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint64_t seed,
                                std::uint32_t num_phases) {
-  if (num_tasks == 0) fail("kind {}: 0 tasks; it takes at least 1", recipe.kind->name);
+  if (num_tasks == 0) fail("kind {}: the number of tasks is 0; use at least 1", recipe.kind->name);
   Workload calm = recipe.kind->make(num_tasks, recipe.knobs, seed);
   const std::vector<Task> calm_tasks = calm.tasks;
 
   std::vector<Workload> phases;
   phases.reserve(num_phases);
   std::vector<double> walk(calm.tasks.size(), 1.0);
-  Random random(mix(seed ^ 0x6472696674));  // "drift": a stream of its own
+  Random random(mix(seed ^ 0x6472696674));  // "drift": its own stream of random numbers
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
-    // The last phase takes the messages along; the others copy them.
+    // The last phase takes the messages; the others copy them.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));
     Workload& workload = phases.back();
     workload.tasks = calm_tasks;

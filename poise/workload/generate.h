@@ -1,4 +1,4 @@
-// Synthetic workloads: a table of kinds of programs. The same seed gives the same bytes on every
+// Synthetic workloads of several kinds of programs. The same seed gives the same bytes on every
 // platform.
 #pragma once
 
@@ -16,31 +16,31 @@ namespace poise {
 /// A row of the table of kinds.
 struct Kind {
   std::string_view name, summary, source;
-  std::string_view start;  // how its tasks lie at first, a name of placement/initial.h
+  std::string_view start;  // name of the initial placement (placement/initial.h)
   Workload (*make)(TaskId num_tasks, const Knobs&, std::uint64_t seed);
   std::span<const Knob> knobs;
 };
 
-/// Every kind, in the order in which users should meet them.
+/// All kinds, the most useful first.
 std::span<const Kind> kinds();
 
-/// A kind with its knobs set.
+/// A kind with the values of its knobs.
 struct Recipe {
   const Kind* kind;
   Knobs knobs;
-  /// "stencil3d:hot=5": what parse_recipe reads back.
+  /// "stencil3d:hot=5", in the form that parse_recipe() reads.
   std::string text() const;
 };
 
-/// Reads KIND or KIND:KNOB=VALUE,… Throws Error with the nearest name and the valid ones.
+/// Reads KIND or KIND:KNOB=VALUE,... Throws Error with the nearest name and the known ones.
 Recipe parse_recipe(std::string_view text);
 
-/// The workloads of `num_phases` phases. Messages and positions stay; loads change from phase to
-/// phase as hot_speed, hot_growth and drift say, but every phase has the total load of the first.
+/// The workloads of `num_phases` phases. Messages and positions are the same in all phases; loads
+/// change as the knobs hot_speed, hot_growth and drift say, but their sum stays the same.
 ///
-/// Every kind makes exactly num_tasks tasks, but leanmd the nearest number it can. Throws Error
-/// when the knobs contradict each other or num_tasks is too small for the kind.
-/// O(tasks + messages) per phase.
+/// Every kind makes exactly num_tasks tasks, except leanmd, which makes the nearest number it can.
+/// Throws Error if the knobs contradict each other or num_tasks is too small for the kind. O(tasks
+/// + messages) per phase.
 std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint64_t seed,
                                std::uint32_t num_phases = 1);
 

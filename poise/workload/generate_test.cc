@@ -58,7 +58,7 @@ std::string error_of(std::string_view recipe, TaskId num_tasks = 100) {
   return "";
 }
 
-TEST(Generate, every_kind_is_valid_at_any_size_and_has_as_many_tasks_as_asked_for) {
+TEST(Generate, every_kind_is_valid_and_has_the_requested_number_of_tasks) {
   for (const Kind& kind : kinds())
     for (const TaskId tasks : {1u, 2u, 3u, 7u, 64u, 500u, 997u}) {
       SCOPED_TRACE(fmt::format("{} {}", kind.name, tasks));
@@ -70,10 +70,10 @@ TEST(Generate, every_kind_is_valid_at_any_size_and_has_as_many_tasks_as_asked_fo
     }
 }
 
-TEST(Generate, messages_go_both_ways_alike) {
+TEST(Generate, messages_are_the_same_in_both_directions) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
-    // An odd number of partners on the ring has a farthest one that does not answer.
+    // With an odd number of partners on the ring, messages to the farthest have no answer.
     const bool is_odd_ring = kind.name == "kneighbor";
     const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
     for (const auto& [pair, count] : counts) {
@@ -84,7 +84,7 @@ TEST(Generate, messages_go_both_ways_alike) {
   }
 }
 
-TEST(Generate, the_same_seed_gives_the_same_bytes_and_another_seed_others) {
+TEST(Generate, bytes_depend_on_the_seed_only) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     EXPECT_EQ(hash_of(make(kind.name, 500, 3)), hash_of(make(kind.name, 500, 3)));
@@ -124,8 +124,8 @@ TEST(Generate, bytes_are_the_same_on_every_platform) {
   }
 }
 
-TEST(Generate, full_stencils_have_the_edges_of_the_closed_form) {
-  // Along an axis of side s there are s - 1 pairs per row, s on a periodic one.
+TEST(Generate, full_stencils_have_the_known_number_of_edges) {
+  // An axis of s points has s - 1 pairs per row, or s if periodic.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
   EXPECT_EQ(make("stencil3d", 22 * 22 * 22).messages.size(), 60984u);  // 6 22^3 - 6 22^2
@@ -134,8 +134,8 @@ TEST(Generate, full_stencils_have_the_edges_of_the_closed_form) {
   EXPECT_EQ(make("stencil4d:periodic=yes", 256).messages.size(), 8u * 256);
 }
 
-TEST(Generate, stencils_link_exactly_the_tasks_one_step_apart) {
-  for (const TaskId tasks : {60u, 101u, 343u}) {  // a full box, a ragged one, a cube
+TEST(Generate, stencils_connect_exactly_the_tasks_one_step_apart) {
+  for (const TaskId tasks : {60u, 101u, 343u}) {  // a full box, an incomplete one, a cube
     const Workload workload = make("stencil3d", tasks);
     const auto counts = counts_of(workload);
     for (TaskId a = 0; a < tasks; ++a)
@@ -148,7 +148,7 @@ TEST(Generate, stencils_link_exactly_the_tasks_one_step_apart) {
   }
 }
 
-TEST(Generate, boxes_are_full_where_that_is_near_cubic_and_hold_every_size) {
+TEST(Generate, boxes_are_full_if_nearly_cubic_and_exist_for_every_size) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
@@ -161,7 +161,7 @@ TEST(Generate, boxes_are_full_where_that_is_near_cubic_and_hold_every_size) {
     }
 }
 
-TEST(Generate, the_hot_octant_is_exactly_three_times_heavier) {
+TEST(Generate, the_hot_octant_has_exactly_three_times_the_load) {
   const Workload workload = make("stencil3d:skew=equal,load_s=1", 22 * 22 * 22);
   int hot = 0;
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
@@ -173,21 +173,21 @@ TEST(Generate, the_hot_octant_is_exactly_three_times_heavier) {
   EXPECT_EQ(hot, 11 * 11 * 11);
 }
 
-TEST(Generate, rings_have_k_partners_at_growing_distance) {
+TEST(Generate, rings_have_k_partners_at_increasing_distance) {
   const auto counts = counts_of(make("kneighbor", 400));
   EXPECT_EQ(counts.size(), 400u * 7);
   for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
     EXPECT_TRUE(counts.contains({10, other})) << other;
   EXPECT_TRUE(counts.contains({0, 399}));
   EXPECT_EQ(make("ring", 2).messages.size(), 2u);
-  EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // all the others, once each
+  EXPECT_EQ(make("ring:k=100", 5).messages.size(), 5u * 4);  // all other tasks, once each
 }
 
-TEST(Generate, random_graphs_have_the_degree_asked_for) {
+TEST(Generate, random_graphs_have_the_requested_degree) {
   const Workload workload = make("random:degree=6", 1000);
   EXPECT_EQ(total_count(workload), 6000u);
   EXPECT_EQ(total_count(make("lb_test", 200)), 1000u);
-  // Degrees of a random graph are about Poisson: mean 6, variance 6.
+  // Degrees of a random graph are nearly Poisson: mean 6, variance 6.
   std::vector<double> degree(1000);
   for (const Message& m : workload.messages) degree[m.from] += static_cast<double>(m.count);
   double variance = 0;
@@ -195,19 +195,19 @@ TEST(Generate, random_graphs_have_the_degree_asked_for) {
   EXPECT_NEAR(variance, 6, 1);
 }
 
-TEST(Generate, rmat_degrees_are_far_from_equal) {
+TEST(Generate, rmat_degrees_are_unequal) {
   const Workload workload = make("rmat", 4096);
   std::vector<int> degree(4096);
   for (const Message& m : workload.messages) ++degree[m.from];
   std::sort(degree.rbegin(), degree.rend());
   EXPECT_GT(degree[0], 20 * 8);
-  // With equal quarters it is a random graph again, and no task stands out.
+  // With equal quarters it is a uniform random graph, in which no task stands out.
   std::vector<int> even(4096);
   for (const Message& m : make("rmat:a=0.25,b=0.25,c=0.25", 4096).messages) ++even[m.from];
   EXPECT_LT(*std::max_element(even.begin(), even.end()), 40);
 }
 
-TEST(Generate, geometric_graphs_link_exactly_the_pairs_within_one_radius) {
+TEST(Generate, geometric_graphs_connect_exactly_the_pairs_within_a_radius) {
   for (const char* dims : {"2", "3"}) {
     SCOPED_TRACE(dims);
     const Workload workload = make(fmt::format("geometric:degree=8,dims={}", dims), 600);
@@ -224,7 +224,7 @@ TEST(Generate, geometric_graphs_link_exactly_the_pairs_within_one_radius) {
           nearest_unlinked = std::min(nearest_unlinked, square);
       }
     EXPECT_LT(farthest, nearest_unlinked);
-    EXPECT_GT(workload.messages.size(), 600u * 4);  // fewer at the border than 8
+    EXPECT_GT(workload.messages.size(), 600u * 4);  // fewer than 8 neighbours at the border
     EXPECT_LT(workload.messages.size(), 600u * 9);
   }
 }
@@ -235,12 +235,14 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_pair_of_near_cells) {
   EXPECT_EQ(workload.messages.size(), 125u * 54);
   std::map<TaskId, std::set<TaskId>> cells_of;
   for (const Message& m : workload.messages) {
-    ASSERT_NE(m.from < 125, m.to < 125);  // between the two arrays only
+    ASSERT_NE(m.from < 125, m.to < 125);  // only between the two arrays
     if (m.to < 125) cells_of[m.from].insert(m.to);
   }
   std::set<std::set<TaskId>> pairs;
   for (const auto& [compute, cells] : cells_of) pairs.insert(cells);
-  EXPECT_EQ(pairs.size(), 125u * 14);  // no pair twice: 125 * 26 / 2 of two cells, 125 of one
+  EXPECT_EQ(
+      pairs.size(),
+      125u * 14);  // no duplicates: 125 * 26 / 2 pairs of two cells, 125 of a cell with itself
   int alone = 0;
   for (const auto& cells : pairs) alone += cells.size() == 1;
   EXPECT_EQ(alone, 125);
@@ -253,14 +255,14 @@ TEST(Generate, leanmd_rounds_to_the_nearest_box) {
   EXPECT_THAT(error_of("leanmd", 100), HasSubstr("ask for 405"));
 }
 
-TEST(Generate, nbody_has_the_edges_of_curve_and_tree) {
-  // Half of degree 6 on either side: 999 + 998 + 997 pairs; beyond, one pair per step of 2^j.
+TEST(Generate, nbody_has_the_edges_of_the_curve_and_the_tree) {
+  // Three neighbours on each side: 999 + 998 + 997 pairs; beyond, one pair per step of 2^j.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);
 }
 
-TEST(Generate, clusters_talk_most_to_their_own_group) {
+TEST(Generate, clusters_exchange_most_inside_their_own_group) {
   std::uint64_t own = 0, all = 0;
   for (const Message& m : make("clusters", 4096).messages) {
     all += m.bytes;
@@ -270,7 +272,7 @@ TEST(Generate, clusters_talk_most_to_their_own_group) {
   EXPECT_LT(own, all);
 }
 
-TEST(Generate, skews_have_the_mean_asked_for_and_their_own_spread) {
+TEST(Generate, skews_have_the_requested_mean_and_spread) {
   const auto variance_of = [](std::string_view skew) {
     const Workload workload = make(fmt::format("ring:load_s=2,spread=0.4,skew={}", skew), 200000);
     EXPECT_NEAR(total_load_s(workload) / 200000, 2, 0.02) << skew;
@@ -281,11 +283,11 @@ TEST(Generate, skews_have_the_mean_asked_for_and_their_own_spread) {
   EXPECT_EQ(variance_of("equal"), 0);
   EXPECT_NEAR(variance_of("uniform"), 0.4 * 0.4 / 3, 1e-3);
   EXPECT_NEAR(variance_of("lognormal"), std::exp(0.16) - 1, 5e-3);
-  EXPECT_GT(variance_of("pareto"), 0.3);  // 0.8 in the limit, which heavy tails reach slowly
+  EXPECT_GT(variance_of("pareto"), 0.3);  // the limit is 0.8, which heavy tails approach slowly
   EXPECT_NEAR(variance_of("quartic"), 0.4 * 0.4 * 16 / 9, 5e-3);
 }
 
-TEST(Generate, lb_test_loads_lie_between_50_and_200_ms_and_are_80_on_average) {
+TEST(Generate, lb_test_loads_are_50_to_200_ms_with_mean_80_ms) {
   const Workload workload = make("lb_test", 20000);
   for (const Task& task : workload.tasks) {
     EXPECT_GE(task.load_s, 0.05 - 1e-12);
@@ -294,7 +296,7 @@ TEST(Generate, lb_test_loads_lie_between_50_and_200_ms_and_are_80_on_average) {
   EXPECT_NEAR(total_load_s(workload) / 20000, 0.08, 0.001);
 }
 
-TEST(Generate, drift_changes_loads_but_neither_their_total_nor_messages) {
+TEST(Generate, drift_changes_loads_but_not_their_sum_or_messages) {
   const auto phases =
       generate(parse_recipe("stencil3d:drift=0.3,hot_speed=0.1,hot_growth=0.5"), 1000, 5, 4);
   ASSERT_EQ(phases.size(), 4u);
@@ -314,7 +316,7 @@ TEST(Generate, without_drift_every_phase_is_the_same) {
   EXPECT_EQ(hash_of(phases[0]), hash_of(make("stencil3d", 1000, 5)));
 }
 
-TEST(Generate, the_hot_region_wanders_and_comes_back) {
+TEST(Generate, the_hot_region_moves_around_and_returns) {
   const auto phases = generate(parse_recipe("stencil2d:skew=equal,hot_speed=0.5"), 400, 5, 3);
   const auto is_hot = [&](std::size_t phase, TaskId t) {
     return phases[phase].tasks[t].load_s > 2 * phases[phase].tasks[phase == 1 ? 0 : 399].load_s;
@@ -342,8 +344,8 @@ TEST(Generate, bad_recipes_say_what_would_work) {
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
   EXPECT_THAT(error_of("ring:skew=gauss"),
               HasSubstr("known: equal, uniform, lognormal, pareto, quartic"));
-  EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("takes 0 to 1"));
-  EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("takes 0 to 0.95"));
+  EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use 0 to 1"));
+  EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));
   EXPECT_THAT(error_of("ring", 0), HasSubstr("at least 1"));
 }

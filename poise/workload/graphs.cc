@@ -1,4 +1,4 @@
-// Kinds that are graphs without geometry: random, power-law, irregular, groups inside groups.
+// Kinds that are graphs without geometry: random, power-law, irregular, nested groups.
 #include <algorithm>
 #include <array>
 
@@ -10,30 +10,30 @@ namespace poise {
 
 namespace {
 
-/// A stream of random numbers for the edges, so that they do not depend on the skew of the loads.
+/// Random numbers for the edges only, so that edges do not depend on the skew of the loads.
 Random edge_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x6564676573)); }
 
 std::uint64_t num_edges(TaskId num_tasks, const Knobs& knobs) {
   return static_cast<std::uint64_t>(num_tasks * knobs["degree"] / 2 + 0.5);
 }
 
-/// Any task but this one; there are at least two.
+/// A random task other than this one; there must be at least two.
 TaskId another(TaskId task, TaskId num_tasks, Random& random) {
   const auto drawn = static_cast<TaskId>(random.below(num_tasks - 1));
   return drawn < task ? drawn : drawn + 1;
 }
 
-/// The quarters of the adjacency matrix that R-MAT descends into, as thresholds of 16 random bits.
+/// The quarters of the adjacency matrix in R-MAT, as thresholds for 16 random bits.
 class Quarters {
  public:
   explicit Quarters(const Knobs& knobs) {
     const double a = knobs["a"], ab = a + knobs["b"], abc = ab + knobs["c"];
-    if (abc > 1) fail("kind rmat: a + b + c is {}; it is at most 1", abc);
+    if (abc > 1) fail("kind rmat: a + b + c is {}, but must be at most 1", abc);
     below_ = {static_cast<std::uint32_t>(a * 65536), static_cast<std::uint32_t>(ab * 65536),
               static_cast<std::uint32_t>(abc * 65536)};
   }
 
-  /// A random cell of the 2^levels square matrix.
+  /// A random cell of a square matrix with 2^levels rows.
   std::pair<std::uint64_t, std::uint64_t> draw(int levels, Random& random) const {
     std::uint64_t row = 0, column = 0, bits = 0;
     for (int level = 0; level < levels; ++level) {
@@ -51,13 +51,13 @@ class Quarters {
   std::array<std::uint32_t, 3> below_{};
 };
 
-/// The distance to a partner: its logarithm is uniform, so every scale is as likely as any other.
+/// The distance to a partner. Its logarithm is uniform, so all scales are equally likely.
 std::uint64_t any_scale(TaskId num_tasks, Random& random) {
   const double distance = portable_exp(random.uniform() * portable_log(num_tasks));
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(distance), 1, num_tasks - 1);
 }
 
-/// Partners inside the groups of `size` consecutive tasks, `picks` by each task.
+/// Partners inside groups of `size` consecutive tasks; each task picks `picks` of them.
 void pick_inside(TaskId num_tasks, std::uint64_t size, std::uint64_t picks, std::uint64_t count,
                  std::uint64_t bytes, Random& random, std::vector<Edge>& edges) {
   for (TaskId t = 0; t < num_tasks; ++t) {
@@ -99,7 +99,7 @@ Workload rmat_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed)
   std::vector<Edge> edges;
   for (std::uint64_t i = num_edges(num_tasks, knobs); i > 0; --i) {
     const auto [row, column] = quarters.draw(levels, random);
-    // The matrix is larger than the tasks: what falls outside is dropped as loops are.
+    // The matrix may have more rows than there are tasks; such edges are dropped, as are loops.
     if (row == column || row >= num_tasks || column >= num_tasks) continue;
     edges.push_back(
         {static_cast<TaskId>(row), static_cast<TaskId>(column), traffic.count, traffic.bytes});

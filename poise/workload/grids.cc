@@ -9,8 +9,8 @@ namespace poise {
 
 namespace {
 
-/// The neighbours of a point along every axis, in both directions. A side of two points wraps
-/// around to the neighbour it already has, so only longer ones do.
+/// The neighbours of a point in both directions of every axis. A side of two points does not wrap
+/// around, because that would reach the same neighbour again.
 void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& traffic,
              std::vector<Message>& messages) {
   messages.reserve(std::size_t{2} * dims * box.size);
@@ -34,7 +34,8 @@ void connect(const Box& box, std::size_t dims, bool periodic, const Traffic& tra
   }
 }
 
-/// The fourth axis has no room in space: its slabs lie side by side along the first.
+/// Positions have three coordinates, so the slabs of the fourth axis lie side by side along the
+/// first.
 std::vector<std::array<double, 3>> positions_in(const Box& box) {
   std::vector<std::array<double, 3>> positions(box.size);
   for (TaskId t = 0; t < box.size; ++t) {

@@ -18,10 +18,11 @@ struct Item {
   TaskId task;
 };
 
-/// Grows with the load: the bits of a double that is not negative are ordered like its value.
+/// A key that increases with the load: for doubles >= 0 the order of the bits is that of the
+/// values.
 std::uint64_t bits_of(double load_s) { return std::bit_cast<std::uint64_t>(load_s + 0.0); }
 
-/// Distances below the heaviest load, cut to their leading 32 bits.
+/// Differences to the heaviest load, cut to their leading 32 bits.
 std::vector<Item> items_of(std::span<const Task> tasks) {
   std::vector<Item> items;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
@@ -39,7 +40,8 @@ std::vector<Item> items_of(std::span<const Task> tasks) {
   return items;
 }
 
-/// Stable, by key, one pass per digit from the lowest; a digit that all items share costs no pass.
+/// A stable radix sort by key, lowest digit first; a digit that is the same in all keys costs no
+/// pass.
 void radix_sort(std::vector<Item>& items) {
   std::array<std::array<std::uint32_t, kDigitMask + 1>, kDigits> start{};
   for (const Item& item : items)
@@ -55,7 +57,7 @@ void radix_sort(std::vector<Item>& items) {
   }
 }
 
-/// Loads that the cut keys could not tell apart.
+/// Sorts loads with equal keys.
 void sort_ties(std::span<const Task> tasks, std::vector<Item>& items) {
   const auto is_heavier = [&](const Item& a, const Item& b) {
     return tasks[a.task].load_s > tasks[b.task].load_s;

@@ -1,4 +1,4 @@
-// The order in which list schedulers take tasks.
+// Sorts tasks by load, heaviest first, for list scheduling.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ struct LoadedTask {
   friend bool operator==(const LoadedTask&, const LoadedTask&) = default;
 };
 
-/// The movable tasks, heaviest first; of equal loads the lower id first. A radix sort on the bits
-/// of the loads: O(n) unless loads agree in their leading 32 bits of difference, then O(n log n).
+/// The movable tasks, heaviest first (ties: lower id). A radix sort on the bits of the loads: O(n),
+/// or O(n log n) if loads agree in the leading 32 bits of their differences.
 std::vector<LoadedTask> heaviest_first(std::span<const Task> tasks);
 
 }  // namespace poise

@@ -25,12 +25,12 @@ std::vector<TaskId> comparison_sort(const std::vector<Task>& tasks) {
   return order;
 }
 
-TEST(HeaviestFirst, is_empty_when_nothing_may_move) {
+TEST(HeaviestFirst, is_empty_without_movable_tasks) {
   EXPECT_TRUE(heaviest_first({}).empty());
   EXPECT_TRUE(heaviest_first(std::vector<Task>(3, Task{.load_s = 1, .movable = false})).empty());
 }
 
-TEST(HeaviestFirst, takes_equal_loads_by_id_and_minus_zero_as_zero) {
+TEST(HeaviestFirst, orders_equal_loads_by_id_and_treats_minus_zero_as_zero) {
   const std::vector<Task> tasks{{.load_s = 0.0}, {.load_s = -0.0}, {.load_s = 2}, {.load_s = 2}};
   EXPECT_THAT(ids_of(heaviest_first(tasks)), testing::ElementsAre(2, 3, 0, 1));
 }
@@ -39,7 +39,7 @@ TEST(HeaviestFirst, agrees_with_a_comparison_sort) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
-    // From all alike, over differences in the last bits only, to the whole range of a double.
+    // From equal loads, over differences in the last bits only, to the whole range of double.
     const double spread = std::vector<double>{0, 1e-15, 1e-9, 1, 300}[seed % 5];
     std::vector<Task> tasks(random.below(5000));
     for (Task& task : tasks) {

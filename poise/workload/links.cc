@@ -7,15 +7,15 @@ namespace poise {
 
 namespace {
 
-/// Turns counts at [t + 2] into the first index of row t at [t + 1], ready to be used as a cursor
-/// that ends, after filling, as the first index of row t + 1.
+/// Turns counts at [t + 2] into the first index of row t at [t + 1]: the write index of row t,
+/// which after filling is the first index of row t + 1.
 void counts_to_cursors(std::vector<std::size_t>& first) {
   std::partial_sum(first.begin(), first.end(), first.begin());
 }
 
 }  // namespace
 
-/// One row per task at the end `row_end` of its messages, which lists the ends `link_end`.
+/// One row per task at the end `row_end` of its messages; entries are the ends `link_end`.
 Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);
@@ -54,7 +54,7 @@ Links neighbours(const Workload& workload) {
   }
   rows.first_.pop_back();
 
-  // Merge the entries of each row that name the same task, closing the gaps as we go.
+  // Merges entries of a row with the same task, moving later entries forward.
   std::size_t kept = 0;
   for (std::size_t t = 0; t + 1 < rows.first_.size(); ++t) {
     const auto begin = rows.links_.begin() + static_cast<std::ptrdiff_t>(rows.first_[t]);

@@ -1,4 +1,4 @@
-// The messages of a workload arranged by task: who talks to whom, in compressed rows.
+// The messages of a workload by task, in compressed rows.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace poise {
 
-/// The other end of some messages, seen from one task.
+/// Messages with one other task.
 struct Link {
   TaskId task = 0;
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// Rows of links, one per task. O(tasks + messages) to build and to hold.
+/// One row of links per task. O(tasks + messages) time and memory.
 class Links {
  public:
   std::span<const Link> of(TaskId t) const {
@@ -33,15 +33,15 @@ class Links {
   std::vector<Link> links_;
 };
 
-/// Per task, the senders of what it receives, in the order of the messages. A task's messages to
-/// itself are left out: they cost nothing anywhere.
+/// Per task the senders of the messages it receives, in the order of the messages. Messages to
+/// itself are omitted: they cost nothing.
 Links received(const Workload& workload);
 
-/// Per task, the receivers of what it sends, in the order of the messages; none to itself.
+/// Per task the receivers of the messages it sends, in the order of the messages; itself omitted.
 Links sent(const Workload& workload);
 
-/// Per task, everyone it sends to or receives from, once each, sorted by task, both directions
-/// added up. Messages to itself are left out.
+/// Per task all tasks that it exchanges messages with, once each, sorted by task, both directions
+/// added up; itself omitted.
 Links neighbours(const Workload& workload);
 
 }  // namespace poise

@@ -8,7 +8,7 @@ namespace poise {
 
 namespace {
 
-/// The wrapped interval [start, start + length) of [0, 1).
+/// The interval [start, start + length) of [0, 1) with wrap-around.
 struct Interval {
   double start, length;
   bool holds(double x) const {
@@ -47,11 +47,10 @@ bool is_inside(const Frame& frame, const Interval& hot, const std::array<double,
 SkewDraw::SkewDraw(const Knobs& knobs)
     : skew_(static_cast<Skew>(knobs["skew"])), spread_(knobs["spread"]) {
   if ((skew_ == Skew::uniform || skew_ == Skew::quartic) && spread_ > 1)
-    fail("spread={} is too wide for skew={}, loads would be negative; it takes 0 to 1", spread_,
+    fail("spread={} is too large for skew={}: loads would be negative; use 0 to 1", spread_,
          kSkews[static_cast<std::size_t>(skew_)]);
   if (skew_ == Skew::pareto && spread_ > 0.95)
-    fail("spread={} is too wide for skew=pareto, which has no mean then; it takes 0 to 0.95",
-         spread_);
+    fail("spread={} is too large for skew=pareto: there would be no mean; use 0 to 0.95", spread_);
 }
 
 double SkewDraw::operator()(Random& random) const {
@@ -82,7 +81,7 @@ std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase) {
   const double factor = 1 + (knobs["hot"] - 1) * (1 + knobs["hot_growth"] * phase);
   if (factor == 1) return;
-  if (factor < 0) fail("hot_growth makes loads negative in phase {}", phase);
+  if (factor < 0) fail("hot_growth makes loads negative in phase {}; use a smaller one", phase);
   const Interval hot{knobs["hot_speed"] * phase, knobs["hot_extent"]};
   if (workload.positions.empty()) {
     for (TaskId t = 0; t < workload.num_tasks(); ++t)

@@ -1,5 +1,5 @@
-// How generated tasks get their loads: a distribution, a hot region, and a drift over phases. Every
-// kind of workload has these knobs.
+// Loads of generated tasks: a distribution, a hot region, and a drift over phases. Every kind of
+// workload has these knobs.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace poise {
 inline constexpr std::string_view kSkews[] = {"equal", "uniform", "lognormal", "pareto", "quartic"};
 enum class Skew : std::uint8_t { equal, uniform, lognormal, pareto, quartic };
 
-/// What a kind starts from; its user may turn every knob.
+/// The initial values of a kind's knobs.
 struct LoadDefaults {
   double load_s = 1e-3;
   Skew skew = Skew::equal;
@@ -32,7 +32,7 @@ struct LoadDefaults {
 
 inline constexpr std::size_t kNumLoadKnobs = 11;
 
-/// The knobs every kind has, with its own in front.
+/// The knobs of a kind: its own, then those that all kinds have.
 template <std::size_t N = 0>
 constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& initial,
                                                          const std::array<Knob, N>& own = {}) {
@@ -57,10 +57,10 @@ constexpr std::array<Knob, N + kNumLoadKnobs> load_knobs(const LoadDefaults& ini
   return all;
 }
 
-/// Draws factors of mean 1 as the knobs skew and spread say.
+/// Draws factors with mean 1 from the distribution of the knobs skew and spread.
 class SkewDraw {
  public:
-  /// Throws Error where the spread does not suit the skew.
+  /// Throws Error if the spread is too large for the skew.
   explicit SkewDraw(const Knobs& knobs);
   double operator()(Random& random) const;
 
@@ -69,14 +69,14 @@ class SkewDraw {
   double spread_;
 };
 
-/// Tasks of the mean load, each times its skew's draw; no hot region yet.
+/// Tasks with the mean load times a draw from the skew; without a hot region.
 std::vector<Task> draw_tasks(TaskId num_tasks, const Knobs& knobs, std::uint64_t seed);
 
-/// Multiplies the loads in the hot region as it lies in this phase: by position where the workload
-/// has positions, else by number.
+/// Multiplies the loads in the hot region of this phase, found by position if the workload has
+/// positions, otherwise by task number.
 void heat(Workload& workload, const Knobs& knobs, std::uint32_t phase);
 
-/// A step of every task's random walk: walk[t] *= e^(drift z), z normal.
+/// One step of each task's random walk: walk[t] *= e^(drift z) with z normal.
 void walk_on(std::vector<double>& walk, double drift, Random& random);
 
 }  // namespace poise

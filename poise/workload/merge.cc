@@ -8,8 +8,8 @@ namespace poise {
 
 namespace {
 
-/// Adds up neighbours of the same receiver in [begin, end) of one sender; writes them from `kept`
-/// on, which is not behind begin. Returns the end of what it wrote.
+/// Adds up messages of one sender with the same receiver in [begin, end) and writes the result from
+/// `kept` on, which must not be after begin. Returns the end of the result.
 std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size_t end,
                       std::size_t kept) {
   const std::size_t row = kept;
@@ -27,7 +27,7 @@ std::size_t merge_row(std::vector<Message>& sorted, std::size_t begin, std::size
 }  // namespace
 
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages) {
-  // Counting sort by sender: row t starts at next[t], which then moves to its end.
+  // Counting sort by sender; next[t] is the write index of row t and ends as its end.
   std::vector<std::size_t> next(std::size_t{num_tasks} + 1, 0);
   for (const Message& message : messages) ++next[message.from + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());

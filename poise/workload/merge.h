@@ -1,4 +1,4 @@
-// Messages of the same pair of tasks added up.
+// Adds up messages with the same sender and receiver.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// The same traffic, sorted by sender and receiver, one message per ordered pair. Every task named
-/// is below num_tasks. O(tasks + messages log degree).
+/// The same traffic sorted by sender and receiver, one message per ordered pair. All tasks must be
+/// below num_tasks. O(tasks + messages log degree).
 std::vector<Message> merged(TaskId num_tasks, const std::vector<Message>& messages);
 
 }  // namespace poise

@@ -6,7 +6,7 @@
 
 namespace poise {
 
-/// Leaves in first_[t + 1] where row t starts: a cursor that add() moves to where the row ends.
+/// Leaves in first_[t + 1] the start of row t, which add() uses as write index.
 void MessageCounts::make_room(const Workload& workload, bool for_senders) {
   first_.assign(workload.tasks.size() + 2, 0);
   for (const Message& message : workload.messages) {

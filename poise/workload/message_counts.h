@@ -1,5 +1,4 @@
-// How many messages each task receives or exchanges, and with whom: links without the bytes, a
-// third of their size.
+// Number of messages per task and partner: like links.h without bytes, in a third of the memory.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +10,13 @@
 
 namespace poise {
 
-/// Rows of partners, one per task, in the order of the messages; a partner may appear again.
-/// Messages of a task to itself are left out.
+/// One row of partners per task, in the order of the messages; a partner may appear several times.
+/// Messages of a task to itself are omitted.
 class MessageCounts {
  public:
   struct Entry {
     TaskId task;
-    std::uint32_t count;  // packed; see count_of
+    std::uint32_t count;  // encoded; see count_of
   };
 
   std::span<const Entry> of(TaskId t) const {
@@ -27,10 +26,10 @@ class MessageCounts {
     return entry.count < kWide ? entry.count : wide_[entry.count - kWide];
   }
 
-  /// Asks for the memory that of(t) and then its entries will need.
+  /// Prefetches the memory that of(t), then its entries, will read.
   void prefetch_row(TaskId t) const { __builtin_prefetch(&first_[t]); }
   void prefetch_entries(TaskId t) const {
-    // As a number: the second line may lie behind the end.
+    // As a number, because the second cache line may be past the end of the array.
     const auto row = reinterpret_cast<std::uintptr_t>(entries_.data() + first_[t]);
     __builtin_prefetch(reinterpret_cast<const void*>(row));
     __builtin_prefetch(reinterpret_cast<const void*>(row + 64));
@@ -46,13 +45,14 @@ class MessageCounts {
 
   std::vector<std::size_t> first_;
   std::vector<Entry> entries_;
-  std::vector<std::uint64_t> wide_;  // counts that do not fit an entry, from kWide on
+  std::vector<std::uint64_t>
+      wide_;  // counts that do not fit into an entry; entry kWide + i stands for wide_[i]
 };
 
-/// Per task, the senders of what it receives. O(tasks + messages).
+/// Per task the senders of the messages it receives. O(tasks + messages).
 MessageCounts counts_received(const Workload& workload);
 
-/// Per task, the senders and receivers of what it exchanges with others. O(tasks + messages).
+/// Per task the senders and receivers of the messages it exchanges. O(tasks + messages).
 MessageCounts counts_exchanged(const Workload& workload);
 
 }  // namespace poise

@@ -30,14 +30,14 @@ TEST(MessageCounts, lists_senders_in_the_order_of_the_messages) {
   EXPECT_EQ(row_of(counts, 3), Row{});
 }
 
-TEST(MessageCounts, lists_both_ends_of_what_is_exchanged) {
+TEST(MessageCounts, lists_both_ends_of_each_message) {
   const MessageCounts counts = counts_exchanged(three_tasks());
   EXPECT_EQ(row_of(counts, 0), (Row{{2, 5}, {2, 1}, {2, 2}}));
   EXPECT_EQ(row_of(counts, 1), (Row{{2, 7}}));
   EXPECT_EQ(row_of(counts, 2), (Row{{0, 5}, {1, 7}, {0, 1}, {0, 2}}));
 }
 
-TEST(MessageCounts, keeps_counts_of_any_size) {
+TEST(MessageCounts, stores_counts_of_any_size) {
   Workload workload = three_tasks();
   workload.messages[0].count = 0x7fffffff;
   workload.messages[2].count = 0x80000000;

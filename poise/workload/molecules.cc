@@ -1,5 +1,5 @@
-// LeanMD's pattern (Pilla 2012, V-B): a 3-D array of cells and one compute task per pair of cells
-// within the cutoff, the pair of a cell with itself included.
+// The communication pattern of LeanMD (Pilla et al., ICPP 2012, section V-B): a 3-D array of cells
+// and one compute task per pair of cells within the cutoff, including each cell with itself.
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +11,13 @@ namespace poise {
 
 namespace {
 
-// A cell has 26 neighbours, each pair of them one compute task, and one for itself: 14 per cell.
+// A cell has 26 neighbours. Each pair has one compute task, and so has each single cell: 14 per
+// cell.
 constexpr TaskId kTasksPerCell = 15;
-constexpr TaskId kLeastSide = 3;  // below, a periodic box meets the same neighbour twice
+constexpr TaskId kMinSide = 3;  // in a smaller periodic box a cell has the same neighbour twice
 
-/// The 13 neighbours of which a cell owns the pair, the others being their opposites; and itself.
+/// A cell owns 13 of its 26 pairs (the others are owned by the neighbours), and the pair with
+/// itself.
 constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {1, 0, 0},
                                                      {-1, 1, 0},
@@ -31,10 +33,10 @@ constexpr std::array<std::array<int, 3>, 14> kOwned{{{0, 0, 0},
                                                      {0, 1, 1},
                                                      {1, 1, 1}}};
 
-/// The periodic box of cells, sides differing by one at most, that gives the nearest number of
+/// The periodic box of cells whose sides differ by at most one and that gives the nearest number of
 /// tasks.
 std::array<TaskId, 3> box_for(TaskId num_tasks) {
-  std::array<TaskId, 3> side{kLeastSide, kLeastSide, kLeastSide};
+  std::array<TaskId, 3> side{kMinSide, kMinSide, kMinSide};
   const auto tasks_of = [](const std::array<TaskId, 3>& box) {
     return std::uint64_t{kTasksPerCell} * box[0] * box[1] * box[2];
   };
@@ -44,7 +46,7 @@ std::array<TaskId, 3> box_for(TaskId num_tasks) {
   for (std::size_t axis = 2;; axis = axis == 0 ? 2 : axis - 1) {
     auto larger = side;
     ++larger[axis];
-    // Stop when the next step would end farther from the wish than this box.
+    // Stop if the next box is farther from the requested number than this one.
     if (tasks_of(larger) + tasks_of(side) > std::uint64_t{2} * num_tasks) return side;
     side = larger;
   }
@@ -67,8 +69,8 @@ struct CellBox {
   }
 };
 
-/// One message of positions down from each cell of the pair, one of forces back up, as long as the
-/// cell has atoms.
+/// One message with positions from each cell of the pair, one with forces back, proportional to the
+/// number of atoms in the cell.
 void exchange(TaskId cell, TaskId compute, double atoms, const Traffic& traffic,
               std::vector<Message>& messages) {
   const auto bytes = scaled(traffic.bytes, atoms);
@@ -90,7 +92,7 @@ Workload leanmd_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t see
   const SkewDraw draw(knobs);
   Random random(seed);
   const CellBox box{box_for(num_tasks)};
-  std::vector<double> atoms(box.size());  // over the mean number per cell
+  std::vector<double> atoms(box.size());  // relative to the mean number per cell
   for (double& count : atoms) count = draw(random);
 
   Workload workload;
@@ -100,7 +102,7 @@ Workload leanmd_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t see
   TaskId compute = box.size();
   for (TaskId cell = 0; cell < box.size(); ++cell) {
     const auto at = box.point(cell);
-    // Integrating the atoms of a cell costs little next to the forces of a pair.
+    // Integrating a cell's atoms costs little compared with a pair's forces.
     workload.tasks[cell].load_s = 0.05 * atoms[cell];
     workload.positions[cell] = {double(at[0]), double(at[1]), double(at[2])};
     for (const auto& step : kOwned) {

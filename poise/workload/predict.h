@@ -1,4 +1,4 @@
-// What a task will cost next, told from what it cost before.
+// Predicts the next load of each task from its earlier loads.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// A row of the table of predictors. `next` takes the loads of one task, oldest first and at least
-/// one of them; its result is finite but may be negative.
+/// A row of the table of predictors. `next` takes the loads of one task, oldest first, at least
+/// one. Its result is finite but may be negative.
 struct Predictor {
   std::string_view name, summary;
   double (*next)(std::span<const double> series, double smoothing);
@@ -19,9 +19,9 @@ struct Predictor {
 
 double last_load(std::span<const double> series, double smoothing);
 double mean_load(std::span<const double> series, double smoothing);
-/// s = smoothing x + (1 - smoothing) s from the oldest on, which starts it.
+/// s = smoothing * x + (1 - smoothing) * s over the series; s starts at the oldest load.
 double smoothed_load(std::span<const double> series, double smoothing);
-/// The least-squares line through the series, one step on.
+/// The least-squares line through the series, extended by one step.
 double trend_load(std::span<const double> series, double smoothing);
 
 inline constexpr Predictor kPredictors[] = {
@@ -32,8 +32,8 @@ inline constexpr Predictor kPredictors[] = {
 };
 
 /// The next load of every task, at least 0, from the last `window` phases: the current one and the
-/// youngest of `past` (oldest first, one load per task). A phase with another number of tasks ends
-/// the history. O(tasks * window).
+/// newest of `past` (oldest first, one load per task). Phases before a change in the number of
+/// tasks are ignored. O(tasks * window).
 std::vector<double> predict_loads(const Predictor& predictor,
                                   std::span<const std::vector<double>> past,
                                   const std::vector<Task>& current, std::size_t window,

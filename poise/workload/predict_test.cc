@@ -22,19 +22,19 @@ std::vector<double> predict(std::string_view name, const Past& past, std::vector
   return predict_loads(named(name), past, current, window, smoothing);
 }
 
-TEST(Predict, without_history_every_predictor_repeats_the_last_load_exactly) {
+TEST(Predict, every_predictor_returns_the_last_load_without_history) {
   for (const Predictor& predictor : kPredictors)
     EXPECT_THAT(predict_loads(predictor, {}, {{0.1}, {1.0 / 3}}, 5, 0.3), ElementsAre(0.1, 1.0 / 3))
         << predictor.name;
 }
 
-TEST(Predict, a_constant_series_goes_on) {
+TEST(Predict, a_constant_series_stays_constant) {
   for (const Predictor& predictor : kPredictors)
     EXPECT_THAT(predict_loads(predictor, Past{{2}, {2}, {2}}, {{2}}, 5, 0.25), ElementsAre(2))
         << predictor.name;
 }
 
-TEST(Predict, the_trend_goes_on_with_a_line_exactly) {
+TEST(Predict, the_trend_extends_a_line_exactly) {
   EXPECT_THAT(predict("trend", {{1, 10}, {2, 8}, {3, 6}}, {{4}, {4}}), ElementsAre(5, 2));
   EXPECT_THAT(predict("trend", {{1}}, {{3}}), ElementsAre(5));
 }
@@ -54,13 +54,13 @@ TEST(Predict, the_mean_is_that_of_the_window) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
 }
 
-TEST(Predict, the_moving_average_weighs_the_newest_with_the_smoothing) {
+TEST(Predict, the_moving_average_gives_the_newest_load_the_weight_smoothing) {
   // 1/4 of 1, 1/4 of 3, 1/2 of 5.
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));
 }
 
-TEST(Predict, a_phase_with_other_tasks_ends_the_history) {
+TEST(Predict, ignores_phases_with_another_number_of_tasks) {
   EXPECT_THAT(predict("mean", {{100}, {100, 100}, {2}}, {{4}}), ElementsAre(3));
 }
 

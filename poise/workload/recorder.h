@@ -1,4 +1,4 @@
-// Records what a running program does: which task ran how long, and who told whom how much.
+// Records what a running program does: the time of each task and the messages between tasks.
 #pragma once
 
 #include <cstdint>
@@ -12,51 +12,53 @@
 
 namespace poise {
 
-/// Collects one phase at a time from any number of threads, each writing to a log of its own
+/// Collects one phase at a time from any number of threads. Each thread writes to its own log,
 /// without locks or atomics.
 ///
 ///     Recorder recorder(tasks, num_places);
 ///     Recorder::Log& log = recorder.add_thread();     // once per thread
 ///     log.begin(task, now_s); … log.message(task, other, bytes); … log.end(task, now_s);
-///     Workload phase = recorder.end_phase(now_s);     // by one thread, while no other records
+///     Workload phase = recorder.end_phase(now_s);     // by one thread, while no other thread
+///     records
 ///
-/// Time is an argument, in seconds: any clock that does not run backwards within a thread.
+/// Times are arguments, in seconds, from any clock that never goes backwards within a thread.
 class Recorder {
  public:
   class Log;
 
-  /// The tasks as they are, loads aside: bytes and whether they may move come back in every phase.
+  /// The tasks with their bytes and whether they are movable; their loads are ignored.
   Recorder(std::vector<Task> tasks, std::uint32_t num_places);
   ~Recorder();
 
   /// A log for the calling thread, valid as long as the recorder. Takes a lock.
   Log& add_thread();
 
-  /// What was recorded since the last call: loads, messages one per ordered pair sorted by sender
-  /// and receiver, and background load if any. A task that is running is charged up to now_s and
-  /// goes on into the next phase (now_s then is on the clock of its thread).
+  /// What was recorded since the last call: loads; messages, one per ordered pair, sorted by sender
+  /// and receiver; background load if there is any. A task that is running is charged up to now_s
+  /// and continues in the next phase; now_s must then be on its thread's clock.
   ///
-  /// The caller sees to it that no thread records meanwhile and that what they recorded
-  /// happened before (a barrier does both). Throws Error naming the first misuse by a log; the next
+  /// The caller ensures that no thread records during the call and that earlier records happened
+  /// before it; a barrier does both. Throws Error naming the first misuse of a log; the next phase
+  /// starts empty even then.
   /// phase starts afresh even then.
   Workload end_phase(double now_s);
 
  private:
   std::vector<Task> tasks_;
   std::uint32_t num_places_;
-  std::mutex mutex_;  // guards the list, not the logs
+  std::mutex mutex_;  // protects the list, not the logs
   std::vector<std::unique_ptr<Log>> logs_;
 };
 
-/// One thread's part. Never waits, never stops the program: misuse is ignored and reported by
-/// end_phase.
+/// The log of one thread. Never blocks and never throws: misuse is ignored here and reported by
+/// end_phase().
 class alignas(128) Recorder::Log {
  public:
   Log(TaskId num_tasks, std::uint32_t num_places)
       : num_tasks_(num_tasks), num_places_(num_places) {}
 
-  /// From now on this thread runs the task. A task that it was running waits until this one ends;
-  /// the time in between is not its own.
+  /// This thread starts to run the task. A task that it was running is suspended until this one
+  /// ends; the time in between is not charged to it.
   void begin(TaskId task, double now_s) {
     if (task >= num_tasks_) return note(Misuse::no_such_task, task);
     if (!running_.empty()) charge(now_s);
@@ -64,7 +66,8 @@ class alignas(128) Recorder::Log {
     since_s_ = now_s;
   }
 
-  /// The task begun last ends, or leaves for another thread, which begins it there: times add up.
+  /// Ends the task that was begun last. It may be continued by begin() in another thread; times add
+  /// up.
   void end(TaskId task, double now_s) {
     if (running_.empty() || running_.back() != task) return note(Misuse::not_running, task);
     charge(now_s);
@@ -80,7 +83,7 @@ class alignas(128) Recorder::Log {
     sent.bytes += bytes;
   }
 
-  /// A place was busy this long with other things than tasks.
+  /// A place was busy this long with work other than tasks.
   void background(PlaceId place, double seconds) {
     if (place >= num_places_) return note(Misuse::no_such_place, place);
     if (!(seconds >= 0)) return note(Misuse::negative_background, place);
@@ -111,13 +114,13 @@ class alignas(128) Recorder::Log {
   }
   void note(Misuse misuse, std::uint32_t id);
   void add_to(Workload& phase, std::vector<Message>& messages) const;
-  std::string misuse() const;  // a line on the first one, empty if there was none
+  std::string misuse() const;  // describes the first misuse; empty if there was none
   void restart();
 
   TaskId num_tasks_;
   std::uint32_t num_places_;
   double since_s_ = 0;
-  std::vector<TaskId> running_;  // the innermost last
+  std::vector<TaskId> running_;  // innermost last
   Tally<double> load_s_;         // by task
   Tally<Sent> sent_;             // by sender and receiver
   Tally<double> background_s_;   // by place

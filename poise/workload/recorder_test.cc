@@ -22,7 +22,7 @@ std::string error_at_end(Recorder& recorder) {
   return "";
 }
 
-TEST(Recorder, adds_up_the_time_of_each_task_and_keeps_what_tasks_are) {
+TEST(Recorder, adds_up_the_time_of_each_task_and_keeps_its_other_properties) {
   Recorder recorder({{.load_s = 7, .bytes = 100}, {.movable = false}}, 1);
   Recorder::Log& log = recorder.add_thread();
   log.begin(0, 1.0);
@@ -70,13 +70,13 @@ TEST(Recorder, a_task_running_across_the_end_of_a_phase_counts_in_both) {
   EXPECT_EQ(second.tasks[1].load_s, 4);
 }
 
-TEST(Recorder, a_task_may_go_on_in_another_thread) {
+TEST(Recorder, a_task_may_continue_in_another_thread) {
   Recorder recorder(std::vector<Task>(1), 2);
   Recorder::Log& here = recorder.add_thread();
   Recorder::Log& there = recorder.add_thread();
   here.begin(0, 0);
   here.end(0, 1);
-  there.begin(0, 100);  // clocks of threads need not agree
+  there.begin(0, 100);  // the clocks of threads may differ
   there.end(0, 102);
   EXPECT_EQ(recorder.end_phase(0).tasks[0].load_s, 3);
 }
@@ -99,14 +99,14 @@ TEST(Recorder, messages_of_a_pair_add_up_over_threads_and_are_sorted) {
   EXPECT_EQ(phase.messages[2].bytes, 5u);
 }
 
-TEST(Recorder, every_phase_starts_from_nothing) {
+TEST(Recorder, every_phase_starts_empty) {
   Recorder recorder(std::vector<Task>(4), 2);
   Recorder::Log& log = recorder.add_thread();
   for (int phase = 0; phase < 3; ++phase) {
     log.begin(0, 0);
     log.end(0, 1);
     log.message(0, 1, 8);
-    if (phase == 1) log.message(2, 3, 8);  // only here
+    if (phase == 1) log.message(2, 3, 8);  // only in this phase
     log.background(1, 0.5);
     const Workload workload = recorder.end_phase(1);
     EXPECT_EQ(workload.tasks[0].load_s, 1);
@@ -150,7 +150,7 @@ TEST(Recorder, agrees_with_a_plain_map_on_random_traffic) {
   for (int phase = 0; phase < 4; ++phase) {
     std::map<std::pair<TaskId, TaskId>, std::pair<std::uint64_t, std::uint64_t>> expected;
     for (int i = 0; i < 20000; ++i) {
-      // Fewer pairs from phase to phase, so that keys come and go.
+      // Fewer pairs from phase to phase, so that keys appear and disappear.
       const auto from = static_cast<TaskId>(random.below(kTasks >> phase));
       const auto to = static_cast<TaskId>(random.below(kTasks));
       const std::uint64_t bytes = random.below(1000);
@@ -169,7 +169,7 @@ TEST(Recorder, agrees_with_a_plain_map_on_random_traffic) {
   }
 }
 
-TEST(Recorder, many_threads_record_at_once) {
+TEST(Recorder, many_threads_record_at_the_same_time) {
   constexpr int kThreads = 8, kPhases = 5, kRounds = 200;
   Recorder recorder(std::vector<Task>(kThreads), kThreads);
   std::vector<Workload> phases;

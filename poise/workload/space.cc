@@ -16,12 +16,12 @@ constexpr double kPi = 3.14159265358979323846;
 
 Random point_stream(std::uint64_t seed) { return Random(mix(seed ^ 0x706f696e7473)); }
 
-/// Points of the unit cube sorted into equal cells, numbered row by row.
+/// Points in the unit cube sorted into equal cells, numbered row by row.
 struct Cells {
   std::uint32_t side;
   std::size_t dims;
   std::vector<Point> points;       // sorted by cell
-  std::vector<std::size_t> first;  // per cell, and one past the last
+  std::vector<std::size_t> first;  // per cell, then one past the last
 
   Cells(std::vector<Point> unsorted, std::uint32_t cells_per_axis, std::size_t num_dims)
       : side(cells_per_axis), dims(num_dims), points(unsorted.size()) {
@@ -51,8 +51,8 @@ double square_distance(const Point& a, const Point& b) {
   return sum;
 }
 
-/// Calls visit(u) for every point within the radius of point t, t itself left out. The radius is at
-/// most a cell's width.
+/// Calls visit(u) for every other point within the radius of point t. The radius must not exceed a
+/// cell's width.
 template <typename Visit>
 void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& visit) {
   const Point& point = cells.points[t];
@@ -65,14 +65,14 @@ void for_each_near(const Cells& cells, TaskId t, double radius, const Visit& vis
   for (std::size_t z = low[2]; z <= high[2]; ++z)
     for (std::size_t y = low[1]; y <= high[1]; ++y) {
       const std::size_t row = (z * cells.side + y) * cells.side;
-      // Cells along x are neighbours in memory too.
+      // Cells that are neighbours along x are contiguous in memory.
       for (std::size_t u = cells.first[row + low[0]]; u < cells.first[row + high[0] + 1]; ++u)
         if (u != t && square_distance(point, cells.points[u]) <= radius * radius)
           visit(static_cast<TaskId>(u));
     }
 }
 
-/// The radius whose disc or ball holds a mean of `degree` of num_tasks random points.
+/// The radius of a disc or ball that contains on average `degree` of num_tasks random points.
 double radius_for(double degree, TaskId num_tasks, std::size_t dims) {
   const double part = degree / num_tasks;
   if (part <= 0) return 0;
@@ -85,7 +85,7 @@ std::uint32_t root(double x, std::size_t dims) {
       dims == 2 ? std::sqrt(x) : portable_exp(portable_log(x) / static_cast<double>(dims)));
 }
 
-/// Interleaves the bits of the coordinates: near keys are near in space (Morton 1966).
+/// Interleaves the bits of the coordinates: similar keys are close in space (Morton 1966).
 std::uint64_t morton_key(const Point& point) {
   std::uint64_t key = 0;
   std::array<std::uint64_t, 3> at{};
@@ -108,7 +108,7 @@ std::vector<Point> clustered_points(TaskId num_tasks, const Knobs& knobs, Random
   for (Point& point : points) {
     point = draw_anywhere();
     if (centres.empty() || random.uniform() >= knobs["clustered"]) continue;
-    // Clusters of different widths: the i-th is 1 / (i + 1) as wide as the first.
+    // Clusters of different widths: cluster i is 1 / (i + 1) as wide as the first.
     const std::size_t i = random.below(centres.size());
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double x = centres[i][axis] + 0.1 / static_cast<double>(i + 1) * random.normal();
@@ -126,7 +126,7 @@ void sort_along_curve(std::vector<Point>& points) {
   for (std::size_t i = 0; i < points.size(); ++i) points[i] = keyed[i].second;
 }
 
-/// Bodies interact with all others of their cell: the load grows with the density around.
+/// A body interacts with all others in its cell, so load grows with local density.
 void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks) {
   const auto num_tasks = static_cast<TaskId>(points.size());
   const Cells cells(points, std::max(1u, root(num_tasks / 8.0, 3)), 3);
@@ -139,8 +139,8 @@ void weigh_by_density(const std::vector<Point>& points, std::vector<Task>& tasks
   }
 }
 
-/// Neighbours on the curve, and the tree's far field: at every scale 2^j beyond them, each task
-/// whose number is a multiple of 2^j exchanges with the next such task.
+/// Neighbours on the curve, and the far field of the tree: at every scale 2^j beyond them, each
+/// task whose number is a multiple of 2^j exchanges messages with the next such task.
 std::vector<Edge> tree_edges(TaskId num_tasks, TaskId near, const Traffic& traffic) {
   std::vector<Edge> edges;
   const auto add_stride = [&](std::uint64_t stride, std::uint64_t step) {
@@ -166,7 +166,7 @@ Workload geometric_workload(TaskId num_tasks, const Knobs& knobs, std::uint64_t 
   for (Point& point : points)
     for (std::size_t axis = 0; axis < dims; ++axis) point[axis] = random.uniform();
 
-  // Cells no narrower than the radius, and no more of them than tasks.
+  // Cells at least as wide as the radius, and no more cells than tasks.
   const double most = radius > 0 ? std::min(1 / radius, 1e9) : 1e9;
   const std::uint32_t side =
       std::max(1u, std::min(static_cast<std::uint32_t>(most), root(num_tasks, dims)));

@@ -1,4 +1,4 @@
-// Sums by key, for the hot path of the recorder.
+// Sums by key, for the recorder's hot path.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace poise {
 
-/// A sum per 64-bit key. Memory grows with the distinct keys, not with the additions.
+/// A sum per 64-bit key. Memory grows with the number of distinct keys, not of additions.
 ///
-/// Programs repeat themselves: the entries lie in the order in which their keys first came, and the
-/// one behind the last is tried first, which makes most lookups a compare in consecutive memory.
-/// Otherwise open addressing with at most half of the slots in use.
+/// Programs repeat the same sequence of keys. Entries are stored in the order in which their keys
+/// first appeared, and the entry after the last one used is tried first, so most lookups compare
+/// one key in consecutive memory. Otherwise open addressing with at most half of the slots in use.
 template <typename Sum>
 class Tally {
  public:
@@ -31,8 +31,8 @@ class Tally {
 
   std::span<const Entry> entries() const { return entries_; }
 
-  /// All sums start over from Sum{}. If one still was Sum{}, not used since the last call, all keys
-  /// go: those of the past must not pile up.
+  /// Resets all sums to Sum{}. If a sum is still Sum{}, its key was not used since the last call;
+  /// then all keys are removed, so that unused keys do not accumulate.
   void restart() {
     expected_ = 0;
     bool all_used = true;
@@ -71,7 +71,8 @@ class Tally {
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  // index into entries_ plus 1; 0: free; a power of two of them
+  std::vector<std::uint32_t>
+      slots_;  // index into entries_ plus 1, 0: free; the size is a power of two
   std::size_t expected_ = 0;
 };
 

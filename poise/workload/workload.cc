@@ -8,12 +8,12 @@ namespace poise {
 
 namespace {
 
-/// Far beyond what is measured, and far enough below where sums lose seconds, messages or bytes.
-constexpr double kMostSeconds = 1e15, kMostCounted = 0x1p53;
+/// Far more than real programs need, and small enough that sums lose no seconds, messages or bytes.
+constexpr double kMaxSeconds = 1e15, kMaxCounted = 0x1p53;
 
 void check_length(const char* column, std::size_t length, std::size_t wanted) {
   if (length != 0 && length != wanted)
-    fail("workload: {} has {} entries for {}", column, length, wanted);
+    fail("workload: column {} has {} entries; it needs {}, or none", column, length, wanted);
 }
 
 bool is_load(double load_s) { return std::isfinite(load_s) && load_s >= 0; }
@@ -21,15 +21,15 @@ bool is_load(double load_s) { return std::isfinite(load_s) && load_s >= 0; }
 void check_loads(const Workload& workload) {
   for (std::size_t t = 0; t < workload.tasks.size(); ++t)
     if (const double load_s = workload.tasks[t].load_s; !is_load(load_s))
-      fail("workload: task {} has load {} s; a load is finite and at least 0", t, load_s);
+      fail("workload: task {} has load {} s; it must be finite and at least 0", t, load_s);
   for (std::size_t p = 0; p < workload.background_s.size(); ++p)
     if (!is_load(workload.background_s[p]))
-      fail("workload: place {} has background load {} s; it is finite and at least 0", p,
+      fail("workload: place {} has background load {} s; it must be finite and at least 0", p,
            workload.background_s[p]);
   for (const std::vector<double>& loads_s : workload.subphase_load_s)
     for (const double load_s : loads_s)
       if (!is_load(load_s))
-        fail("workload: a task has load {} s in a subphase; a load is finite and at least 0",
+        fail("workload: a task has load {} s in a subphase; it must be finite and at least 0",
              load_s);
 }
 
@@ -54,20 +54,20 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
   for (std::size_t t = 0; t < workload.positions.size(); ++t)
     for (const double coordinate : workload.positions[t])
       if (!std::isfinite(coordinate))
-        fail("workload: task {} is at {}; a position is finite", t, coordinate);
+        fail("workload: task {} is at {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
       fail("workload: a task uses shared block {} of {}", memory.shared_block,
            workload.shared_block_bytes.size());
 }
 
-/// Adds up and refuses what is more than a given most.
+/// Adds up values; throws if the sum exceeds a limit.
 class Total {
  public:
   Total(const char* what, double most) : what_(what), most_(most) {}
   void add(double value) {
     sum_ += value;
-    if (!(sum_ <= most_)) fail("workload: it has more than {:.3g} {}", most_, what_);
+    if (!(sum_ <= most_)) fail("workload: it has more than {:.3g} {} in total", most_, what_);
   }
   void add(std::uint64_t value) { add(static_cast<double>(value)); }
 
@@ -77,15 +77,15 @@ class Total {
 };
 
 void check_totals(const Workload& workload) {
-  Total seconds("seconds of work", kMostSeconds), sent("bytes of messages", kMostCounted);
-  Total messages("messages", kMostCounted), migrated("bytes of tasks", kMostCounted);
-  Total memory("bytes of memory", kMostCounted);
+  Total seconds("seconds of work", kMaxSeconds), sent("bytes of messages", kMaxCounted);
+  Total messages("messages", kMaxCounted), migrated("bytes of tasks", kMaxCounted);
+  Total memory("bytes of memory", kMaxCounted);
   for (const Task& task : workload.tasks) {
     seconds.add(task.load_s);
     migrated.add(task.bytes);
   }
   for (const double background_s : workload.background_s) seconds.add(background_s);
-  Total parts("seconds of work in subphases", kMostSeconds);
+  Total parts("seconds of work in subphases", kMaxSeconds);
   for (const std::vector<double>& loads_s : workload.subphase_load_s)
     for (const double load_s : loads_s) parts.add(load_s);
   for (const Message& message : workload.messages) {
@@ -103,7 +103,7 @@ void check_totals(const Workload& workload) {
 }  // namespace
 
 void check(const Workload& workload, std::uint32_t num_places) {
-  if (workload.tasks.empty()) fail("workload: it has no tasks");
+  if (workload.tasks.empty()) fail("workload: it has no tasks; at least 1 is needed");
   check_loads(workload);
   check_messages(workload);
   check_columns(workload, num_places);

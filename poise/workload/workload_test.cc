@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two tasks on two places with every column.
+/// Two tasks on two places, with every column filled.
 Workload full() {
   return {.tasks = {{.load_s = 1, .bytes = 1u << 20}, {.load_s = 2}},
           .messages = {{.from = 0, .to = 1, .count = 3, .bytes = 100}},
@@ -32,7 +32,7 @@ std::string complaint(const Workload& workload) {
   return "";
 }
 
-TEST(Workload, what_fits_together_passes) {
+TEST(Workload, accepts_consistent_columns) {
   EXPECT_EQ(complaint(full()), "");
   Workload most = full();
   most.tasks[0].load_s = 9e14;
@@ -41,7 +41,7 @@ TEST(Workload, what_fits_together_passes) {
   EXPECT_EQ(complaint(most), "");
 }
 
-TEST(Workload, numbers_that_are_none_are_refused) {
+TEST(Workload, throws_for_invalid_numbers) {
   for (const double value :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1.0}) {
     Workload task = full(), background = full(), subphase = full();
@@ -55,7 +55,7 @@ TEST(Workload, numbers_that_are_none_are_refused) {
   EXPECT_THAT(complaint(position), HasSubstr("task 1 is at nan"));
 }
 
-TEST(Workload, sums_that_would_overflow_are_refused) {
+TEST(Workload, throws_for_sums_that_would_overflow) {
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
   const auto with = [](const auto& change) {
     Workload workload = full();
@@ -82,13 +82,13 @@ TEST(Workload, sums_that_would_overflow_are_refused) {
   EXPECT_THAT(with([](Workload& w) { w.place_bytes[0] = kHuge; }), HasSubstr("bytes of memory"));
 }
 
-TEST(Workload, columns_and_ends_that_do_not_fit_are_refused) {
+TEST(Workload, throws_for_inconsistent_columns_and_messages) {
   Workload message = full(), column = full(), block = full();
   message.messages[0].to = 2;
   column.homes.push_back(0);
   block.memory[0].shared_block = 1;
   EXPECT_THAT(complaint(message), HasSubstr("to task 2"));
-  EXPECT_THAT(complaint(column), HasSubstr("homes has 3 entries for 2"));
+  EXPECT_THAT(complaint(column), HasSubstr("column homes has 3 entries; it needs 2"));
   EXPECT_THAT(complaint(block), HasSubstr("shared block 1 of 1"));
   EXPECT_THAT(complaint({}), HasSubstr("no tasks"));
 }

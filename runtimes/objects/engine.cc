@@ -216,9 +216,9 @@ void Engine::run_one(std::size_t s, Thread& thread) {
 
 void Engine::find_subphase() {
   subphase_ = options_.subphase_of_step(num_steps_);
-  if (subphase_ >= kMostSubphases)
+  if (subphase_ >= kMaxSubphases)
     fail("objects: step {} of \"{}\" is of subphase {}; they are numbered from 0 to {}", num_steps_,
-         options_.name, subphase_, kMostSubphases - 1);
+         options_.name, subphase_, kMaxSubphases - 1);
   num_subphases_ = std::max(num_subphases_, subphase_ + 1);
   for (Slot& slot : slots_) slot.subphase_s.resize(num_subphases_);
 }

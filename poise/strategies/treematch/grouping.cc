@@ -26,9 +26,9 @@ std::vector<Vertex> best_of_all(const Graph& graph, std::uint32_t arity) {
   return best;
 }
 
-/// Lists every group that can be formed and takes disjoint ones from the best down.
+/// Lists all groups of `arity` elements and takes disjoint ones, best first.
 std::vector<Vertex> best_disjoint(const Graph& graph, std::uint32_t arity) {
-  std::vector<Vertex> members;  // of all listed groups, one after the other
+  std::vector<Vertex> members;  // of all listed groups, one group after the other
   std::vector<double> values;
   for_each_subset(Matrix(graph), arity, [&](std::span<const Vertex> group, double value) {
     members.insert(members.end(), group.begin(), group.end());
@@ -59,8 +59,8 @@ struct Edge {
   }
 };
 
-/// Edges in order, heaviest first; a bucket is sorted only when its turn comes. Most pairs are
-/// found in the first buckets, so most edges are never sorted.
+/// Edges in order of weight, heaviest first. They are put into buckets, and a bucket is sorted only
+/// when it is reached: most pairs come from the first buckets, so most edges are never sorted.
 class LazyBuckets {
  public:
   explicit LazyBuckets(const Graph& graph) {
@@ -76,7 +76,7 @@ class LazyBuckets {
   }
 
  private:
-  /// The next bucket is an eighth of what is left.
+  /// The next bucket takes an eighth of the remaining edges.
   void sort_bucket() {
     const std::size_t size = std::max<std::size_t>(64, (edges_.size() - sorted_) / 8);
     const auto begin = edges_.begin() + static_cast<std::ptrdiff_t>(sorted_);
@@ -113,8 +113,8 @@ std::vector<Vertex> pairs(const Graph& graph) {
   return group_of;
 }
 
-/// Parts of about `arity` vertices, made exact: those least attached to too large a part fill up
-/// those too small.
+/// Parts of about `arity` vertices from the partitioner, made exact: the vertices least attached to
+/// a part that is too large move to parts that are too small.
 std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
   const Vertex num_groups = graph.num_vertices() / arity;
   Graph counted = graph;
@@ -145,7 +145,7 @@ std::vector<Vertex> parts(const Graph& graph, std::uint32_t arity) {
   return group_of;
 }
 
-/// Swaps two elements of different groups while that brings affinity inside.
+/// Exchanges elements of different groups while that increases the affinity inside groups.
 class Exchange {
  public:
   Exchange(const Graph& graph, std::vector<Vertex>& group_of, Vertex num_groups)
@@ -186,7 +186,7 @@ class Exchange {
     return true;
   }
 
-  /// What u gains by taking v's place; the affinity between the two is lost twice.
+  /// Gain of u if it replaces v; the affinity between u and v is lost twice.
   double gain_of_partner(Vertex u, Vertex v) const {
     double gain = 0;
     for (std::size_t e = graph_.first[u]; e < graph_.first[u + 1]; ++e) {

@@ -1,4 +1,4 @@
-// One step of TreeMatch: elements put into groups of equal size by affinity.
+// One step of TreeMatch: elements in groups of equal size, by affinity.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace poise::tree_match {
 
-using namespace graphs;  // graph.h and what stands on it
+using namespace graphs;  // of poise/partition
 
-/// Up to here every possibility is listed: of grouping all elements, or of forming one group.
+/// All possibilities are listed up to this number: groupings of all elements, or single groups.
 constexpr double kMaxListed = 30000;
 
-/// The group of each vertex: num_vertices / arity groups of exactly `arity`, with much affinity
-/// inside them. `arity` must divide the number of vertices.
+/// The group of each vertex: num_vertices / arity groups of exactly `arity` vertices, with much
+/// affinity inside. `arity` must divide the number of vertices.
 ///
 /// Jeannot and Mercier, "Near-optimal placement of MPI processes on hierarchical NUMA
-/// architectures", 2010: the best of all groupings where at most 30,000 exist; else the best
-/// disjoint ones of all C(n, arity) groups, where there are at most 30,000 of those; else, for
-/// pairs, edges taken from the heaviest down, sorted bucket by bucket and only as far as needed;
-/// else k-way partitioning. All but the first are then improved by exchanging elements.
+/// architectures", Euro-Par 2010. If there are at most 30,000 groupings, the best is returned.
+/// Otherwise disjoint groups are chosen, best first: from all C(n, arity) groups if there are at
+/// most 30,000; for pairs, from the edges, sorted in buckets as far as needed; else by k-way
+/// partitioning. Exchanges of elements then improve the result.
 std::vector<Vertex> group_by_affinity(const Graph& graph, std::uint32_t arity);
 
 }  // namespace poise::tree_match

@@ -22,8 +22,8 @@ void expect_groups_of(std::uint32_t arity, const std::vector<Vertex>& group_of) 
 }
 
 TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
-  // 12 in pairs are all listed, 14 in pairs come from buckets, 30 in threes from a list of groups,
-  // and 200 in groups of 10 are partitioned.
+  // 12 in pairs: all groupings are listed; 14 in pairs: buckets; 30 in threes: a list of groups;
+  // 200 in tens: partitioning.
   const std::vector<std::pair<Vertex, std::uint32_t>> shapes = {
       {12, 2}, {14, 2}, {600, 2}, {9, 3}, {30, 3}, {200, 10}, {62, 31}, {620, 31}};
   for (const auto& [size, arity] : shapes) {
@@ -37,13 +37,13 @@ TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
   }
 }
 
-TEST(Grouping, pairs_from_buckets_hold_nearly_what_the_best_pairs_do) {
+TEST(Grouping, pairs_from_buckets_are_near_the_optimum) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Graph graph = drawn_graph(12, random);
-    const double best = inside(graph, group_by_affinity(graph, 2));  // all are listed
-    pad(graph, 14, 1);                                               // now they are too many
+    const double best = inside(graph, group_by_affinity(graph, 2));  // lists all groupings
+    pad(graph, 14, 1);                                               // too many groupings to list
     const std::vector<Vertex> group_of = group_by_affinity(graph, 2);
     expect_groups_of(2, group_of);
     EXPECT_GE(inside(graph, group_of), 0.8 * best);

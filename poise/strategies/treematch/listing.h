@@ -1,4 +1,4 @@
-// Going through every way to part a few elements into groups of one size.
+// Enumerates all ways to divide a few elements into groups of equal size.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace poise::tree_match {
 
-using namespace graphs;  // graph.h and what stands on it
+using namespace graphs;  // of poise/partition
 
-/// The affinities of a graph small enough to list its groups, as a square.
+/// The affinities of a small graph as a square matrix.
 class Matrix {
  public:
   explicit Matrix(const Graph& graph);
@@ -22,7 +22,7 @@ class Matrix {
   double operator()(Vertex a, Vertex b) const { return entries_[std::size_t{a} * size_ + b]; }
   double& operator()(Vertex a, Vertex b) { return entries_[std::size_t{a} * size_ + b]; }
 
-  /// The affinity of v to all of a group.
+  /// Sum of the affinities between v and a group.
   double pull(Vertex v, std::span<const Vertex> group) const;
 
  private:
@@ -30,14 +30,14 @@ class Matrix {
   std::vector<double> entries_;
 };
 
-/// The ways to part n elements into groups of `arity`, which divides n.
+/// Number of ways to divide n elements into groups of `arity`, which divides n.
 double count_groupings(Vertex n, std::uint32_t arity);
 
-/// Calls `visit` with every grouping, as the group of each element, and the affinity inside groups.
+/// Calls `visit` with each grouping (the group of each element) and the affinity inside its groups.
 void for_each_grouping(const Matrix& affinity, std::uint32_t arity,
                        const std::function<void(std::span<const Vertex>, double)>& visit);
 
-/// The ways to choose k of n.
+/// Number of ways to choose k of n.
 double count_subsets(Vertex n, std::uint32_t k);
 
 /// Calls `visit` with every subset of `arity` elements and the affinity inside it.

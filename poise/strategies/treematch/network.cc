@@ -16,17 +16,17 @@ namespace poise::tree_match {
 namespace {
 
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
-constexpr Vertex kMostForNearSlots = 4096;  // the lists need all distances once
+constexpr Vertex kMaxForNearSlots = 4096;  // the lists need all distances
 constexpr std::size_t kNearSlots = 12;
 constexpr int kSwapPasses = 8;
-/// Distances asked for in all passes: where everybody talks to everybody, swaps gain little.
-constexpr std::size_t kMostAsked = 30'000'000;
+/// Limit on distances computed in all passes: in complete graphs, swaps gain little.
+constexpr std::size_t kMaxDistances = 30'000'000;
 constexpr Vertex kAttempts = 12;
-constexpr std::size_t kSlotsAsked = 32;
+constexpr std::size_t kSlotsTried = 32;
 
 using Coordinates = std::vector<std::vector<std::uint32_t>>;
 
-/// The dimension in which the slots take most different values.
+/// The dimension in which the slots have most different values.
 std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinates& coordinates) {
   std::size_t longest = 0, most = 0;
   for (std::size_t d = 0; d < coordinates[0].size(); ++d) {
@@ -39,7 +39,7 @@ std::size_t longest_dimension(const std::vector<Vertex>& slots, const Coordinate
   return longest;
 }
 
-/// Sorts slots so that their halves lie apart.
+/// Sorts slots so that the two halves are far apart.
 void sort_into_halves(std::vector<Vertex>& slots, const Distance& distance,
                       const Coordinates& coordinates) {
   std::vector<std::pair<double, Vertex>> order;
@@ -73,7 +73,7 @@ class Halving {
     Region all{std::vector<Vertex>(graph_.num_vertices()), {}, 0};
     std::iota(all.vertices.begin(), all.vertices.end(), 0);
     all.slots = all.vertices;
-    std::deque<Region> open{std::move(all)};  // breadth first: all regions shrink together
+    std::deque<Region> open{std::move(all)};  // breadth first, so that all regions shrink together
     for (; !open.empty(); open.pop_front())
       if (open.front().slots.size() > 1) split(open.front(), open);
     return std::move(slot_of_);
@@ -82,7 +82,7 @@ class Halving {
  private:
   struct Region {
     std::vector<Vertex> vertices, slots;
-    Vertex centre;  // of the slots; where the vertices are for the time being
+    Vertex centre;  // of the slots: the position assumed for the region's vertices
   };
 
   void split(Region& region, std::deque<Region>& open) {
@@ -98,9 +98,9 @@ class Halving {
     }
   }
 
-  /// The slot with the smallest sum of distances to some of the others.
+  /// The slot with the smallest sum of distances to a sample of the others.
   Vertex centre_of(const std::vector<Vertex>& slots) const {
-    const std::size_t stride = 1 + slots.size() / kSlotsAsked;
+    const std::size_t stride = 1 + slots.size() / kSlotsTried;
     Vertex centre = slots[0];
     double least = std::numeric_limits<double>::infinity();
     for (const Vertex slot : slots) {
@@ -129,13 +129,14 @@ class Halving {
       left.vertices.push_back(right.vertices.back());
   }
 
-  /// The vertices of a region and two more that stand for its halves. An edge costs the distance of
-  /// the halves if cut; one that leaves the region, the way that the wrong half is farther.
+  /// The vertices of a region and two fixed vertices that stand for its halves. A cut edge costs
+  /// the distance between the halves; an edge that leaves the region costs the extra distance of
+  /// the half that is farther away.
   Graph with_terminals(const std::vector<Vertex>& vertices, Vertex left, Vertex right) {
     const auto size = static_cast<Vertex>(vertices.size());
     for (Vertex i = 0; i < size; ++i) position_[vertices[i]] = i;
     const double apart = distance_(left, right);
-    std::vector<double> pull(size, 0);  // to the left, if above 0
+    std::vector<double> pull(size, 0);  // to the left if above 0
     Graph graph;
     graph.weight.assign(size, 1);
     graph.weight.resize(size + 2, 0);
@@ -168,16 +169,16 @@ class Halving {
   const Distance& distance_;
   const Coordinates& coordinates_;
   std::vector<Vertex> slot_of_;
-  std::vector<Vertex> position_;  // in the region at hand; kNone outside it
+  std::vector<Vertex> position_;  // index in the current region; kNone outside it
 };
 
-/// Per slot the nearest others, itself first.
+/// Per slot the nearest slots, itself first.
 std::vector<std::vector<Vertex>> near_slots(Vertex size, const Distance& distance) {
   std::vector<std::vector<Vertex>> near(size);
   std::vector<std::pair<double, Vertex>> by_distance(size);
   for (Vertex slot = 0; slot < size; ++slot) {
     near[slot] = {slot};
-    if (size > kMostForNearSlots) continue;
+    if (size > kMaxForNearSlots) continue;
     for (Vertex other = 0; other < size; ++other)
       by_distance[other] = {other == slot ? -1 : distance(slot, other), other};
     const std::size_t kept = std::min<std::size_t>(size, kNearSlots + 1);
@@ -205,7 +206,7 @@ class Swapping {
   bool pass() {
     bool has_swapped = false;
     std::fill(seen_by_.begin(), seen_by_.end(), kNone);
-    for (Vertex v = 0; v < graph_.num_vertices() && asked_ < kMostAsked; ++v)
+    for (Vertex v = 0; v < graph_.num_vertices() && asked_ < kMaxDistances; ++v)
       has_swapped |= visit(v);
     return has_swapped;
   }
@@ -238,7 +239,7 @@ class Swapping {
     return gain_of_v + gain_of_u;
   }
 
-  /// What v's edges would cost at a slot; a partner it swaps with stays as far away as it is.
+  /// Cost of v's edges at a slot; the distance to a partner that it swaps with does not change.
   double cost_at(Vertex v, Vertex slot, Vertex partner) const {
     double cost = 0;
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {

@@ -1,4 +1,4 @@
-// Groups of tasks mapped to the nodes of any network, so that few bytes travel far.
+// Maps groups of tasks to the nodes of any network, so that few bytes travel far.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,34 @@
 
 namespace poise::tree_match {
 
-using namespace graphs;  // graph.h and what stands on it
+using namespace graphs;  // of poise/partition
 
 using Distance = std::function<double(std::uint32_t, std::uint32_t)>;
 
-/// Network edges between nodes; on a matrix, which has none, the latency factor.
+/// Hops between two nodes; on a matrix, which has no hops, the latency factor.
 Distance node_distance(const Machine& machine);
 
-/// The same from a table of size^2 numbers: for few nodes, asked often.
+/// The same from a table of size^2 numbers, for few nodes and many queries.
 Distance tabulated(std::uint32_t size, const Distance& distance);
 
-/// True where all pairs of different nodes are equally far: no mapping is better than another.
+/// True if all pairs of different nodes have the same distance, so that all mappings are equal.
 bool is_uniform(const Machine& machine);
 
-/// Sum of affinity times distance, each edge once. O(edges).
+/// Sum of affinity times distance, each edge counted once. O(edges).
 double hop_affinity(const Graph& graph, std::span<const Vertex> slot_of, const Distance& distance);
 
-/// Per node its coordinates on a torus or mesh; empty for other networks.
+/// Coordinates of each node on a torus or mesh; empty for other networks.
 std::vector<std::vector<std::uint32_t>> node_coordinates(const Machine& machine);
 
-/// One slot per vertex of a graph with as many vertices as slots, from both ends at once (dual
-/// recursive bisection, Pellegrini 1994): slots are halved across their longest dimension, or
-/// without coordinates by which of two far ones they are closer to; vertices by the affinity cut,
-/// each drawn to the half that is closer to its neighbours outside. O(n^2 + n log n) distances.
+/// A slot for each vertex of a graph with as many vertices as slots, by dual recursive bisection
+/// (Pellegrini, "Static mapping by dual recursive bipartitioning of process and architecture
+/// graphs", 1994). Slots are halved across their longest dimension or, without coordinates, by
+/// which of two distant slots is closer. Vertices are halved by the affinity cut, and each is drawn
+/// to the half that is closer to its neighbours outside. O(n^2 + n log n) distances.
 std::vector<Vertex> map_by_halving(const Graph& graph, const Distance& distance,
                                    const std::vector<std::vector<std::uint32_t>>& coordinates);
 
-/// Swaps the slots of two vertices of the same kind while that lowers the sum; a vertex tries the
+/// Swaps the slots of two vertices of the same kind while that lowers the sum. A vertex tries the
 /// slots near those of its neighbours. O(passes * edges * near slots).
 void swap_closer(const Graph& graph, std::span<const std::uint32_t> kind_of_slot,
                  const Distance& distance, std::span<Vertex> slot_of);

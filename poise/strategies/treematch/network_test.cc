@@ -24,7 +24,7 @@ std::vector<Vertex> shuffled(Vertex size, Random& random) {
   return all;
 }
 
-/// A grid of groups, wrapping around, whose members are called by `name`.
+/// A periodic grid of groups, numbered by `name`.
 Graph grid(Vertex side, const std::vector<Vertex>& name) {
   Workload workload;
   workload.tasks.resize(name.size());
@@ -43,7 +43,7 @@ bool is_permutation(std::vector<Vertex> slot_of) {
   return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
 }
 
-/// Halving, then swaps: what a strategy does with groups it knows nothing about.
+/// Halving, then swaps, as the strategy does.
 std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   const Distance distance = node_distance(machine);
   std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));
@@ -52,7 +52,7 @@ std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   return slot_of;
 }
 
-TEST(MapToNetwork, a_shuffled_stencil_on_a_torus_needs_about_two_hops_per_edge) {
+TEST(MapToNetwork, shuffled_stencil_on_a_torus_takes_at_most_two_hops_per_edge) {
   for (const Vertex side : {4u, 8u}) {
     const Machine machine = machine_from_text(fmt::format("torus:{0}x{0}x{0} core:1", side));
     const Distance distance = node_distance(machine);
@@ -70,7 +70,7 @@ TEST(MapToNetwork, a_shuffled_stencil_on_a_torus_needs_about_two_hops_per_edge) 
   }
 }
 
-TEST(MapToNetwork, is_near_the_best_of_all_permutations_on_small_networks) {
+TEST(MapToNetwork, is_near_the_optimum_on_small_networks) {
   for (const char* text : {"torus:2x3 core:1", "mesh:7 core:1", "dragonfly:2x3 core:1",
                            "torus:7 core:1", "mesh:2x2x2 core:1", "rack:2 node:4 core:1"}) {
     const Machine machine = machine_from_text(text);
@@ -107,7 +107,7 @@ TEST(MapToNetwork, swaps_stay_among_slots_of_one_kind) {
             hop_affinity(graph, numbers(8), node_distance(machine)));
 }
 
-TEST(MapToNetwork, a_matrix_counts_by_its_factors) {
+TEST(MapToNetwork, distances_of_a_matrix_are_its_factors) {
   MachineParts parts;
   parts.places.resize(3);
   for (PlaceId p = 0; p < 3; ++p) parts.places[p].domain = p;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "poise/partition/evening.h"
+#include "poise/partition/even_out.h"
 #include "poise/strategies/treematch/network.h"
 #include "poise/strategies/treematch/tree.h"
 
@@ -13,11 +13,11 @@ namespace poise::tree_match {
 
 namespace {
 
-/// Bisections of the tasks of the whole machine are few and worth the effort.
+/// The whole machine's tasks are bisected only a few times, which is worth more effort.
 constexpr Vertex kAttempts = 8;
-constexpr Vertex kMostNodesToHalve = 4096;
-constexpr Vertex kMostNodesInTable = 2048;
-/// Swaps do not bring a mapping to the front that starts further behind than this.
+constexpr Vertex kMaxNodesToHalve = 4096;
+constexpr Vertex kMaxNodesInTable = 2048;
+/// A mapping that costs more than this times the best is not improved by swaps.
 constexpr double kHopeless = 1.5;
 
 std::vector<double> shares_of_nodes(const Machine& machine, const Demand& demand) {
@@ -37,7 +37,7 @@ std::vector<Part> fixed_nodes(const Problem& problem) {
   return fixed;
 }
 
-/// Nodes whose groups may be exchanged have the same kind.
+/// Nodes of the same kind may exchange their groups.
 std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& demand) {
   const Machine& machine = problem.machine;
   const std::vector<double> shares = shares_of_nodes(machine, demand);
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> kinds_of_nodes(const Problem& problem, const Demand& 
   return kinds;
 }
 
-/// The tiers of a tree network as arities, where each has groups of one size.
+/// The tiers of a tree network as arities; nothing if the groups of a tier differ in size.
 std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   const Network& network = machine.network();
   if (network.shape != Network::Shape::tree) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<std::vector<std::uint32_t>> tier_arities(const Machine& machine) {
   return arities;
 }
 
-/// Per group the nodes its tasks are on now.
+/// Per group the nodes where its tasks are now.
 std::vector<std::vector<Anchor>> anchors_of_groups(const Problem& problem,
                                                    const std::vector<NodeId>& group_of) {
   std::vector<std::vector<Anchor>> anchors(problem.machine.num_nodes());
@@ -116,7 +116,7 @@ std::vector<NodeId> group_per_node(const Problem& problem, const Demand& demand,
     even_out_by_swaps(demand.graph, shares, group_of);
     return group_of;
   }
-  // Empty objects fill the places that are left, so that tasks may crowd on few nodes.
+  // Empty tasks fill the remaining places, so that tasks may crowd on few nodes.
   Graph padded = demand.graph;
   pad(padded, demand.open_places, 1);
   if (!shares.fixed.empty()) shares.fixed.resize(demand.open_places, kFree);
@@ -140,10 +140,10 @@ std::vector<NodeId> map_groups(const Problem& problem, const Demand& demand,
   if (are_alike && is_uniform(machine)) return candidates[0];
 
   const Graph groups = contract(demand.graph, group_of, nodes);
-  const Distance distance = nodes <= kMostNodesInTable ? tabulated(nodes, node_distance(machine))
-                                                       : node_distance(machine);
+  const Distance distance =
+      nodes <= kMaxNodesInTable ? tabulated(nodes, node_distance(machine)) : node_distance(machine);
   candidates.push_back(numbered(nodes));
-  if (are_alike && nodes <= kMostNodesToHalve)
+  if (are_alike && nodes <= kMaxNodesToHalve)
     candidates.push_back(map_by_halving(groups, distance, node_coordinates(machine)));
   if (const auto arities = tier_arities(machine); are_alike && arities)
     candidates.push_back(turn_to_anchors(match_to_tree(groups, *arities), *arities, anchors));

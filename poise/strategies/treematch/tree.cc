@@ -12,14 +12,14 @@ namespace poise::tree_match {
 
 namespace {
 
-/// A level of the tree as seen from below: groups of `arity`, whose common vertex is `depth` edges
-/// away from the root. Two leaves that share it save 2 * depth hops.
+/// A level of the tree seen from the leaves: groups of `arity`, whose common vertex is `depth`
+/// edges below the root. Two leaves with this common vertex save 2 * depth hops.
 struct Level {
   std::uint32_t arity;
   double depth;
 };
 
-/// Bottom-up, without the levels of arity 1.
+/// From the leaves up; levels of arity 1 are dropped.
 std::vector<Level> levels_from_below(std::span<const std::uint32_t> arities) {
   std::vector<Level> levels;
   for (std::size_t i = arities.size(); i-- > 0;)
@@ -42,10 +42,10 @@ double count_arrangements(Vertex leaves, std::span<const Level> levels) {
   return count;
 }
 
-/// The groups of each level, bottom-up, as the group of each element of the level below.
+/// Per level, from the leaves up: the group of each element of the level below.
 using Grouping = std::vector<std::vector<Vertex>>;
 
-/// Leaves numbered depth-first, so that every group's are consecutive.
+/// Numbers leaves depth-first, so that each group's leaves are consecutive.
 std::vector<Vertex> leaves_of(const Grouping& grouping, Vertex num_leaves) {
   std::vector<Vertex> first_leaf{0};  // of the groups of the level above
   Vertex per_group = num_leaves;
@@ -88,7 +88,7 @@ class AllArrangements {
                       });
   }
 
-  /// What is inside a group is counted and done with.
+  /// Affinity inside a group has been counted and is dropped.
   Matrix merged(const Matrix& affinity, std::span<const Vertex> group_of, std::size_t level) const {
     Matrix groups(affinity.size() / levels_[level].arity);
     for (Vertex a = 0; a < affinity.size(); ++a)
@@ -128,7 +128,7 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
   if (count_arrangements(leaves, levels) <= kMaxListed) {
     grouping = AllArrangements(levels).best(graph);
   } else {
-    // Below the root all children are equally close: splitting its arity would change nothing.
+    // All children of the root are equally close, so splitting its arity would change nothing.
     const auto root = std::find_if(arities.begin(), arities.end(), [](auto a) { return a > 1; });
     const auto below_root = split_to_primes({root + 1, arities.end()});
     for (auto arity = below_root.rbegin(); arity != below_root.rend(); ++arity) {
@@ -144,7 +144,7 @@ std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> ar
 
 namespace {
 
-/// Turns one inner vertex after the other, from the root down.
+/// Permutes the children of each inner vertex, from the root down.
 class Turning {
  public:
   Turning(std::span<const Vertex> leaf_of, std::span<const std::uint32_t> arities,
@@ -164,7 +164,7 @@ class Turning {
     double weight;
   };
 
-  /// The vertices are those below one inner vertex, whose leaves start at `first`.
+  /// `vertices` are those below one inner vertex, whose leaves start at `first`.
   void turn(std::size_t level, Vertex first, Vertex leaves, std::span<const Vertex> vertices) {
     if (level == arities_.size() || vertices.empty()) return;
     const Vertex arity = arities_[level], per_child = leaves / arity;
@@ -205,7 +205,7 @@ class Turning {
     return merged;
   }
 
-  /// The greatest wishes come true; children without one keep their order.
+  /// Grants the wishes of greatest weight; children without a wish keep their order.
   static std::vector<Vertex> positions(Vertex arity, std::span<const Wish> wishes) {
     std::vector<Vertex> position_of(arity, arity);
     std::vector<std::uint8_t> is_taken(arity, 0);

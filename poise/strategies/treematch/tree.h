@@ -1,4 +1,4 @@
-// TreeMatch: elements mapped to the leaves of a tree so that those with much affinity are close.
+// TreeMatch: maps elements to the leaves of a tree so that those with much affinity are close.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace poise::tree_match {
 
-using namespace graphs;  // graph.h and what stands on it
+using namespace graphs;  // of poise/partition
 
-/// The prime factors of each arity, root first, smaller ones lower in the tree; arities of 1 are
-/// dropped. Grouping by 2, 3 or 5 at a time keeps the lists of possible groups short.
+/// The prime factors of each arity, root first, smaller factors lower in the tree; arities of 1 are
+/// dropped. Groups of 2, 3 or 5 at a time keep the lists of possible groups short.
 std::vector<std::uint32_t> split_to_primes(std::span<const std::uint32_t> arities);
 
-/// The leaf of each vertex, all different, on the tree with these arities from the root down; at
-/// most as many vertices as leaves.
+/// The leaf of each vertex, all different, on the tree with these arities from the root down. There
+/// must not be more vertices than leaves.
 ///
-/// Jeannot and Mercier 2010: empty vertices fill the tree, then groups form bottom-up, each level
-/// working on the groups of the one below. Where the tree has at most 30,000 distinct arrangements
-/// (all trees of up to 8 leaves, 2 x 8, 8 x 2 …) they are tried, and the sum of affinity times hops
-/// is the least possible.
+/// Jeannot and Mercier, Euro-Par 2010: empty vertices fill the tree; then groups are formed
+/// bottom-up, each level grouping the groups of the level below. If the tree has at most 30,000
+/// distinct arrangements (all trees of up to 8 leaves, 2 x 8, 8 x 2), all are tried, and the sum of
+/// affinity times hops is optimal.
 std::vector<Vertex> match_to_tree(Graph graph, std::span<const std::uint32_t> arities);
 
-/// The leaf of each vertex among equally good ones: turns every inner vertex of the tree so that
-/// what was at a leaf before stays there. `stays[v]` lists, per vertex, leaves and what weighs
-/// there for staying.
+/// Chooses among equally good results: permutes the children of every inner vertex so that as much
+/// as possible stays at its leaf. `anchors[v]` lists leaves where v is now, each with the weight of
+/// staying there.
 struct Anchor {
   Vertex leaf;
   double weight;

@@ -10,7 +10,7 @@
 namespace poise::tree_match {
 namespace {
 
-/// Affinities drawn at random; about a third of the pairs have none.
+/// Random affinities; about a third of the pairs have none.
 Graph drawn_graph(Vertex size, Random& random) {
   Workload workload;
   workload.tasks.resize(size);
@@ -59,7 +59,7 @@ void expect_different_leaves(std::vector<Vertex> leaf_of, Vertex leaves) {
   EXPECT_LT(leaf_of.back(), leaves);
 }
 
-TEST(TreeMatch, arities_are_split_to_primes) {
+TEST(TreeMatch, splits_arities_into_primes) {
   EXPECT_EQ(split_to_primes({{12, 1, 8, 7}}), (std::vector<std::uint32_t>{3, 2, 2, 2, 2, 2, 7}));
 }
 
@@ -78,7 +78,7 @@ TEST(TreeMatch, finds_the_optimum_of_every_tree_of_up_to_eight_leaves) {
     }
 }
 
-TEST(TreeMatch, empty_objects_fill_the_tree) {
+TEST(TreeMatch, fills_the_tree_with_empty_vertices) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -93,7 +93,8 @@ TEST(TreeMatch, empty_objects_fill_the_tree) {
   }
 }
 
-/// Cliques of the sizes of the groups of every level, the closer the heavier, in a drawn order.
+/// Cliques of the group sizes of every level; affinities grow towards the leaves; numbered at
+/// random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
@@ -122,7 +123,7 @@ TEST(TreeMatch, recovers_a_hidden_tree_of_any_arity) {
   }
 }
 
-TEST(TreeMatch, turning_keeps_the_cost_and_brings_members_home) {
+TEST(TreeMatch, permuting_children_keeps_the_cost_and_moves_members_back) {
   const std::vector<std::uint32_t> arities = {2, 3, 2};
   Random random(11);
   const Graph graph = drawn_graph(12, random);

@@ -10,7 +10,7 @@ namespace poise::tree_match {
 
 namespace {
 
-/// A few nodes are worth more effort each.
+/// With few nodes, more effort for each pays.
 Vertex attempts(const Machine& machine) { return std::max(2u, 8 / machine.num_nodes()); }
 
 bool is_pinned(const Inside& inside) {
@@ -25,7 +25,7 @@ bool is_symmetric(const Subtree& tree, const Inside& inside) {
   return tree.arities && has_equal_shares && !is_pinned(inside);
 }
 
-/// Groups to leaves, and where leaves are equally good, to where their members are.
+/// Maps groups to leaves; among equally good leaves, to where their members are now.
 std::vector<Part> match_groups(const Inside& inside, const Subtree& tree,
                                std::span<const Part> group_of, Graph groups) {
   const Vertex num_groups = groups.num_vertices();
@@ -44,7 +44,7 @@ std::vector<Part> composed(std::span<const Part> group_of, std::span<const Part>
   return result;
 }
 
-/// Places may trade what they hold when they can take the same and nothing is pinned there.
+/// Places may exchange their parts if they have equal shares and no pinned tasks.
 std::vector<std::uint32_t> kinds_of_places(const Inside& inside) {
   std::map<double, std::uint32_t> kind_of_share;
   std::vector<std::uint32_t> kinds;

@@ -1,4 +1,4 @@
-// The tasks of one node mapped to its places: TreeMatch with oversubscription and constraints.
+// Maps the tasks of one node to its places: TreeMatch with several tasks per place and constraints.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,35 @@
 
 namespace poise::tree_match {
 
-using namespace graphs;  // graph.h and what stands on it
+using namespace graphs;  // of poise/partition
 
-/// Consecutive places that form a tree of their own.
+/// Consecutive places that form a subtree of the machine.
 struct Subtree {
   PlaceId first, last;
-  /// Arities from the root down where all inner vertices of a level have the same; else nothing.
+  /// Arities from the root down, if all vertices of a level have the same; otherwise nothing.
   std::optional<std::vector<std::uint32_t>> arities;
 };
 
-/// The places of a node, with the levels of the machine between them.
+/// The subtree of a node's places, with the machine's levels inside the node.
 Subtree subtree(const Machine& machine, PlaceId first, PlaceId last);
 
-/// What is to be placed; vertices are numbered within the node, places from its first.
+/// What is to be placed. Vertices are numbered within the node, places from the node's first place.
 struct Inside {
   Graph graph;                 // weights: loads, or 1 each
-  std::vector<Part> current;   // per vertex the place it is at, or kFree if it is elsewhere
-  std::vector<Part> fixed;     // per vertex the place it must be at, or kFree; empty: all are free
-  std::vector<double> anchor;  // per vertex what weighs for staying
-  std::vector<double> shares;  // per place what it can take
-  double tolerance;            // of the shares
+  std::vector<Part> current;   // per vertex its current place, or kFree if that is elsewhere
+  std::vector<Part> fixed;     // per vertex its fixed place, or kFree; empty: all are free
+  std::vector<double> anchor;  // per vertex the weight of staying
+  std::vector<double> shares;  // per place how much it can take, relative to the others
+  double tolerance;            // fraction that a place may hold above its share
 };
 
-/// The place of each vertex, counted from the first of the subtree.
+/// The place of each vertex, counted from the first place of the subtree.
 ///
-/// One vertex per place where there are enough of them. Else the tree gets one more level below
-/// the places, whose groups are made of equal load, not of equal count as in the paper: equal
-/// counts would double the makespan of skewed loads. Groups go to places by TreeMatch; where places
-/// differ or tasks are pinned, or the tree is ragged, parts are made for each place and then
-/// swapped between equal ones.
+/// If there are enough places, each gets at most one vertex. Otherwise the tree gets one more level
+/// below the places; its groups have equal load, not equal count as in the paper, because equal
+/// counts would double the makespan of skewed loads. TreeMatch maps the groups to places. If places
+/// differ, tasks are pinned, or the tree is irregular, a part is made for each place and parts are
+/// then swapped between equal places.
 std::vector<Part> place_inside(const Machine& machine, const Subtree& tree, Inside inside);
 
 }  // namespace poise::tree_match

@@ -1,4 +1,4 @@
-#include "poise/partition/evening.h"
+#include "poise/partition/even_out.h"
 
 #include <cmath>
 #include <limits>
@@ -10,13 +10,13 @@ namespace poise::graphs {
 
 namespace {
 
-/// Weights first, so that a wanted one is found by binary search.
+/// Weight first, so that binary search finds a given weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 
-class Evening {
+class EvenOut {
  public:
-  Evening(const Graph& graph, const Shares& shares, std::span<Part> part_of)
+  EvenOut(const Graph& graph, const Shares& shares, std::span<Part> part_of)
       : graph_(graph), shares_(shares), part_of_(part_of), weight_(shares.of_part.size(), 0) {
     for (Vertex v = 0; v < part_of.size(); ++v) weight_[part_of[v]] += graph.weight[v];
     const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
@@ -43,8 +43,8 @@ class Evening {
         items_[part_of_[v]].insert({graph_.weight[v], v});
   }
 
-  /// Half of the difference should change sides: the heaviest task up to it leaves, or one is
-  /// exchanged for another that is lighter by about that.
+  /// Half of the difference should change parts: moves the heaviest task up to that, or exchanges a
+  /// task for one that is lighter by about that.
   bool swap(Part from, Part to) {
     const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;
     double best_off = gap;
@@ -90,7 +90,7 @@ class Evening {
 }  // namespace
 
 void even_out_by_swaps(const Graph& graph, const Shares& shares, std::span<Part> part_of) {
-  Evening(graph, shares, part_of).run();
+  EvenOut(graph, shares, part_of).run();
 }
 
 }  // namespace poise::graphs
