@@ -86,10 +86,11 @@ bool write_all(int fd, std::string_view bytes) {
 bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
   char buffer[1 << 14];
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return false;
+    const auto remaining = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (remaining.count() <= 0) return false;
     pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>(std::min<long>(left.count(), 60000))) <= 0) continue;
+    if (::poll(&ready, 1, static_cast<int>(std::min<long>(remaining.count(), 60000))) <= 0)
+      continue;
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return count == 0;

@@ -35,12 +35,12 @@ double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
 }
 
 double best_end(const LendingView& view, std::vector<std::uint32_t>& lent, std::size_t next,
-                std::uint32_t left) {
+                std::uint32_t remaining) {
   if (next == lent.size()) return end_of(view, lent);
   double best_s = 1e300;
-  for (std::uint32_t k = 0; k <= left; ++k) {
+  for (std::uint32_t k = 0; k <= remaining; ++k) {
     lent[next] = k;
-    best_s = std::min(best_s, best_end(view, lent, next + 1, left - k));
+    best_s = std::min(best_s, best_end(view, lent, next + 1, remaining - k));
   }
   lent[next] = 0;
   return best_s;

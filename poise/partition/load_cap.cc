@@ -307,8 +307,8 @@ class LoadCap {
       if (busy_s_[p] > cap_s_) busiest.push({busy_s_[p], p});
     };
     for (PlaceId p = 0; p < machine_.num_places(); ++p) watch(p);
-    std::size_t steps_left = tuning_.cap_steps_per_place * machine_.num_places();
-    while (!busiest.empty() && steps_left > 0) {
+    std::size_t remaining_steps = tuning_.cap_steps_per_place * machine_.num_places();
+    while (!busiest.empty() && remaining_steps > 0) {
       const auto [busy_s, p] = busiest.top();
       busiest.pop();
       if (busy_s != busy_s_[p]) continue;
@@ -316,7 +316,7 @@ class LoadCap {
       if (!partner) return;
       watch(p);
       watch(*partner);
-      --steps_left;
+      --remaining_steps;
     }
   }
 

@@ -101,11 +101,12 @@ std::vector<double> rooms_of(const Machine& machine, const Workload& workload, d
 
 /// Lower bound on the messages between parts of the cluster that fit into the groups.
 double least_cut(const Cluster& cluster, std::span<const double> rooms) {
-  double left = cluster.weight, twice = 0;
-  for (std::size_t i = 0; i < std::min(rooms.size(), cluster.eigenvalues.size()) && left > 0; ++i) {
-    const double part = std::min(left, rooms[i]);
+  double remaining = cluster.weight, twice = 0;
+  for (std::size_t i = 0; i < std::min(rooms.size(), cluster.eigenvalues.size()) && remaining > 0;
+       ++i) {
+    const double part = std::min(remaining, rooms[i]);
     twice += part * std::max(0.0, cluster.eigenvalues[i]);
-    left -= part;
+    remaining -= part;
   }
   return twice / 2;
 }

@@ -225,7 +225,7 @@ bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightes
   for (const SpeedGroup& places : places_.all()) {
     const PlaceId first = places.index_from(group.first), last = places.index_from(group.last);
     if (first == last) continue;
-    ++schedule_.num_questions;
+    ++schedule_.num_queries;
     const PlaceId least = places.busy.least_in(first, last);
     if (could_win(places, places.busy.busy_s(least), messages, group.first)) return true;
   }
@@ -310,7 +310,7 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   for (const SpeedGroup& places : places_.all()) {
     const PlaceId last = places.index_from(children[last_child - 1].last);
     for (PlaceId index = places.index_from(children[first_child].first); index < last;) {
-      ++schedule_.num_questions;
+      ++schedule_.num_queries;
       const PlaceId lowest = places.place(index);
       index = places.busy.next_in(
           index, last, [&](double busy_s) { return could_win(places, busy_s, messages, lowest); });
@@ -373,7 +373,7 @@ void Scheduler::consider(PlaceId first, PlaceId last, double messages) {
 }
 
 void Scheduler::consider(const SpeedGroup& places, PlaceId first, PlaceId last, double messages) {
-  ++schedule_.num_questions;
+  ++schedule_.num_queries;
   const LeastBusy& busy = places.busy;
   if (!could_win(places, busy.busy_s(busy.least()), messages, first)) return;
   PlaceId index = places.index_from(first);

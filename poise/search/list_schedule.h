@@ -12,7 +12,7 @@ namespace poise {
 struct Schedule {
   Placement placement;
   /// Queries for the least busy place of a range: a measure of the cost.
-  std::uint64_t num_questions = 0;
+  std::uint64_t num_queries = 0;
 };
 
 /// Places movable tasks in order of load, heaviest first (ties: lower id), each on the place c with

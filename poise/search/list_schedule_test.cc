@@ -12,7 +12,7 @@ namespace {
 
 /// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task, tasks placed in
 /// blocks.
-double questions_per_task(const char* machine_text, const char* start, MessageWeights weights) {
+double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
   const Workload workload =
       std::move(generate(parse_recipe("stencil3d:skew=lognormal,spread=0.5,hot=3,hot_extent=0.5"),
@@ -21,7 +21,7 @@ double questions_per_task(const char* machine_text, const char* start, MessageWe
   const Placement current = initial_placement(start, workload.num_tasks(), machine.num_places(), 1);
   const Problem problem{machine, workload, current, machine.costs()};
   const Schedule schedule = list_schedule(problem, counts_received(workload), 1e-5, weights);
-  return static_cast<double>(schedule.num_questions) / workload.num_tasks();
+  return static_cast<double>(schedule.num_queries) / workload.num_tasks();
 }
 
 TEST(ListSchedule, queries_per_task_do_not_grow_with_the_machine) {
@@ -29,21 +29,21 @@ TEST(ListSchedule, queries_per_task_do_not_grow_with_the_machine) {
   // neighbours share one more often.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
-        questions_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
+        queries_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);
     const double large =
-        questions_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
+        queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "random", weights);
     EXPECT_LE(large, 1.1 * small) << "for 8 times as many domains";
     // Six neighbours split each level into at most seven runs of places without a partner.
     EXPECT_LE(large, 6 * 4 * 2);
-    EXPECT_LE(questions_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
+    EXPECT_LE(queries_per_task("node:1024 numa:4 core:2 factors:10,1.5,1", "blocked", weights),
               large);
   }
 }
 
 TEST(ListSchedule, skips_nearly_all_nodes_of_a_torus) {
   const char* machine = "torus:8x8x16 core:2 factors:10,1";
-  EXPECT_LE(questions_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
-  EXPECT_LE(questions_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
+  EXPECT_LE(queries_per_task(machine, "blocked", {-1, -1}), 0.03 * 1024);
+  EXPECT_LE(queries_per_task(machine, "random", {-1, -1}), 0.1 * 1024);
 }
 
 TEST(ListSchedule, makes_one_query_for_a_task_without_messages) {
@@ -53,7 +53,7 @@ TEST(ListSchedule, makes_one_query_for_a_task_without_messages) {
   const Placement current(10);
   const Problem problem{machine, workload, current, machine.costs()};
   const Schedule schedule = list_schedule(problem, counts_received(workload), 1e-5, {-1, -1});
-  EXPECT_EQ(schedule.num_questions, 2u * 10u) << "one for each speed";
+  EXPECT_EQ(schedule.num_queries, 2u * 10u) << "one for each speed";
 }
 
 }  // namespace

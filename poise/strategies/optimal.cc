@@ -27,9 +27,9 @@ namespace {
 /// this.
 constexpr double kRounding = 1e-12;
 
-class Search {
+class BranchAndBound {
  public:
-  Search(const Problem& problem, Placement first)
+  BranchAndBound(const Problem& problem, Placement first)
       : problem_(problem),
         machine_(problem.machine),
         times_(problem.machine, problem.workload, problem.costs, problem.current),
@@ -129,7 +129,7 @@ Placement optimal(const Problem& problem, const Knobs& knobs) {
         "strategy optimal: {} movable tasks have {:.0e} placements on {} places, over the {:.0e} "
         "of placements=; anneal comes close",
         num_movable, placements, problem.machine.num_places(), knobs["placements"]);
-  return Search(problem, poise_strategy(problem)).result();
+  return BranchAndBound(problem, poise_strategy(problem)).result();
 }
 
 }  // namespace poise

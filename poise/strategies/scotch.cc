@@ -43,9 +43,9 @@ std::mutex scotch_in_use;
 std::string last_error;
 
 /// Frees a Scotch object at the end of its scope.
-struct Graph {
-  Graph() { SCOTCH_graphInit(&graph); }
-  ~Graph() { SCOTCH_graphExit(&graph); }
+struct ScotchGraph {
+  ScotchGraph() { SCOTCH_graphInit(&graph); }
+  ~ScotchGraph() { SCOTCH_graphExit(&graph); }
   SCOTCH_Graph graph;
 };
 /// Scotch's graphs hold pointers into these.
@@ -57,7 +57,7 @@ struct Architecture {
   ~Architecture() { SCOTCH_archExit(&arch); }
   SCOTCH_Arch arch;
   Rows rows;  // the machine as a graph
-  Graph graph;
+  ScotchGraph graph;
 };
 /// One thread and its own random numbers, so that the map is always the same.
 struct Context {
@@ -84,7 +84,7 @@ void check_status(int status, const char* step) {
          last_error.empty() ? "no reason given" : last_error);
 }
 
-void build(const Rows& rows, Graph& graph, const char* what) {
+void build(const Rows& rows, ScotchGraph& graph, const char* what) {
   check_status(SCOTCH_graphBuild(&graph.graph, 0, static_cast<SCOTCH_Num>(rows.weight.size()),
                                  rows.first.data(), nullptr, rows.weight.data(), nullptr,
                                  static_cast<SCOTCH_Num>(rows.neighbour.size()),
@@ -219,7 +219,7 @@ double describe(const Machine& machine, bool all_may_move, double longest, Conte
   build(architecture.rows, architecture.graph, "the graph of the machine");
   std::vector<SCOTCH_Num> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
-  Graph bound;
+  ScotchGraph bound;
   check_status(SCOTCH_contextBindGraph(&context.context, &architecture.graph.graph, &bound.graph),
                "the context");
   check_status(SCOTCH_archBuild2(&architecture.arch, &bound.graph, num_places, places.data()),
@@ -307,7 +307,7 @@ std::vector<SCOTCH_Num> map(const Problem& problem, const Knobs& knobs) {
                                   std::max(1.0, kTotalCost / entries), context, architecture);
   const double edge_total = kTotalCost / longest;
   const Rows rows = rows_of(problem, vertices, edge_total);
-  Graph graph, bound;
+  ScotchGraph graph, bound;
   build(rows, graph, "the graph of tasks");
   check_status(SCOTCH_contextBindGraph(&context.context, &graph.graph, &bound.graph),
                "the context");

@@ -74,7 +74,7 @@ class Parser {
   Parser(Cursor file, const Layout& layout) : file_(file), layout_(layout) {}
 
   std::optional<Dump> parse(Misfit& misfit) {
-    if (read_all() && file_.left() == 0) return std::move(dump_);
+    if (read_all() && file_.remaining() == 0) return std::move(dump_);
     misfit = {file_.offset(), misfit_ ? misfit_ : "bytes follow the end"};
     return std::nullopt;
   }
@@ -86,7 +86,7 @@ class Parser {
   }
 
   bool has(std::uint64_t count, std::size_t size) {
-    return count <= file_.left() / size ? true : refuse("a list is cut short");
+    return count <= file_.remaining() / size ? true : refuse("a list is cut short");
   }
 
   std::int32_t i32() { return static_cast<std::int32_t>(file_.fixed<std::uint32_t>()); }
@@ -243,11 +243,11 @@ void check_head(Cursor file) {
   // of bool and pointer: the values of all current 64-bit machines.
   constexpr std::string_view kHead(
       "\x10\xEA\xBD\xF9\x01\x01\x02\x04\x08\x10\x01\x04\x08\x01\x01\x08", 16);
-  if (file.left() < kHead.size()) file.fail_here("too short for a Charm++ LB dump");
+  if (file.remaining() < kHead.size()) file.fail_here("too short for a Charm++ LB dump");
   for (std::size_t i = 0; i < kHead.size(); ++i)
     if (file.take(1)[0] != kHead[i])
       fail("{}: byte {}: not a Charm++ LB dump of a 64-bit little-endian machine", file.file(), i);
-  if (file.left() < 4) file.fail_here("too short for a Charm++ LB dump");
+  if (file.remaining() < 4) file.fail_here("too short for a Charm++ LB dump");
   const std::uint64_t at = file.offset();
   const auto version = file.fixed<std::uint32_t>();
   if (version != 3)

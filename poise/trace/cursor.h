@@ -24,7 +24,7 @@ class Cursor {
         offset_(offset) {}
 
   std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(next_ - begin_); }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - next_); }
+  std::size_t remaining() const { return static_cast<std::size_t>(end_ - next_); }
   const std::string& file() const { return *file_; }
 
   template <typename... Args>
@@ -33,7 +33,8 @@ class Cursor {
   }
 
   std::string_view take(std::uint64_t size) {
-    if (size > left()) fail_here("{} bytes should follow, but there are only {}", size, left());
+    if (size > remaining())
+      fail_here("{} bytes should follow, but there are only {}", size, remaining());
     const std::string_view bytes(next_, static_cast<std::size_t>(size));
     next_ += size;
     return bytes;

@@ -71,13 +71,14 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-struct Head {
+struct Header {
   std::uint64_t vertices, edges, weights_per_vertex;
   bool has_sizes, has_edge_weights;
 };
 
-Head read_head(Line line, std::size_t file_size) {
-  Head head{line.next("the number of vertices"), line.next("the number of edges"), 0, false, false};
+Header read_head(Line line, std::size_t file_size) {
+  Header header{line.next("the number of vertices"), line.next("the number of edges"), 0, false,
+                false};
   const std::uint64_t format = line.is_at_end() ? 0 : line.next("the format");
   const std::uint64_t sizes = format / 100, weights = format / 10 % 10, edge_weights = format % 10;
   if (format > 111 || weights > 1 || edge_weights > 1)
@@ -87,40 +88,40 @@ Head read_head(Line line, std::size_t file_size) {
   if (constraints == 0 || (constraints > 1 && weights == 0))
     line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
   // A vertex takes at least a line and an edge two numbers, so such counts cannot be true.
-  if (head.vertices > file_size || head.edges > file_size)
+  if (header.vertices > file_size || header.edges > file_size)
     line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
-                   head.vertices, head.edges, file_size);
-  if (head.vertices > std::numeric_limits<TaskId>::max())
-    line.fail_here("{} vertices are too many; the maximum is {}", head.vertices,
+                   header.vertices, header.edges, file_size);
+  if (header.vertices > std::numeric_limits<TaskId>::max())
+    line.fail_here("{} vertices are too many; the maximum is {}", header.vertices,
                    std::numeric_limits<TaskId>::max());
-  head.weights_per_vertex = weights == 0 ? 0 : constraints;
-  head.has_sizes = sizes == 1;
-  head.has_edge_weights = edge_weights == 1;
-  return head;
+  header.weights_per_vertex = weights == 0 ? 0 : constraints;
+  header.has_sizes = sizes == 1;
+  header.has_edge_weights = edge_weights == 1;
+  return header;
 }
 
 /// The graph in the order of the file: one entry per neighbour in a vertex's line.
-struct Graph {
+struct GraphRows {
   Workload workload;               // messages[first[t]] and following are the neighbours of t
   std::vector<std::size_t> first;  // per vertex, then one past the last
   std::vector<std::size_t> line;   // per vertex: its line in the file
 };
 
-void read_vertex(Line line, const Head& head, Graph& graph) {
+void read_vertex(Line line, const Header& header, GraphRows& graph) {
   const TaskId vertex = graph.workload.num_tasks();
   Task task{1e-6, 0, true};
-  if (head.has_sizes) task.bytes = line.next("the vertex size");
-  for (std::uint64_t w = 0; w < head.weights_per_vertex; ++w) {
+  if (header.has_sizes) task.bytes = line.next("the vertex size");
+  for (std::uint64_t w = 0; w < header.weights_per_vertex; ++w) {
     const std::uint64_t weight = line.next("a vertex weight");
     if (w == 0) task.load_s = static_cast<double>(weight) / 1e6;
   }
   while (!line.is_at_end()) {
     const std::uint64_t neighbour = line.next("a neighbour");
-    if (neighbour == 0 || neighbour > head.vertices)
+    if (neighbour == 0 || neighbour > header.vertices)
       line.fail_here("neighbour {} does not exist; vertices are numbered 1 to {}", neighbour,
-                     head.vertices);
+                     header.vertices);
     if (neighbour == vertex + 1) line.fail_here("vertex {} is its own neighbour", vertex + 1);
-    const std::uint64_t weight = head.has_edge_weights ? line.next("an edge weight") : 1;
+    const std::uint64_t weight = header.has_edge_weights ? line.next("an edge weight") : 1;
     graph.workload.messages.push_back({vertex, static_cast<TaskId>(neighbour - 1), 1, weight});
   }
   graph.workload.tasks.push_back(task);
@@ -129,7 +130,7 @@ void read_vertex(Line line, const Head& head, Graph& graph) {
 }
 
 /// Sorts the neighbours of every vertex.
-std::vector<Message> sorted_rows(const std::string& name, const Graph& graph) {
+std::vector<Message> sorted_rows(const std::string& name, const GraphRows& graph) {
   std::vector<Message> rows = graph.workload.messages;
   for (TaskId u = 0; u < graph.workload.num_tasks(); ++u) {
     const std::span<Message> row(rows.data() + graph.first[u], rows.data() + graph.first[u + 1]);
@@ -145,7 +146,7 @@ std::vector<Message> sorted_rows(const std::string& name, const Graph& graph) {
 
 /// Checks that every edge is in the lines of both ends with the same weight. Vertices are visited
 /// in order, so the edges to each vertex come in the order of its own sorted row.
-void check_symmetry(const std::string& name, const Graph& graph) {
+void check_symmetry(const std::string& name, const GraphRows& graph) {
   const std::vector<Message> rows = sorted_rows(name, graph);
   std::vector<std::size_t> next(graph.first.begin(), graph.first.end() - 1);
   for (const Message& edge : rows) {
@@ -168,22 +169,22 @@ Trace read_graph(const std::string& name, std::string_view text) {
   Lines lines(name, text);
   std::optional<Line> line = lines.next();
   if (!line) fail("{}: the file is empty", name);
-  const Head head = read_head(*line, text.size());
-  Graph graph;
+  const Header header = read_head(*line, text.size());
+  GraphRows graph;
   graph.first.push_back(0);
-  while (graph.workload.tasks.size() < head.vertices) {
+  while (graph.workload.tasks.size() < header.vertices) {
     line = lines.next();
     if (!line)
-      fail("{}: the header says {} vertices, but there are {} lines", name, head.vertices,
+      fail("{}: the header says {} vertices, but there are {} lines", name, header.vertices,
            graph.workload.tasks.size());
-    read_vertex(*line, head, graph);
+    read_vertex(*line, header, graph);
   }
   while ((line = lines.next()))
     if (!line->is_at_end())
-      line->fail_here("there is another line after the {} vertices", head.vertices);
-  if (graph.workload.messages.size() != 2 * head.edges)
+      line->fail_here("there is another line after the {} vertices", header.vertices);
+  if (graph.workload.messages.size() != 2 * header.edges)
     fail("{}: the header says {} edges, but the lines have {} neighbours instead of {}", name,
-         head.edges, graph.workload.messages.size(), 2 * head.edges);
+         header.edges, graph.workload.messages.size(), 2 * header.edges);
   check_symmetry(name, graph);
   Trace trace;
   trace.phases.emplace_back().workload = std::move(graph.workload);

@@ -27,7 +27,7 @@ struct Column {
 class Columns {
  public:
   explicit Columns(Cursor& payload) {
-    while (payload.left() != 0) {
+    while (payload.remaining() != 0) {
       const std::string_view name = payload.take(payload.varint());
       if (find(name)) payload.fail_here("the column \"{}\" comes twice", name);
       const std::uint64_t size = payload.varint();
@@ -49,13 +49,14 @@ class Columns {
             const Reserve& reserve, const Read& read_item) const {
     std::optional<Cursor> data = find(name);
     if (!data) return false;
-    if (count > data->left() / min_size)
-      data->fail_here("the column \"{}\" has {} bytes for {} items", name, data->left(), count);
+    if (count > data->remaining() / min_size)
+      data->fail_here("the column \"{}\" has {} bytes for {} items", name, data->remaining(),
+                      count);
     reserve();
     for (std::uint64_t i = 0; i < count; ++i) read_item(*data, static_cast<std::size_t>(i));
-    if (data->left() != 0)
-      data->fail_here("the column \"{}\" has {} more bytes after its {} items", name, data->left(),
-                      count);
+    if (data->remaining() != 0)
+      data->fail_here("the column \"{}\" has {} more bytes after its {} items", name,
+                      data->remaining(), count);
     return true;
   }
 
@@ -140,7 +141,7 @@ TaskName read_name(Cursor& data) {
   name.collection = data.signed_varint();
   name.object_group = data.signed_varint();
   const std::uint64_t size = data.varint();
-  if (size > data.left()) data.fail_here("the file ends inside an index of {} numbers", size);
+  if (size > data.remaining()) data.fail_here("the file ends inside an index of {} numbers", size);
   name.index.resize(static_cast<std::size_t>(size));
   for (std::int64_t& i : name.index) i = data.signed_varint();
   return name;
@@ -148,7 +149,7 @@ TaskName read_name(Cursor& data) {
 
 std::vector<double> read_subphases(Cursor& data) {
   const std::uint64_t size = data.varint();
-  if (size > data.left() / 8)
+  if (size > data.remaining() / 8)
     data.fail_here("the file ends inside the loads of {} subphases", size);
   std::vector<double> loads_s(static_cast<std::size_t>(size));
   for (double& load_s : loads_s) load_s = data.f64();
@@ -174,7 +175,7 @@ void read_optional_columns(const Columns& columns, const Counts& counts, Phase& 
                     [&](Cursor& data) { return data.below<PlaceId>(counts.places, "home"); });
   columns.read_into(workload.memory, "memory", counts.tasks, 3, read_memory);
   if (std::optional<Cursor> blocks = columns.find("shared_block_bytes"))
-    while (blocks->left() != 0) workload.shared_block_bytes.push_back(blocks->varint());
+    while (blocks->remaining() != 0) workload.shared_block_bytes.push_back(blocks->varint());
   columns.read_into(workload.place_bytes, "place_bytes", counts.places, 1, varint_of);
   columns.read_into(phase.names, "name", counts.tasks, 5, read_name);
   columns.read_into(phase.workload.subphase_load_s, "subphase_load_s", counts.tasks, 1,
@@ -204,8 +205,8 @@ struct Section {
 /// The next section, or nothing if it is damaged; `damage` then describes how.
 std::optional<Section> next_section(Cursor& file, std::string& damage) {
   constexpr std::size_t kHeadSize = 16;
-  if (file.left() < kHeadSize) {
-    damage = file.left() == 0 ? "the end is missing" : "the head of a section is cut short";
+  if (file.remaining() < kHeadSize) {
+    damage = file.remaining() == 0 ? "the end is missing" : "the head of a section is cut short";
     return std::nullopt;
   }
   Cursor section = file;
@@ -213,8 +214,8 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   const std::string_view head = section.take(12);
   Cursor size_field(file.file(), head.substr(4), 0);
   const auto size = size_field.fixed<std::uint64_t>();
-  if (size > section.left()) {
-    damage = fmt::format("a section of {} bytes is cut short after {}", size, section.left());
+  if (size > section.remaining()) {
+    damage = fmt::format("a section of {} bytes is cut short after {}", size, section.remaining());
     return std::nullopt;
   }
   const std::uint64_t offset = section.offset();
@@ -234,7 +235,7 @@ std::uint32_t max_places_of(std::size_t file_size) {
 }
 
 void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
-  if (file.left() < kMagic.size() || file.take(kMagic.size()) != kMagic)
+  if (file.remaining() < kMagic.size() || file.take(kMagic.size()) != kMagic)
     fail("{}: byte 0: this is not a .poise file, or it was copied as text", file.file());
   const auto version = file.fixed<std::uint32_t>();
   if (version != kVersion)
@@ -253,14 +254,14 @@ void read_head(Cursor& file, std::uint32_t max_places, Trace& trace) {
 
 Machine read_machine(Cursor payload, std::uint32_t max_places) {
   const std::string where = fmt::format("{}: byte {}: machine", payload.file(), payload.offset());
-  return machine_from_json(payload.take(payload.left()), where, max_places);
+  return machine_from_json(payload.take(payload.remaining()), where, max_places);
 }
 
 void check_end(const Cursor& file, Cursor end, std::size_t num_phases) {
   const std::uint64_t announced = end.varint();
   if (announced != num_phases)
     end.fail_here("the file should have {} phases, but has {}", announced, num_phases);
-  if (file.left() != 0) file.fail_here("{} bytes follow the end", file.left());
+  if (file.remaining() != 0) file.fail_here("{} bytes follow the end", file.remaining());
 }
 
 }  // namespace

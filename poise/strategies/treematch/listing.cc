@@ -80,7 +80,8 @@ double count_subsets(Vertex n, std::uint32_t k) {
 
 double count_groupings(Vertex n, std::uint32_t arity) {
   double count = 1;
-  for (Vertex left = n; left > arity; left -= arity) count *= count_subsets(left - 1, arity - 1);
+  for (Vertex remaining = n; remaining > arity; remaining -= arity)
+    count *= count_subsets(remaining - 1, arity - 1);
   return count;
 }
 
