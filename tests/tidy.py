@@ -29,6 +29,17 @@ RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["arc
             "juggle": []}
 # A library behind one door: header -> the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
+# What poise/ does not do, with the files that are excepted: it decides from values, and what touches the world is
+# short and in a file of its own. Tests may.
+PURE = [
+    ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
+     {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
+    ("starts a thread", r"std::j?thread\b|std::async|pthread_create", {"base/in_parallel.h", "machine/probe.cc"}),
+    ("starts a process", r"\bfork\(|\bposix_spawn", {"machine/sandbox.cc"}),
+    ("prints", r"std::(cout|cerr|clog)|\bf?printf\(|fmt::print|\bputs\(", {"base/check.cc"}),
+    ("reads the environment", r"\bgetenv\(", {"machine/find.cc"}),
+    ("uses MPI", r"\bMPI_|<mpi\.h>", set()),
+]
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
 troubles = []
@@ -119,6 +130,16 @@ def check_words(path, lines):
             complain(path, number, "a TODO carries an issue number: TODO(#12)")
 
 
+def check_pure(path, lines):
+    name = "/".join(path.parts[1:])
+    if path.parts[0] != "poise" or name.endswith(("_test.cc", "_testing.h")):
+        return
+    for number, line in enumerate(lines, 1):
+        for what, pattern, excepted in PURE:
+            if name not in excepted and re.search(pattern, line.split("//")[0]):
+                complain(path, number, f"the library decides and does not act, but this {what}")
+
+
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
@@ -182,6 +203,7 @@ def check_tree():
             continue
         check_includes(path, lines)
         check_functions(path, lines)
+        check_pure(path, lines)
         check_opening(path, lines)
     check_strategies()
     check_miniapps()

@@ -37,7 +37,7 @@ std::vector<Choice> parse_strategies(std::string_view text) {
     else
       items.emplace_back(piece);
   }
-  if (items.empty()) fail("the list of strategies is empty");
+  if (items.empty()) fail("the list of strategies is empty; name at least one, for example greedy");
   std::vector<Choice> choices;
   for (const std::string& item : items) choices.push_back(parse_strategy(item));
   return choices;

@@ -64,7 +64,7 @@ class BadInput(CliTest):
                             says=['"gredy"', 'did you mean "greedy"?', "nuco"])
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,nucco",
                             says='did you mean "nuco"?')
-        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategy")
+        self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "", says="strategies")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
                             says='there is an empty name in the list of strategies "keep,"')
 
