@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "poise/online/juggle_tuning.h"
+
 namespace poise {
 
 namespace {
 
-constexpr double kPeriodsPerPhase = 5;
-constexpr double kPhaseTolerance = 0.9;  // a period of this fraction of its limit is still worth it
-/// Sleeping less than this fraction of the time counts as not sleeping.
-constexpr double kAwake = 0.05;
-/// Spread, in lags, up to which the kernel's own rotation explains it.
-constexpr double kUnfairLags = 2;
-/// Children stay on their parent's cpu until found, so fast creation defeats balancing.
-constexpr double kManyBirthsPerS = 20;
-constexpr double kMaxHoldS = 64;
+constexpr JuggleTuning kTuning;
 
 }  // namespace
 
@@ -23,20 +17,22 @@ double phase_length_s(double broken_windows_per_s) {
 }
 
 double period_for(double phase_s, double shortest_s, double longest_s) {
-  return std::clamp(phase_s / kPeriodsPerPhase, std::min(shortest_s, longest_s), longest_s);
+  return std::clamp(phase_s / kTuning.periods_per_phase, std::min(shortest_s, longest_s),
+                    longest_s);
 }
 
 bool JuggleStance::next(const JuggleSigns& signs, double now_s) {
   if (!signs.phase_s) return is_balancing_ = false;  // other threads than before
   const bool is_worth_it =
-      signs.is_uneven && signs.births_per_s < kManyBirthsPerS && signs.phase_s.has_value() &&
-      *signs.phase_s >= kPhaseTolerance * kPeriodsPerPhase * shortest_period_s_ &&
-      (signs.is_bound ||
-       (signs.asleep < kAwake && (is_balancing_ || signs.spread_lags > kUnfairLags)));
+      signs.is_uneven && signs.births_per_s < kTuning.many_births_per_s &&
+      signs.phase_s.has_value() &&
+      *signs.phase_s >= kTuning.phase_tolerance * kTuning.periods_per_phase * shortest_period_s_ &&
+      (signs.is_bound || (signs.asleep < kTuning.awake &&
+                          (is_balancing_ || signs.spread_lags > kTuning.unfair_lags)));
   if (is_balancing_ && !is_worth_it) {
     is_balancing_ = false;
     rests_until_s_ = now_s + hold_s_;
-    hold_s_ = std::min(2 * hold_s_, kMaxHoldS);
+    hold_s_ = std::min(2 * hold_s_, kTuning.max_hold_s);
   } else if (!is_balancing_ && is_worth_it && now_s >= rests_until_s_) {
     is_balancing_ = true;
   }

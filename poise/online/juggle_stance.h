@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "poise/online/juggle_tuning.h"
+
 namespace poise {
 
 /// Observations for and against balancing.
@@ -40,7 +42,7 @@ class JuggleStance {
  private:
   double shortest_period_s_;
   bool is_balancing_ = false;
-  double hold_s_ = 1, rests_until_s_ = 0;
+  double hold_s_ = JuggleTuning().first_hold_s, rests_until_s_ = 0;
 };
 
 }  // namespace poise

@@ -8,6 +8,7 @@
 #include "poise/base/check.h"
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/online/juggle_tuning.h"
 
 namespace poise {
 
@@ -15,50 +16,7 @@ namespace {
 
 constexpr std::string_view kPolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
 
-/// A round counts as computing if a thread runs for this fraction of it.
-constexpr double kBusyShare = 0.05;
-/// A thread is ready if it runs or waits for a cpu for this fraction of a round.
-constexpr double kReadyShare = 0.5;
-/// A thread takes part after this many computing rounds, with pauses between them.
-constexpr std::uint32_t kBusyRounds = 2;
-/// Such a pause has fewer rounds than this. On a crowded cpu, turns are rare.
-constexpr std::uint32_t kPauseRounds = 5;
-/// A thread that has not computed for this long, in seconds, no longer takes part.
-constexpr double kQuietS = 10;
-/// The same for a thread that computed little, such as one that only started the others and would
-/// keep a place idle.
-constexpr double kShortQuietS = 0.3;
-/// Longer than one turn of a thread on a crowded place, in seconds.
-constexpr double kTurnS = 0.01;
-/// A thread may be quiet for this multiple of the time that it has computed.
-constexpr double kQuietOverRun = 5;
-/// Rounds are short for this many seconds, while threads are found and phases are unknown.
-constexpr double kQuickStartS = 1;
-/// A round this many times too long measured a pause of the balancer.
-constexpr double kGapRounds = 3;
-/// The shortest window for measuring sleep, in seconds.
-constexpr double kMinWindowS = 0.05;
-/// Threads that are free to move are watched this long, in seconds, before they are moved: the
-/// kernel may balance them better, which shows when one sleeps.
-constexpr double kWatchFreeS = 0.6;
-/// Weight of the newest window in exponential averages.
-constexpr double kFading = 1.0 / 8;
-/// Windows that an average needs before it is used.
-constexpr std::uint32_t kEnoughWindows = 6;
-/// Waits are counted when they end, so about two time slices may be missing, in seconds.
-constexpr double kUncountedWaitS = 0.008;
-/// xi of the paper, as a fraction of the period.
-constexpr double kMarginShare = 0.05;
-/// Speeds with a relative difference below this count as equal.
-constexpr double kSpeedTolerance = 0.1;
-/// Leads and lags older than this many periods say nothing about the current phase.
-constexpr double kMaxLeadPeriods = 20;
-/// Rounds per period with reactive balancing.
-constexpr double kReactiveRounds = 5;
-/// A place that was wanted less than this fraction of the time has no measured speed.
-constexpr double kWantedPlace = 0.2;
-/// A place is slower than another if its speed is below this fraction of the other's.
-constexpr double kUnequalPlaces = 0.75;
+constexpr JuggleTuning kTuning;
 
 double average_progress(std::span<const JuggleMember> members) {
   double sum = 0;
@@ -74,8 +32,9 @@ double average_progress(std::span<const JuggleMember> members) {
 /// How long a thread may sleep and still take part; the longer it has computed, the longer. On a
 /// crowded place, a long wait for the next turn looks like sleep until it ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
-  const double least_s = std::min(kQuietS, kShortQuietS + kTurnS * threads_per_place);
-  return std::clamp(kQuietOverRun * member.last.run_s, least_s, kQuietS);
+  const double least_s =
+      std::min(kTuning.max_quiet_s, kTuning.min_quiet_s + kTuning.turn_s * threads_per_place);
+  return std::clamp(kTuning.quiet_over_run * member.last.run_s, least_s, kTuning.max_quiet_s);
 }
 
 double ready_share(double gained_s, double waited_s, double real_s) {
@@ -84,7 +43,9 @@ double ready_share(double gained_s, double waited_s, double real_s) {
 
 /// Fraction of a window that may be sleep or a wait that is not yet counted. Twice this fraction of
 /// all broken windows is not recognised.
-double sleep_tolerance(double window_s) { return kBusyShare + kUncountedWaitS / window_s; }
+double sleep_tolerance(double window_s) {
+  return kTuning.busy_share + kTuning.uncounted_wait_s / window_s;
+}
 
 bool is_reacting(JugglePolicy policy) {
   return policy == JugglePolicy::reactive || policy == JugglePolicy::hybrid;
@@ -135,10 +96,10 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
 double JuggleTeam::next_s() const {
   const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
-  if (!first_s_ || (!is_balancing_ && *last_s_ - watched_since_s_ < kQuickStartS))
+  if (!first_s_ || (!is_balancing_ && *last_s_ - watched_since_s_ < kTuning.quick_start_s))
     return shortest_s;
   if (is_reacting(settings_.policy))
-    return std::clamp(period_s_ / kReactiveRounds, shortest_s, period_s_);
+    return std::clamp(period_s_ / kTuning.reactive_rounds, shortest_s, period_s_);
   return period_s_;
 }
 
@@ -153,7 +114,8 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
                                              double now_s) {
   const bool places_changed = !was_dealt_;
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
-  const bool is_gap = !last_s_ || real_s <= 0 || real_s > kGapRounds * std::max(next_s(), 0.02);
+  const bool is_gap =
+      !last_s_ || real_s <= 0 || real_s > kTuning.gap_rounds * std::max(next_s(), 0.02);
   for (JuggleMember& member : members_) member.place_before = member.place;
   take(readings, now_s);
   if (is_gap) {
@@ -182,7 +144,7 @@ void JuggleTeam::decide(double real_s, double now_s) {
   }
   if (is_reacting(settings_.policy)) react(real_s);
   const double since_point_s = now_s - point_s_;
-  if (since_point_s >= 0.75 * period_s_) {
+  if (since_point_s >= kTuning.point_share * period_s_) {
     if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
     start_point(now_s);
   }
@@ -211,7 +173,7 @@ void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
     work += std::max(0.0, *readings[i].work - *last.work);
   }
   if (run_s <= 0 || work <= 0) return;
-  const double weight = work_per_s_ == 0 ? 1 : kFading;
+  const double weight = work_per_s_ == 0 ? 1 : kTuning.fading;
   work_per_s_ += weight * (work / run_s - work_per_s_);
 }
 
@@ -279,17 +241,17 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
-    const bool is_busy = member.gained_s > kBusyShare * real_s ||
-                         member.gained_s + member.waited_s > kReadyShare * real_s;
+    const bool is_busy = member.gained_s > kTuning.busy_share * real_s ||
+                         member.gained_s + member.waited_s > kTuning.ready_share * real_s;
     if (is_busy) {
       const bool was_ready =
-          member.gained_s + member.waited_s > kReadyShare * (now_s - member.busy_s);
-      if (member.quiet_rounds >= kPauseRounds && !was_ready) member.busy_rounds = 0;
+          member.gained_s + member.waited_s > kTuning.ready_share * (now_s - member.busy_s);
+      if (member.quiet_rounds >= kTuning.pause_rounds && !was_ready) member.busy_rounds = 0;
       ++member.busy_rounds;
       member.busy_s = now_s;
     }
     member.quiet_rounds = is_busy ? 0 : member.quiet_rounds + 1;
-    if (!member.takes_part && member.busy_rounds >= kBusyRounds) {
+    if (!member.takes_part && member.busy_rounds >= kTuning.busy_rounds) {
       member.takes_part = true;
       member.windows = 0;
       member.part_since_s = now_s;
@@ -330,28 +292,28 @@ void JuggleTeam::watch_places(double real_s) {
     use.run_s += member.gained_s;
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    wanted_[p] += kFading * (use_[p].ready_s / real_s - wanted_[p]);
+    wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
     // If threads sleep in turn, they run longer in total than the longest of them was ready.
     const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
-    done_[p] += kFading * (done_s / real_s - done_[p]);
+    done_[p] += kTuning.fading * (done_s / real_s - done_[p]);
   }
 }
 
 bool JuggleTeam::has_unequal_places() const {
-  if (windows_ < kEnoughWindows) return false;
+  if (windows_ < kTuning.enough_windows) return false;
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (PlaceId p = 0; p < places_.size(); ++p) {
-    if (wanted_[p] < kWantedPlace) continue;
+    if (wanted_[p] < kTuning.wanted_place) continue;
     least = std::min(least, done_[p] / wanted_[p]);
     most = std::max(most, done_[p] / wanted_[p]);
   }
-  return least < kUnequalPlaces * most;
+  return least < kTuning.unequal_places * most;
 }
 
 /// Once per window: how much of it each thread slept, and whether it both slept and was ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
-  if (window_s < std::max(kMinWindowS, 0.9 * next_s())) return;
+  if (window_s < std::max(kTuning.min_window_s, kTuning.window_share * next_s())) return;
   const double tolerance = sleep_tolerance(window_s);
   for (JuggleMember& member : members_) {
     const double ready = ready_share(member.last.run_s - member.run_at_window_s,
@@ -359,13 +321,13 @@ void JuggleTeam::close_window(double now_s) {
     const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
     const bool is_broken = asleep > 0 && ready > tolerance;
     const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
-    const double weight = std::max(kFading, 1.0 / ++member.windows);
+    const double weight = std::max(kTuning.fading, 1.0 / ++member.windows);
     member.asleep += weight * (asleep - member.asleep);
     member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
     member.run_at_window_s = member.last.run_s;
     member.wait_at_window_s = member.last.wait_s;
   }
-  births_per_s_ += kFading * (births_ / window_s - births_per_s_);
+  births_per_s_ += kTuning.fading * (births_ / window_s - births_per_s_);
   if (windows_ == 0) births_per_s_ = 0;  // do not count the program's start
   births_ = 0;
   ++windows_;
@@ -379,7 +341,7 @@ std::optional<double> JuggleTeam::phase_length_seen_s() const {
   std::size_t num_known = 0;
   double broken_per_s = 0;
   for (const std::size_t i : team_) {
-    if (members_[i].windows < kEnoughWindows) continue;
+    if (members_[i].windows < kTuning.enough_windows) continue;
     ++num_known;
     broken_per_s = std::max(broken_per_s, members_[i].broken_per_s);
   }
@@ -416,7 +378,7 @@ JuggleSigns JuggleTeam::signs() const {
     least_s = std::min(least_s, member.progress_s);
     most_s = std::max(most_s, member.progress_s);
   }
-  const bool is_new = !is_balancing_ && *last_s_ - watched_since_s_ < kWatchFreeS;
+  const bool is_new = !is_balancing_ && *last_s_ - watched_since_s_ < kTuning.watch_free_s;
   if (is_new && !signs.is_bound) signs.asleep = 1;
   if (team_.empty()) return signs;
   const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
@@ -526,7 +488,7 @@ void JuggleTeam::react(double real_s) {
   std::vector<bool> is_ready;
   for (const std::size_t i : seats_.who)
     is_ready.push_back(ready_share(members_[i].gained_s, members_[i].waited_s, real_s) >
-                       kReadyShare);
+                       kTuning.ready_share);
   for (const Move& move : even_out(seats_.view(), is_ready))
     members_[seats_.who[move.thread]].place = move.to;
 }
@@ -551,8 +513,8 @@ void JuggleTeam::juggle(double real_s) {
     seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
                       measured_speed(use.run_s, use.num_threads, real_s, idle_s);
   }
-  remove_noise(seats_.speed, kSpeedTolerance);
-  for (const Swap& swap : juggle_swaps(seats_.view(), kMarginShare * period_s_))
+  remove_noise(seats_.speed, kTuning.speed_tolerance);
+  for (const Swap& swap : juggle_swaps(seats_.view(), kTuning.margin_share * period_s_))
     std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 
@@ -568,7 +530,7 @@ void JuggleTeam::start_point(double now_s) {
 
 void JuggleTeam::limit_leads() {
   const double average_s = average_progress(members_);
-  const double limit_s = kMaxLeadPeriods * period_s_;
+  const double limit_s = kTuning.max_lead_periods * period_s_;
   for (JuggleMember& member : members_)
     member.progress_s = std::clamp(member.progress_s, average_s - limit_s, average_s + limit_s);
 }

@@ -156,5 +156,45 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
+/// Where threads that are ready end up: `progress_s` and `place_of` per thread.
+std::vector<Move> evened_out(const std::vector<double>& progress_s,
+                             const std::vector<PlaceId>& place_of, std::size_t num_places,
+                             const std::vector<bool>& is_ready,
+                             const std::vector<DomainId>& domain_of = {}) {
+  const std::vector<double> speed(num_places, 1);
+  return even_out({progress_s, place_of, speed, domain_of}, is_ready);
+}
+
+TEST(EvenOut, moves_the_least_advanced_ready_thread_to_an_idle_place) {
+  EXPECT_THAT(evened_out({3, 1, 2}, {0, 0, 0}, 2, {true, true, true}), ElementsAre(Move{1, 1}));
+}
+
+TEST(EvenOut, stops_when_no_place_has_two_more_than_another) {
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 1}, 2, {true, true, true}), IsEmpty());
+  EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 0, 0}, 2, {true, true, true, true}),
+              ElementsAre(Move{0, 1}, Move{1, 1}));
+}
+
+TEST(EvenOut, counts_and_moves_only_threads_that_are_ready) {
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 0}, 2, {true, false, false}), IsEmpty());
+  EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 1, 1}, 2, {true, true, false, false}),
+              ElementsAre(Move{0, 1}));
+}
+
+TEST(EvenOut, fills_the_place_with_fewest_ready_threads_first) {
+  EXPECT_THAT(evened_out({1, 2, 3, 4}, {0, 0, 0, 1}, 3, {true, true, true, true}),
+              ElementsAre(Move{0, 2}));
+}
+
+TEST(EvenOut, takes_the_first_of_places_that_are_equally_idle) {
+  EXPECT_THAT(evened_out({1, 2}, {0, 0}, 3, {true, true}), ElementsAre(Move{0, 1}));
+}
+
+TEST(EvenOut, keeps_threads_in_their_domain) {
+  const std::vector<bool> all(3, true);
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 0}, 3, all, {0, 1, 1}), IsEmpty());
+  EXPECT_THAT(evened_out({1, 2, 3}, {0, 0, 0}, 3, all, {0, 1, 0}), ElementsAre(Move{0, 2}));
+}
+
 }  // namespace
 }  // namespace poise

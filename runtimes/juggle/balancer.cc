@@ -25,32 +25,20 @@ double clock_s(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Each thread takes one or two files.
-void allow_many_files() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
-}
-
 std::unique_ptr<CpuVisitor> make_visitor() { return std::make_unique<Visitor>(); }
 
 }  // namespace
 
-Balancer::Balancer(const Options& options, Guard& guard, Linux& kernel)
+Balancer::Balancer(const Options& options, AffinityStore& store, Kernel& kernel)
     : options_(options),
-      guard_(guard),
       kernel_(kernel),
       watcher_(kernel),
       affinities_(
-          kernel, guard, options.cpus, [this](const std::string& text) { note_once(text); },
+          kernel, store, options.cpus, [this](const std::string& text) { note_once(text); },
           options.wants_stays),
       speeds_(affinities_.cpus(), speeds_of, make_visitor),
       team_(options.settings, places()),
       random_(options.seed) {
-  if (const std::string missing = missing_in_proc(); !missing.empty())
-    throw std::runtime_error(missing);
-  allow_many_files();
   warn_of_quota();
   choose_progress();
 }
@@ -120,12 +108,7 @@ void Balancer::search() {
   refresh_own();
   if (!changes.died.empty()) leave_alone(affinities_.respect_choices_of_first_threads());
   for (const std::uint64_t key : changes.died) forget(key);
-  if (kernel_.finder().is_full())
-    note_once(fmt::format("more than {} threads: the rest is left alone", kMaxThreads));
-  if (kernel_.finder().lacks_files())
-    note_once(
-        "too few files may be open here (ulimit -n; a thread takes two): threads without are "
-        "not balanced");
+  if (const std::string shortage = kernel_.shortage(); !shortage.empty()) note_once(shortage);
 }
 
 void Balancer::refresh_own() {
@@ -200,22 +183,19 @@ void Balancer::forget(std::uint64_t key) {
   affinities_.forget(key);
 }
 
-void Balancer::replace_guard() {
-  guard_.restart();
-  kernel_.finder().do_not_follow(guard_.pid());
+void Balancer::start_anew() {
+  affinities_.release_all();
+  team_.set_places(places());
 }
 
 void Balancer::round() {
-  const Guard::Release release = guard_.release();
-  if (release == Guard::Release::under_way) return;  // this process was stopped; next time
   const double cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
   const double now_s = kernel_.now_s();
   const double real_s = now_s - std::exchange(round_s_, now_s);
-  const bool was_stopped = release == Guard::Release::done;
-  if (was_stopped) affinities_.release_all();  // the guard has done so
-  const bool has_other_cpus = affinities_.refresh_cpus();
-  if (has_other_cpus) speeds_.set_cpus(affinities_.cpus());
-  if (was_stopped || has_other_cpus) team_.set_places(places());
+  if (affinities_.refresh_cpus()) {
+    speeds_.set_cpus(affinities_.cpus());
+    team_.set_places(places());
+  }
   const bool searches = watcher_.is_time_to_search();
   if (searches) search();
   if (!searches && (now_s < kTuning.start_s || now_s - asked_own_s_ >= kTuning.own_affinity_s))
@@ -298,8 +278,7 @@ double Balancer::next_s() {
 }
 
 Tally Balancer::finish() {
-  affinities_.end_stays();
-  guard_.give_all_back();
+  affinities_.release_all();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
   tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);

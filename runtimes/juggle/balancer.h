@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "runtimes/juggle/affinities.h"
+#include "runtimes/juggle/affinity_store.h"
 #include "runtimes/juggle/counter.h"
 #include "runtimes/juggle/cpus.h"
-#include "runtimes/juggle/guard.h"
 #include "runtimes/juggle/kernel.h"
 #include "runtimes/juggle/speeds.h"
 #include "runtimes/juggle/tally.h"
@@ -41,15 +41,15 @@ struct Options {
 class Balancer {
  public:
   /// Throws when something that balancing needs cannot be had.
-  Balancer(const Options& options, Guard& guard, Linux& kernel);
+  Balancer(const Options& options, AffinityStore& store, Kernel& kernel);
 
   /// A balancing point.
   void round();
   /// Seconds until the next one.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
-  /// Starts another guard in place of one that was killed.
-  void replace_guard();
+  /// Threads have got their own affinities back behind the balancer's back: places all anew.
+  void start_anew();
   /// Gives all threads their own affinities back, and tells what was done.
   Tally finish();
 
@@ -73,8 +73,7 @@ class Balancer {
   void tell_threads();
 
   const Options& options_;
-  Guard& guard_;
-  Linux& kernel_;
+  Kernel& kernel_;
   Watcher watcher_;
   Affinities affinities_;
   Speeds speeds_;

@@ -1,6 +1,7 @@
 #include "runtimes/juggle/kernel.h"
 
 #include <ctime>
+#include <fmt/format.h>
 
 namespace poise::juggle {
 
@@ -15,7 +16,9 @@ double monotonic_s() {
 }  // namespace
 
 Linux::Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads)
-    : finder_(root, with_adopted, not_followed, max_threads), start_s_(monotonic_s()) {}
+    : max_threads_(max_threads),
+      finder_(root, with_adopted, not_followed, max_threads),
+      start_s_(monotonic_s()) {}
 
 double Linux::now_s() const { return monotonic_s() - start_s_; }
 
@@ -33,6 +36,15 @@ std::optional<CpuTime> Linux::read_time(const FoundThread& thread) const {
 
 std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) const {
   return juggle::start_time_of(process, thread);
+}
+
+std::string Linux::shortage() const {
+  if (finder_.is_full())
+    return fmt::format("more than {} threads: the others are left alone", max_threads_);
+  if (finder_.lacks_files())
+    return "too few files may be open here (ulimit -n; a thread takes two): threads without are "
+           "not balanced";
+  return "";
 }
 
 }  // namespace poise::juggle

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <sys/types.h>
 
 #include "runtimes/juggle/cpus.h"
@@ -40,6 +41,8 @@ class Kernel {
   /// Nothing when the thread is gone.
   virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
   virtual std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const = 0;
+  /// Why some threads are left out, in words for the user; empty when none is.
+  virtual std::string shortage() const = 0;
   /// Whether a process belongs, by now, to the user whom the balancer runs for.
   virtual bool is_ours(pid_t process) const = 0;
 };
@@ -60,11 +63,14 @@ class Linux : public Kernel {
   std::optional<std::uint64_t> last_born() const override { return last_born_.id(); }
   std::optional<CpuTime> read_time(const FoundThread& thread) const override;
   std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const override;
+  std::string shortage() const override;
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
 
-  ThreadFinder& finder() { return finder_; }
+  /// Another child of the caller that is left out, in place of the one before.
+  void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:
+  std::size_t max_threads_;
   ThreadFinder finder_;
   LastBorn last_born_;
   double start_s_;

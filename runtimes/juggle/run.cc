@@ -10,7 +10,9 @@
 #include <optional>
 #include <poll.h>
 #include <stdexcept>
+#include <string>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtimes/juggle/guard.h"
@@ -26,6 +28,14 @@ double now_s() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Each thread takes one or two files.
+void allow_many_files() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
 timespec timespec_of(double wait_s) {
@@ -87,7 +97,9 @@ class Watch {
   /// What cannot be had must not cost the program: it runs on without a balancer.
   template <typename Step>
   void with_balancer(Step step);
+  void start_balancer();
   void balance();
+  void replace_guard();
   Told wait();
   Tally finish() { return balancer_ ? balancer_->finish() : Tally{}; }
 
@@ -102,12 +114,19 @@ class Watch {
   bool is_unbalanced_ = false;
 };
 
+void Watch::start_balancer() {
+  if (const std::string missing = missing_in_proc(); !missing.empty())
+    throw std::runtime_error(missing);
+  allow_many_files();
+  kernel_.emplace(program_.pid(), program_.is_child(), guard_.pid(), kMaxThreads);
+  balancer_.emplace(options_, guard_, *kernel_);
+}
+
 template <typename Step>
 void Watch::with_balancer(Step step) {
   if (is_unbalanced_) return;
   try {
-    if (!kernel_) kernel_.emplace(program_.pid(), program_.is_child(), guard_.pid(), kMaxThreads);
-    if (!balancer_) balancer_.emplace(options_, guard_, *kernel_);
+    if (!balancer_) start_balancer();
     step(*balancer_);
   } catch (const std::exception& exception) {
     if (!program_.is_child()) throw;
@@ -135,8 +154,20 @@ Told Watch::wait() {
 }
 
 void Watch::balance() {
-  with_balancer([](Balancer& balancer) { balancer.round(); });
+  const Guard::Release release = guard_.release();
+  with_balancer([&](Balancer& balancer) {
+    if (release == Guard::Release::done) balancer.start_anew();
+    if (release != Guard::Release::under_way) balancer.round();
+  });
   if (balancer_) due_s_ = now_s() + balancer_->next_s();
+}
+
+/// Somebody has killed it.
+void Watch::replace_guard() {
+  with_balancer([&](Balancer&) {
+    guard_.restart();
+    kernel_->do_not_follow(guard_.pid());
+  });
 }
 
 Outcome Watch::run() {
@@ -144,7 +175,7 @@ Outcome Watch::run() {
     if (told.leaves) return {{}, finish()};
     if (told.somebody_ended || now_s() >= reap_s_) {
       if (auto ending = program_.ended()) return {*ending, finish()};
-      if (guard_.has_died()) with_balancer([](Balancer& balancer) { balancer.replace_guard(); });
+      if (guard_.has_died()) replace_guard();
       reap_s_ = now_s() + kTuning.reap_s;
     }
     if (told.is_early) {

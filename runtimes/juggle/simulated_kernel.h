@@ -20,6 +20,7 @@ class SimulatedKernel : public Kernel {
     pid_t process = 0;
     std::uint64_t start_time = 0;
     Cpus affinity = {};
+    CpuTime time = {};
     bool is_alive = true;
     bool is_bound = false;  // it refuses other affinities, with errno `refusal`
   };
@@ -32,6 +33,19 @@ class SimulatedKernel : public Kernel {
     threads_by_id[id] = {process, ++starts_, affinity};
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
+  }
+  /// All threads compute for so long: those kept on a cpu share it, others share all cpus. They run
+  /// in turns of any length.
+  void compute(double seconds) {
+    time_s += seconds;
+    std::map<Cpus, double> threads_on;
+    for (const auto& [id, thread] : threads_by_id) threads_on[thread.affinity] += 1;
+    for (auto& [id, thread] : threads_by_id) {
+      const double cpus = static_cast<double>(thread.affinity.size());
+      const double share = std::min(1.0, cpus / threads_on[thread.affinity]);
+      thread.time.run_s += share * seconds;
+      thread.time.wait_s += (1 - share) * seconds;
+    }
   }
   void end(pid_t id) { threads_by_id.at(id).is_alive = false; }
   /// The affinity of a thread.
@@ -71,8 +85,8 @@ class SimulatedKernel : public Kernel {
     for (const pid_t id : std::exchange(unseen_, {})) {
       const Thread& thread = threads_by_id.at(id);
       const std::uint64_t key = next_key_++;
-      found_.emplace(key, FoundThread{key, thread.process, id, thread.start_time, 0, Descriptor(),
-                                      Descriptor()});
+      found_.emplace(key, FoundThread{key, thread.process, id, thread.start_time,
+                                      rank_[thread.process]++, Descriptor(), Descriptor()});
       changes.born.push_back(key);
     }
     return changes;
@@ -82,14 +96,15 @@ class SimulatedKernel : public Kernel {
   bool has_changed() const override { return changed; }
   std::optional<std::uint64_t> last_born() const override { return born; }
   std::optional<CpuTime> read_time(const FoundThread& thread) const override {
-    return start_time_of(thread.process, thread.id) == thread.start_time ? std::optional(CpuTime{})
-                                                                         : std::nullopt;
+    if (start_time_of(thread.process, thread.id) != thread.start_time) return {};
+    return threads_by_id.at(thread.id).time;
   }
   std::optional<std::uint64_t> start_time_of(pid_t, pid_t thread) const override {
     const auto found = threads_by_id.find(thread);
     if (found == threads_by_id.end() || !found->second.is_alive) return {};
     return found->second.start_time;
   }
+  std::string shortage() const override { return ""; }
   bool is_ours(pid_t process) const override { return !foreign.contains(process); }
 
   Cpus allowed;
@@ -105,6 +120,7 @@ class SimulatedKernel : public Kernel {
  private:
   std::uint64_t starts_ = 0, next_key_ = 1;
   std::vector<pid_t> unseen_;
+  std::map<pid_t, std::uint32_t> rank_;  // of the next thread in its process
   Threads found_;
 };
 

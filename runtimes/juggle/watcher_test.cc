@@ -65,6 +65,14 @@ TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
   EXPECT_TRUE(watched.searches_at(10.2));
 }
 
+TEST(Watcher, counts_no_more_often_than_its_share_of_the_run) {
+  Watched watched(100);  // it has counted, too
+  watched.kernel.born = 77;
+  watched.kernel.changed = true;
+  EXPECT_FALSE(watched.searches_at(100 + 0.9 * kTuning.max_count_s));
+  EXPECT_TRUE(watched.searches_at(100 + 1.1 * kTuning.max_count_s));
+}
+
 TEST(Watcher, counts_the_threads_of_many_processes_only_when_something_was_born) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;

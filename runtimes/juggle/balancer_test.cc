@@ -1,0 +1,105 @@
+#include "runtimes/juggle/balancer.h"
+
+#include <gmock/gmock.h>
+
+#include "runtimes/juggle/simulated_kernel.h"
+
+namespace poise::juggle {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Busy threads of one process on a simulated kernel: the balancer's rounds, in simulated time.
+class BalancerTest : public testing::Test {
+ protected:
+  BalancerTest() {
+    options.settings.policy = JugglePolicy::proactive;
+    options.progress = ProgressSource::time;
+    options.on_note = [this](std::string_view note) { notes.emplace_back(note); };
+    for (pid_t id = 100; id < 103; ++id) kernel.start(100, id, kCpus);
+  }
+
+  void run(Balancer& balancer, double seconds) {
+    for (const double end_s = kernel.time_s + seconds; kernel.time_s < end_s;) {
+      balancer.round();
+      kernel.compute(balancer.next_s());
+    }
+  }
+  /// How many threads may use one cpu only.
+  std::size_t num_kept() const {
+    std::size_t count = 0;
+    for (const auto& [id, thread] : kernel.threads_by_id) count += thread.affinity.size() == 1;
+    return count;
+  }
+
+  const Cpus kCpus = {0, 1};
+  SimulatedKernel kernel{kCpus};
+  SimulatedStore store;
+  Options options;
+  std::vector<std::string> notes;
+};
+
+TEST_F(BalancerTest, places_busy_threads_and_brings_them_on_evenly) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 10);
+  EXPECT_EQ(num_kept(), 3u);
+  const Tally tally = balancer.finish();
+  ASSERT_THAT(tally.threads, SizeIs(3));
+  for (const ThreadTally& thread : tally.threads) EXPECT_NEAR(thread.run_s, 6.6, 0.4);
+  EXPECT_GT(tally.migrations, 30u);
+}
+
+TEST_F(BalancerTest, gives_every_thread_its_own_affinity_back_at_the_end) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  balancer.finish();
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, kCpus);
+  EXPECT_EQ(store.size(), 0u);
+}
+
+TEST_F(BalancerTest, places_threads_again_after_they_were_released_for_it) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;
+  balancer.start_anew();
+  run(balancer, 0.3);
+  EXPECT_EQ(num_kept(), 3u);
+  EXPECT_THAT(notes, IsEmpty());
+}
+
+TEST_F(BalancerTest, uses_the_cpus_that_are_left_and_those_that_come_back) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  kernel.allowed = {1};
+  for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = {1};
+  run(balancer, 0.3);
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, Cpus{1});
+  kernel.allowed = kCpus;
+  run(balancer, 0.3);
+  Cpus used;
+  for (const auto& [id, thread] : kernel.threads_by_id) used.push_back(thread.affinity.front());
+  EXPECT_THAT(used, testing::Contains(0u));
+}
+
+TEST_F(BalancerTest, leaves_a_thread_to_the_program_that_has_bound_it) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  Cpus& own = kernel.threads_by_id.at(101).affinity;
+  own = {own.front() == 0 ? 1u : 0u};
+  const Cpus chosen = own;
+  run(balancer, 5);
+  EXPECT_EQ(kernel.on(101), chosen);
+  EXPECT_THAT(notes, SizeIs(1));
+}
+
+TEST_F(BalancerTest, does_not_count_a_thread_that_is_to_be_skipped) {
+  options.skip_thread = 0;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 1);
+  EXPECT_EQ(num_kept(), 2u);
+  EXPECT_EQ(kernel.on(100), kCpus);
+}
+
+}  // namespace
+}  // namespace poise::juggle
