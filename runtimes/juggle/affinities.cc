@@ -47,7 +47,7 @@ bool Affinities::refresh_cpus() {
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (cpus.size() != 1) return seen;
-  const Kept* parent = nullptr;
+  const ThreadAffinity* parent = nullptr;
   for (const auto& [key, kept] : kept_) {
     if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
     const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
@@ -57,13 +57,13 @@ CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen
   return parent == nullptr ? seen : parent->own;
 }
 
-void Affinities::meet(std::uint64_t key) {
+void Affinities::add(std::uint64_t key) {
   const FoundThread& thread = kernel_.threads().at(key);
   CpuSet seen;
   if (!kernel_.get_affinity(thread.id, seen)) return;
   const CpuSet own = own_affinity_of(thread, seen);
   if (own != seen) kernel_.set_affinity(thread.id, own);
-  Kept& kept = kept_[key];
+  ThreadAffinity& kept = kept_[key];
   kept.process = thread.process;
   kept.id = thread.id;
   kept.own = own;
@@ -75,7 +75,7 @@ void Affinities::refresh_own() {
     CpuSet seen;
     if (kept.cpu || thread == kernel_.threads().end()) continue;
     if (!kernel_.get_affinity(thread->second.id, seen)) continue;
-    const Kept* const former = former_self(thread->second, seen);
+    const ThreadAffinity* const former = former_self(thread->second, seen);
     kept.own = former != nullptr ? former->own : seen;
     if (former == nullptr) continue;
     kernel_.set_affinity(thread->second.id, kept.own);
@@ -85,7 +85,7 @@ void Affinities::refresh_own() {
 
 /// A thread that becomes another program takes the number of its process's first thread, and the
 /// cpu that it was kept on comes along; the number it had is gone. Null where that did not happen.
-const Kept* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
+const ThreadAffinity* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;
   for (const auto& [key, kept] : kept_) {
@@ -98,7 +98,7 @@ const Kept* Affinities::former_self(const FoundThread& first, const CpuSet& seen
 }
 
 /// Whether the program has moved a thread that is kept, which then is kept no more.
-bool Affinities::has_chosen(std::uint64_t key, Kept& kept) {
+bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
   const auto thread = kernel_.threads().find(key);
   CpuSet seen;
   if (!kept.cpu || thread == kernel_.threads().end() ||
@@ -122,47 +122,47 @@ bool Affinities::has_chosen(std::uint64_t key, Kept& kept) {
 std::vector<std::uint64_t> Affinities::respect_own_choices() {
   std::vector<std::uint64_t> chosen;
   for (auto& [key, kept] : kept_)
-    if (has_chosen(key, kept)) chosen.push_back(key);
+    if (was_moved_by_program(key, kept)) chosen.push_back(key);
   return chosen;
 }
 
 std::vector<std::uint64_t> Affinities::respect_choices_of_first_threads() {
   std::vector<std::uint64_t> chosen;
   for (auto& [key, kept] : kept_)
-    if (kept.id == kept.process && has_chosen(key, kept)) chosen.push_back(key);
+    if (kept.id == kept.process && was_moved_by_program(key, kept)) chosen.push_back(key);
   return chosen;
 }
 
-Affinities::Placed Affinities::place(std::uint64_t key, CpuId cpu) {
+Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
   const auto thread = kernel_.threads().find(key);
   const auto at = kept_.find(key);
-  if (thread == kernel_.threads().end() || at == kept_.end()) return Placed::not_now;
-  Kept& kept = at->second;
+  if (thread == kernel_.threads().end() || at == kept_.end()) return PinResult::not_now;
+  ThreadAffinity& kept = at->second;
   const FoundThread& found = thread->second;
-  if (has_chosen(key, kept)) return Placed::left_to_program;
-  if (!kernel_.is_ours(found.process)) return Placed::refused_for_good;  // another user's by now
+  if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
+  if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;  // another user's by now
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
-    return Placed::not_now;
+    return PinResult::not_now;
   if (!kernel_.set_affinity(found.id, CpuSet({cpu}))) return refused(errno);
   end_stay(kept);
   kept.before = std::exchange(kept.cpu, cpu);
   kept.since_s = kernel_.now_s();
   ++migrations;
-  return Placed::done;
+  return PinResult::pinned;
 }
 
 /// A cpu that is gone is refused for now; one that is there, for good.
-Affinities::Placed Affinities::refused(int error) {
-  if (error == ESRCH) return Placed::not_now;
+Affinities::PinResult Affinities::refused(int error) {
+  if (error == ESRCH) return PinResult::not_now;
   ++refusals;
   if (error != EINVAL)
     note_(fmt::format("threads may not be moved here ({}): they are not balanced",
                       std::strerror(error)));
   const bool is_for_good = error != EINVAL || usable_cpus(kernel_, requested_) == cpus_;
-  return is_for_good ? Placed::refused_for_good : Placed::not_now;
+  return is_for_good ? PinResult::refused_for_good : PinResult::not_now;
 }
 
-void Affinities::release(std::uint64_t key) {
+void Affinities::restore(std::uint64_t key) {
   const auto own = store_.kept(key);
   // The number of a dead thread may be another's by now.
   if (own && kernel_.start_time_of(own->process, own->thread) == own->start_time)
@@ -174,11 +174,11 @@ void Affinities::release(std::uint64_t key) {
   kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
 }
 
-void Affinities::release_all() {
-  for (const auto& [key, kept] : kept_) release(key);
+void Affinities::restore_all() {
+  for (const auto& [key, kept] : kept_) restore(key);
 }
 
-void Affinities::forget(std::uint64_t key) {
+void Affinities::remove(std::uint64_t key) {
   store_.drop(key);
   const auto kept = kept_.find(key);
   if (kept == kept_.end()) return;
@@ -190,7 +190,7 @@ bool Affinities::is_itself(std::uint64_t key) {
   return !std::exchange(kept_.at(key).is_lost, false);
 }
 
-void Affinities::end_stay(const Kept& kept) {
+void Affinities::end_stay(const ThreadAffinity& kept) {
   if (wants_stays_ && kept.cpu && stays.size() < kTuning.max_stays)
     stays.push_back({kept.process, kept.id, *kept.cpu, kept.since_s, kernel_.now_s()});
 }

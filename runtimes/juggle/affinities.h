@@ -1,5 +1,5 @@
-// The affinities of threads: which the program wants, where the balancer keeps each, and how each
-// gets its own back.
+// The affinity that the program gave each thread, the cpu to which the balancer has pinned it, and
+// how the program's affinity is restored.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace poise::juggle {
 
-/// Something the user should know; told once each.
+/// Prints a message for the user, each text once.
 using Note = std::function<void(const std::string&)>;
 
-/// What is known of a thread's affinity.
-struct Kept {
+/// A thread's affinities.
+struct ThreadAffinity {
   pid_t process = 0, id = 0;
-  CpuSet own = {};                   // as the program wants it
-  std::optional<CpuId> cpu = {};     // where the balancer keeps it
-  std::optional<CpuId> before = {};  // where it did before: children may still have inherited that
+  CpuSet own = {};                   // the affinity that the program gave it
+  std::optional<CpuId> cpu = {};     // to which the balancer has pinned it
+  std::optional<CpuId> before = {};  // the cpu before: children may have inherited it
   double since_s = 0;                // on cpu
-  bool is_lost = false;              // another thread has taken its number, or may have
+  bool is_lost = false;              // another thread has its number now, or may have
 };
 
-/// The cpus to balance on: those requested (none: all) that are allowed; all allowed ones when none
-/// of the requested is. Throws when the kernel does not tell.
+/// The cpus to balance on: the requested ones (none: all) that are allowed; all allowed cpus if no
+/// requested one is. Throws if the kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
 class Affinities {
@@ -37,38 +37,38 @@ class Affinities {
   Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note, bool wants_stays);
 
   const Cpus& cpus() const { return cpus_; }
-  /// Cpus come and go, with the cgroup's cpuset and with hotplug: true when they have. No thread is
-  /// kept anywhere then.
+  /// Reads the allowed cpus, which change with the cgroup's cpuset and with hotplug. Returns true
+  /// if they have changed; no thread is pinned then.
   bool refresh_cpus();
 
-  /// A thread was found. One born to a thread that is kept on a cpu has inherited that cpu: it gets
-  /// what its parent would have had.
-  void meet(std::uint64_t key);
-  /// A thread is dead.
-  void forget(std::uint64_t key);
+  /// Adds a new thread. A child of a pinned thread has inherited its cpu; it gets the affinity that
+  /// the program gave the parent.
+  void add(std::uint64_t key);
+  /// Removes a dead thread.
+  void remove(std::uint64_t key);
 
-  enum class Placed : std::uint8_t { done, not_now, refused_for_good, left_to_program };
-  /// Keeps a thread on a cpu from now on.
-  Placed place(std::uint64_t key, CpuId cpu);
-  /// Gives a thread its own affinity back.
-  void release(std::uint64_t key);
-  /// The same for all.
-  void release_all();
+  enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };
+  /// Pins a thread to a cpu.
+  PinResult pin(std::uint64_t key, CpuId cpu);
+  /// Restores the affinity that the program gave the thread.
+  void restore(std::uint64_t key);
+  /// Restores the affinities of all threads.
+  void restore_all();
 
-  /// Asks for the affinities of threads that are not kept: the program may have set others.
+  /// Reads the affinities of threads that are not pinned: the program may have set others.
   void refresh_own();
-  /// Looks whether threads are where the balancer put them. One that is not was moved by the
-  /// program, or its user, on purpose, unless it may now use every cpu: then the kernel gave it
-  /// other cpus. The keys of threads that are the program's own from now on.
+  /// Checks that pinned threads are still pinned. If one is not, the program or its user has moved
+  /// it on purpose, unless it may use every cpu now: then the kernel has changed its cpus. Returns
+  /// the keys of threads to leave to the program from now on.
   std::vector<std::uint64_t> respect_own_choices();
   /// The same for the first thread of each process, whose number a dead thread may have taken.
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
   /// In order of their keys.
-  const std::map<std::uint64_t, Kept>& kept() const { return kept_; }
-  /// A thread did not tell its time: another takes its number, or will.
+  const std::map<std::uint64_t, ThreadAffinity>& threads() const { return kept_; }
+  /// Call it when a thread's times cannot be read: it is dead, or has become another program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// False, once, when another thread has taken the number of this one, or may have.
+  /// Returns false, once, if another thread has its number now, or may have.
   bool is_itself(std::uint64_t key);
 
   void end_stays();
@@ -78,10 +78,10 @@ class Affinities {
 
  private:
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
-  const Kept* former_self(const FoundThread& first, const CpuSet& seen) const;
-  bool has_chosen(std::uint64_t key, Kept& kept);
-  Placed refused(int error);
-  void end_stay(const Kept& kept);
+  const ThreadAffinity* former_self(const FoundThread& first, const CpuSet& seen) const;
+  bool was_moved_by_program(std::uint64_t key, ThreadAffinity& kept);
+  PinResult refused(int error);
+  void end_stay(const ThreadAffinity& kept);
 
   Kernel& kernel_;
   AffinityStore& store_;
@@ -90,7 +90,7 @@ class Affinities {
   bool wants_stays_;
   CpuSet allowed_;  // as last seen
   Cpus cpus_;
-  std::map<std::uint64_t, Kept> kept_;
+  std::map<std::uint64_t, ThreadAffinity> kept_;
 };
 
 }  // namespace poise::juggle

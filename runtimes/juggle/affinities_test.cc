@@ -10,26 +10,26 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using Placed = Affinities::Placed;
+using PinResult = Affinities::PinResult;
 
 /// A program whose process 100 has the threads 100 and 101, free on cpus 0 to 3.
 class AffinitiesTest : public testing::Test {
  protected:
   AffinitiesTest() {
     for (const pid_t id : {100, 101}) kernel.start(100, id, kAll);
-    search();
+    scan();
   }
 
   /// Finds new threads and forgets dead ones, as the balancer does.
-  void search() {
-    const Changes changes = kernel.search();
-    for (const std::uint64_t key : changes.born) affinities.meet(key);
+  void scan() {
+    const Changes changes = kernel.scan();
+    for (const std::uint64_t key : changes.born) affinities.add(key);
     affinities.refresh_own();
-    for (const std::uint64_t key : changes.died) affinities.forget(key);
+    for (const std::uint64_t key : changes.died) affinities.remove(key);
   }
-  Placed place(pid_t id, CpuId cpu) { return affinities.place(kernel.key_of(id), cpu); }
+  PinResult pin(pid_t id, CpuId cpu) { return affinities.pin(kernel.key_of(id), cpu); }
   const Cpus& on(pid_t id) const { return kernel.on(id); }
-  const Kept& kept(pid_t id) const { return affinities.kept().at(kernel.key_of(id)); }
+  const ThreadAffinity& kept(pid_t id) const { return affinities.threads().at(kernel.key_of(id)); }
 
   const Cpus kAll = {0, 1, 2, 3};
   SimulatedKernel kernel{kAll};
@@ -42,85 +42,85 @@ class AffinitiesTest : public testing::Test {
 TEST_F(AffinitiesTest, a_placed_thread_gets_its_own_affinity_back) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
-  EXPECT_EQ(place(101, 2), Placed::done);
+  EXPECT_EQ(pin(101, 2), PinResult::pinned);
   EXPECT_THAT(on(101), ElementsAre(2));
   EXPECT_EQ(store.size(), 1u);
-  affinities.release_all();
+  affinities.restore_all();
   EXPECT_THAT(on(101), ElementsAre(0, 1));
   EXPECT_EQ(store.size(), 0u);
 }
 
 TEST_F(AffinitiesTest, a_thread_is_not_touched_where_its_affinity_cannot_be_kept) {
   store.room = 0;
-  EXPECT_EQ(place(101, 2), Placed::not_now);
+  EXPECT_EQ(pin(101, 2), PinResult::not_now);
   EXPECT_EQ(on(101), kAll);
 }
 
 TEST_F(AffinitiesTest, a_thread_with_the_number_of_a_dead_one_keeps_its_affinity) {
-  place(101, 2);
+  pin(101, 2);
   const std::uint64_t key = kernel.key_of(101);
   ++kernel.threads_by_id.at(101).start_time;
-  affinities.release(key);
+  affinities.restore(key);
   EXPECT_THAT(on(101), ElementsAre(2)) << "another thread's affinity was changed";
 }
 
 TEST_F(AffinitiesTest, threads_of_other_users_are_not_touched) {
   kernel.foreign.insert(100);
-  EXPECT_EQ(place(101, 2), Placed::refused_for_good);
+  EXPECT_EQ(pin(101, 2), PinResult::refused_for_good);
   EXPECT_EQ(on(101), kAll);
 }
 
 TEST_F(AffinitiesTest, a_child_gets_what_its_parent_would_have_had) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
-  place(101, 1);
+  pin(101, 1);
   kernel.start(200, 200, {1});
-  search();
+  scan();
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
 TEST_F(AffinitiesTest, a_child_of_a_thread_that_has_moved_since_gets_it_too) {
-  place(101, 1);
-  place(101, 3);
+  pin(101, 1);
+  pin(101, 3);
   kernel.start(200, 200, {1});
-  search();
+  scan();
   EXPECT_EQ(on(200), kAll);
 }
 
 TEST_F(AffinitiesTest, a_new_thread_on_a_cpu_where_nobody_is_kept_has_chosen_it) {
-  place(101, 1);
+  pin(101, 1);
   kernel.start(200, 200, {3});
-  search();
+  scan();
   EXPECT_THAT(on(200), ElementsAre(3));
 }
 
 TEST_F(AffinitiesTest, a_choice_of_the_program_is_left_alone_and_told) {
-  place(101, 1);
+  pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_THAT(affinities.respect_own_choices(), ElementsAre(kernel.key_of(101)));
   EXPECT_EQ(store.size(), 0u);
   EXPECT_FALSE(kept(101).cpu);
   EXPECT_THAT(notes, SizeIs(1));
-  affinities.release_all();
+  affinities.restore_all();
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
 TEST_F(AffinitiesTest, a_choice_is_seen_before_the_thread_is_moved_again) {
-  place(101, 1);
+  pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
-  EXPECT_EQ(place(101, 3), Placed::left_to_program);
+  EXPECT_EQ(pin(101, 3), PinResult::left_to_program);
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
 TEST_F(AffinitiesTest, a_thread_to_which_the_kernel_gave_all_cpus_goes_back_to_its_own) {
-  place(101, 1);
+  pin(101, 1);
   kernel.threads_by_id.at(101).affinity = kAll;
   EXPECT_THAT(affinities.respect_own_choices(), IsEmpty());
   EXPECT_THAT(on(101), ElementsAre(1));
 }
 
 TEST_F(AffinitiesTest, nothing_is_a_choice_while_the_kernel_takes_cpus_away) {
-  place(101, 3);
+  pin(101, 3);
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(101).affinity = {0, 1};
   EXPECT_THAT(affinities.respect_own_choices(), IsEmpty());
@@ -131,7 +131,7 @@ TEST_F(AffinitiesTest, nothing_is_a_choice_while_the_kernel_takes_cpus_away) {
 }
 
 TEST_F(AffinitiesTest, a_thread_that_becomes_another_program_gets_its_own_affinity_back) {
-  place(101, 1);
+  pin(101, 1);
   kernel.end(101);  // exec: it goes on as the first thread of its process
   kernel.threads_by_id.at(100).affinity = {1};
   affinities.refresh_own();
@@ -142,9 +142,9 @@ TEST_F(AffinitiesTest, a_thread_that_becomes_another_program_gets_its_own_affini
 
 TEST_F(AffinitiesTest, a_refused_cpu_is_refused_for_good_if_it_may_be_used) {
   kernel.threads_by_id.at(101).is_bound = true;
-  EXPECT_EQ(place(101, 1), Placed::refused_for_good);
+  EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   kernel.allowed = {0};
-  EXPECT_EQ(place(101, 1), Placed::not_now);
+  EXPECT_EQ(pin(101, 1), PinResult::not_now);
   EXPECT_THAT(notes, IsEmpty());
   EXPECT_EQ(affinities.refusals, 2u);
   EXPECT_THAT(affinities.stays, IsEmpty());
@@ -153,14 +153,14 @@ TEST_F(AffinitiesTest, a_refused_cpu_is_refused_for_good_if_it_may_be_used) {
 TEST_F(AffinitiesTest, a_system_that_forbids_to_move_threads_is_told_of) {
   kernel.threads_by_id.at(101).is_bound = true;
   kernel.refusal = EPERM;
-  EXPECT_EQ(place(101, 1), Placed::refused_for_good);
+  EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("not balanced")));
 }
 
 TEST_F(AffinitiesTest, stays_tell_where_each_thread_was_and_when) {
-  place(101, 1);
+  pin(101, 1);
   kernel.time_s = 2;
-  place(101, 3);
+  pin(101, 3);
   kernel.time_s = 5;
   affinities.end_stays();
   ASSERT_THAT(affinities.stays, SizeIs(2));

@@ -1,4 +1,4 @@
-// Where the affinities that threads had are kept until they get them back.
+// Stores the affinities that threads had before they were pinned.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct OwnAffinity {
   CpuSet set = {};
 };
 
-/// The guard is one; tests use memory of their own.
+/// The guard implements it; tests use SimulatedStore.
 class AffinityStore {
  public:
   virtual ~AffinityStore() = default;
-  /// Keeps an affinity, before the thread is first touched. False when there is no room.
+  /// Stores an affinity; call it before the thread is pinned. Returns false if there is no room.
   virtual bool keep(std::uint64_t key, const OwnAffinity& own) = 0;
-  /// The thread has its own affinity again, or is dead.
+  /// Forgets an affinity: it has been restored, or the thread is dead.
   virtual void drop(std::uint64_t key) = 0;
   virtual std::optional<OwnAffinity> kept(std::uint64_t key) const = 0;
 };

@@ -25,7 +25,7 @@ double clock_s(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-std::unique_ptr<CpuVisitor> make_visitor() { return std::make_unique<Visitor>(); }
+std::unique_ptr<CpuProbe> make_probe() { return std::make_unique<SpeedProbe>(); }
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Balancer::Balancer(const Options& options, AffinityStore& store, Kernel& kernel)
       affinities_(
           kernel, store, options.cpus, [this](const std::string& text) { note_once(text); },
           options.wants_stays),
-      speeds_(affinities_.cpus(), speeds_of, make_visitor),
+      speeds_(affinities_.cpus(), speeds_of, make_probe),
       team_(options.settings, places()),
       random_(options.seed) {
   warn_of_quota();
@@ -86,28 +86,28 @@ bool Balancer::learn_speeds() {
     team_.set_speeds(speeds_.all());
     if (!counts_instructions_ && !speeds_.are_equal()) choose_progress();
     if (counts_instructions_ && counters_.empty())
-      for (const auto& [key, kept] : affinities_.kept())
+      for (const auto& [key, kept] : affinities_.threads())
         counters_[key] = open_counter(kept.id, Counted::instructions);
   }
   Cpus busy;
   for (PlaceId p = 0; p < affinities_.cpus().size(); ++p)
     if (team_.wanted(p) > kTuning.busy_cpu) busy.push_back(affinities_.cpus()[p]);
-  const bool begins = speeds_.begin_visit(tally_.rounds, busy);
+  const bool begins = speeds_.begin_probe(tally_.rounds, busy);
   tally_.visits += begins;
   return begins;
 }
 
-void Balancer::search() {
-  const Changes changes = watcher_.search();
+void Balancer::scan() {
+  const Changes changes = watcher_.scan();
   // What the living have inherited from the dead is known only before these are forgotten.
   for (const std::uint64_t key : changes.born) {
-    affinities_.meet(key);
+    affinities_.add(key);
     if (counts_instructions_)
       counters_[key] = open_counter(kernel_.threads().at(key).id, Counted::instructions);
   }
   refresh_own();
   if (!changes.died.empty()) leave_alone(affinities_.respect_choices_of_first_threads());
-  for (const std::uint64_t key : changes.died) forget(key);
+  for (const std::uint64_t key : changes.died) remove(key);
   if (const std::string shortage = kernel_.shortage(); !shortage.empty()) note_once(shortage);
 }
 
@@ -129,10 +129,10 @@ void Balancer::leave_alone(const std::vector<std::uint64_t>& keys) {
 
 void Balancer::read() {
   readings_.clear();
-  auto kept = affinities_.kept().begin();
+  auto kept = affinities_.threads().begin();
   for (const auto& [key, thread] : kernel_.threads()) {
-    while (kept != affinities_.kept().end() && kept->first < key) ++kept;
-    if (kept == affinities_.kept().end()) return;
+    while (kept != affinities_.threads().end() && kept->first < key) ++kept;
+    if (kept == affinities_.threads().end()) return;
     if (thread.rank_in_process == options_.skip_thread || kept->first != key) continue;
     const auto time = kernel_.read_time(thread);
     if (!time) {
@@ -141,7 +141,7 @@ void Balancer::read() {
       continue;
     }
     if (!affinities_.is_itself(key)) {  // the team forgets what it knew of it
-      affinities_.release(key);
+      affinities_.restore(key);
       continue;
     }
     ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
@@ -168,23 +168,23 @@ void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
 
 void Balancer::carry_out(const JuggleOrder& order) {
   if (!order.place) {
-    affinities_.release(order.key);
+    affinities_.restore(order.key);
     return;
   }
-  const auto placed = affinities_.place(order.key, affinities_.cpus()[*order.place]);
-  if (placed == Affinities::Placed::refused_for_good ||
-      placed == Affinities::Placed::left_to_program)
+  const auto result = affinities_.pin(order.key, affinities_.cpus()[*order.place]);
+  if (result == Affinities::PinResult::refused_for_good ||
+      result == Affinities::PinResult::left_to_program)
     team_.leave_alone(order.key);
 }
 
-void Balancer::forget(std::uint64_t key) {
+void Balancer::remove(std::uint64_t key) {
   if (const auto past = past_.find(key); past != past_.end()) past->second.takes_part = false;
   counters_.erase(key);
-  affinities_.forget(key);
+  affinities_.remove(key);
 }
 
 void Balancer::start_anew() {
-  affinities_.release_all();
+  affinities_.restore_all();
   team_.set_places(places());
 }
 
@@ -196,9 +196,9 @@ void Balancer::round() {
     speeds_.set_cpus(affinities_.cpus());
     team_.set_places(places());
   }
-  const bool searches = watcher_.is_time_to_search();
-  if (searches) search();
-  if (!searches && (now_s < kTuning.start_s || now_s - asked_own_s_ >= kTuning.own_affinity_s))
+  const bool scans = watcher_.is_time_to_scan();
+  if (scans) scan();
+  if (!scans && (now_s < kTuning.start_s || now_s - asked_own_s_ >= kTuning.own_affinity_s))
     refresh_own();
   if (now_s - asked_quota_s_ >= kTuning.quota_s) warn_of_quota();
   respect_own_choices();
@@ -206,8 +206,8 @@ void Balancer::round() {
   const std::vector<JuggleOrder> orders = team_.balance(readings_, kernel_.now_s());
   for (const JuggleOrder& order : orders) carry_out(order);
   const bool visits = learn_speeds();
-  tell_threads();
-  const bool is_still = !searches && orders.empty() && !visits;
+  update_thread_tallies();
+  const bool is_still = !scans && orders.empty() && !visits;
   count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);
   if (!options_.on_round) return;
   copy_counts();
@@ -216,7 +216,7 @@ void Balancer::round() {
   options_.on_round(tally_);
 }
 
-void Balancer::tell_threads() {
+void Balancer::update_thread_tallies() {
   const double average_s = team_.average_progress_s();
   for (const JuggleMember& member : team_.members()) {
     const auto found = kernel_.threads().find(member.last.key);
@@ -251,11 +251,11 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   if (tally_.is_balancing) tally_.balancing_s += real_s;
   tally_.is_balancing = team_.is_balancing();
   tally_.period_s = team_.period_s();
-  count_what_was_possible(real_s);
+  count_attainable_time(real_s);
 }
 
 /// Of the time since the round before, with the threads and cpus there were then.
-void Balancer::count_what_was_possible(double real_s) {
+void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = static_cast<double>(affinities_.cpus().size());
     tally_.part_s += real_s;
@@ -278,7 +278,7 @@ double Balancer::next_s() {
 }
 
 Tally Balancer::finish() {
-  affinities_.release_all();
+  affinities_.restore_all();
   copy_counts();
   tally_.elapsed_s = kernel_.now_s();
   tally_.own_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);

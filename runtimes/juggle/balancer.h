@@ -33,7 +33,7 @@ struct Options {
   ProgressSource progress = ProgressSource::automatic;
   double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
-  bool wants_stays = false;                            // for a trace
+  bool wants_stays = false;                            // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};     // after every round
   std::function<void(std::string_view)> on_note = {};  // something the user should know, once each
 };
@@ -43,14 +43,14 @@ class Balancer {
   /// Throws when something that balancing needs cannot be had.
   Balancer(const Options& options, AffinityStore& store, Kernel& kernel);
 
-  /// A balancing point.
+  /// Carries out one balancing point.
   void round();
   /// Seconds until the next one.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
-  /// Threads have got their own affinities back behind the balancer's back: places all anew.
+  /// Call it when the guard has restored the affinities of all threads: all are pinned anew.
   void start_anew();
-  /// Gives all threads their own affinities back, and tells what was done.
+  /// Restores the affinities of all threads. Returns what was done.
   Tally finish();
 
  private:
@@ -59,18 +59,18 @@ class Balancer {
   void choose_progress();
   std::vector<JugglePlace> places() const;
   bool learn_speeds();
-  void search();
+  void scan();
   void refresh_own();
   void respect_own_choices();
   void leave_alone(const std::vector<std::uint64_t>& keys);
   void read();
   void add_bounds(const CpuSet& own, ThreadReading& reading) const;
   void carry_out(const JuggleOrder& order);
-  void forget(std::uint64_t key);
+  void remove(std::uint64_t key);
   void count_round(double cpu_s, double real_s, bool is_still);
-  void count_what_was_possible(double real_s);
+  void count_attainable_time(double real_s);
   void copy_counts();
-  void tell_threads();
+  void update_thread_tallies();
 
   const Options& options_;
   Kernel& kernel_;

@@ -40,7 +40,7 @@ constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are freed wit
 }
 
 /// Keeps nothing of the program's: no terminal, no pipe that would stay open, no signal.
-void become_quiet(int alive) {
+void detach_from_program(int alive) {
   ::setsid();
   sigset_t all;
   ::sigfillset(&all);
@@ -98,7 +98,7 @@ void Guard::start() {
 
 /// The life of the guard process.
 void Guard::watch(int balancer_lives, pid_t balancer) {
-  become_quiet(balancer_lives);
+  detach_from_program(balancer_lives);
   while (!is_closed(balancer_lives, kStopCheckMs)) {
     const bool has_released = shared_->releases != shared_->releases_seen;
     if (has_released || state_of(balancer) != 'T') continue;

@@ -36,7 +36,7 @@ class Guard : public AffinityStore {
   Guard& operator=(const Guard&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Whether the guard process has ended; somebody has killed it.
+  /// Whether the guard process has ended, that is, was killed.
   bool has_died() const;
   /// Starts another guard process in place of a dead one. Throws when it cannot.
   void restart();
@@ -48,8 +48,8 @@ class Guard : public AffinityStore {
 
   /// What the guard process did while this one was stopped.
   enum class Release : std::uint8_t { none, under_way, done };
-  /// `done` is told once: all threads have got their own affinities back. Nobody may be moved while
-  /// it is under way.
+  /// `done` is returned once: the affinities of all threads have been restored. Move no thread
+  /// while it is under way.
   Release release();
 
  private:

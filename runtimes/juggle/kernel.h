@@ -29,14 +29,14 @@ class Kernel {
   virtual bool get_affinity(pid_t thread, CpuSet& set) const = 0;
   virtual bool set_affinity(pid_t thread, const CpuSet& set) = 0;
 
-  /// Walks through the program's processes, as ThreadFinder::look.
-  virtual Changes search() = 0;
+  /// Scans /proc for the program's processes and threads, as ThreadFinder::scan.
+  virtual Changes scan() = 0;
   /// The threads that were found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
   /// Whether the number of threads of a known process has changed.
   virtual bool has_changed() const = 0;
-  /// The last number given to a thread on this host; nothing where it cannot be told.
+  /// The last thread number given on this host; nothing if it cannot be read.
   virtual std::optional<std::uint64_t> last_born() const = 0;
   /// Nothing when the thread is gone.
   virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
@@ -47,16 +47,16 @@ class Kernel {
   virtual bool is_ours(pid_t process) const = 0;
 };
 
-/// The real one, for a program that runs.
+/// The real kernel.
 class Linux : public Kernel {
  public:
-  /// As ThreadFinder.
+  /// The arguments of ThreadFinder.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   double now_s() const override;
   bool get_affinity(pid_t thread, CpuSet& set) const override;
   bool set_affinity(pid_t thread, const CpuSet& set) override;
-  Changes search() override { return finder_.look(); }
+  Changes scan() override { return finder_.scan(); }
   const Threads& threads() const override { return finder_.threads(); }
   std::size_t num_processes() const override { return finder_.num_processes(); }
   bool has_changed() const override { return finder_.has_changed(); }
@@ -66,7 +66,7 @@ class Linux : public Kernel {
   std::string shortage() const override;
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
 
-  /// Another child of the caller that is left out, in place of the one before.
+  /// Leaves out this child of the caller in place of the one before.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

@@ -36,8 +36,8 @@ std::uint64_t compute() {
 }  // namespace
 
 void LearnedSpeeds::note(CpuId cpu, double rate) {
-  Visits& visits = visits_of_[cpu];
-  visits.last_rates[visits.count++ % kVisits] = rate;
+  Probes& probes = probes_of_[cpu];
+  probes.last_rates[probes.count++ % kProbes] = rate;
 }
 
 std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
@@ -45,7 +45,7 @@ std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
   std::vector<double> best;
   for (const CpuId cpu : cpus) {
     if (!knows(cpu)) return speeds;
-    const auto& rates = visits_of_.at(cpu).last_rates;
+    const auto& rates = probes_of_.at(cpu).last_rates;
     best.push_back(*std::max_element(rates.begin(), rates.end()));
   }
   const auto [least, most] = std::minmax_element(best.begin(), best.end());
@@ -55,14 +55,14 @@ std::vector<double> LearnedSpeeds::of(const Cpus& cpus) const {
 }
 
 bool LearnedSpeeds::knows(CpuId cpu) const {
-  const auto visits = visits_of_.find(cpu);
-  return visits != visits_of_.end() && visits->second.count >= kVisits;
+  const auto probes = probes_of_.find(cpu);
+  return probes != probes_of_.end() && probes->second.count >= kProbes;
 }
 
 CpuId LearnedSpeeds::next(const Cpus& cpus) const {
   const auto count = [&](CpuId cpu) {
-    const auto visits = visits_of_.find(cpu);
-    return visits == visits_of_.end() ? 0 : visits->second.count;
+    const auto probes = probes_of_.find(cpu);
+    return probes == probes_of_.end() ? 0 : probes->second.count;
   };
   return *std::min_element(cpus.begin(), cpus.end(),
                            [&](CpuId a, CpuId b) { return count(a) < count(b); });
@@ -80,9 +80,9 @@ double computing_rate() {
   return rate;
 }
 
-Visitor::Visitor() : thread_([this] { run(); }) {}
+SpeedProbe::SpeedProbe() : thread_([this] { run(); }) {}
 
-Visitor::~Visitor() {
+SpeedProbe::~SpeedProbe() {
   move(CpuSet::of_words(
       std::vector(affinity_words(), ~CpuSet::Word{0})));  // it ends soon, wherever there is room
   state_ = State::ends;
@@ -90,34 +90,34 @@ Visitor::~Visitor() {
   thread_.join();
 }
 
-bool Visitor::move(const CpuSet& cpus) {
+bool SpeedProbe::move(const CpuSet& cpus) {
   const auto words = cpus.words();
   return ::pthread_setaffinity_np(thread_.native_handle(), words.size_bytes(),
                                   reinterpret_cast<const cpu_set_t*>(words.data())) == 0;
 }
 
-bool Visitor::visit(CpuId cpu) {
+bool SpeedProbe::start(CpuId cpu) {
   if (state_ == State::asked || !move(CpuSet({cpu}))) return false;
-  visit_ = {cpu, 0};
+  result_ = {cpu, 0};
   state_ = State::asked;
   state_.notify_one();
   return true;
 }
 
-std::optional<Visit> Visitor::told() {
-  if (state_ != State::told) return {};
+std::optional<ProbeResult> SpeedProbe::result() {
+  if (state_ != State::done) return {};
   state_ = State::idle;
-  return visit_.rate > 0 ? std::optional(visit_) : std::nullopt;
+  return result_.rate > 0 ? std::optional(result_) : std::nullopt;
 }
 
-void Visitor::run() {
+void SpeedProbe::run() {
   for (;;) {
     State state = state_;
     for (; state != State::asked && state != State::ends; state = state_) state_.wait(state);
     if (state == State::ends) return;
-    visit_.rate = computing_rate();
+    result_.rate = computing_rate();
     auto asked = State::asked;
-    state_.compare_exchange_strong(asked, State::told);
+    state_.compare_exchange_strong(asked, State::done);
   }
 }
 

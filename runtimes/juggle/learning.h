@@ -1,6 +1,6 @@
-// The speeds of cpus of which Linux tells nothing (threads of one core, cores of a guest), learned
-// while the program runs: a visitor computes on one cpu after another, beside the program's
-// threads.
+// Measures the speeds of cpus where Linux reports none (hardware threads of one core, cores of a
+// virtual machine) while the program runs: a probe thread computes on one cpu after another, beside
+// the program's threads.
 #pragma once
 
 #include <array>
@@ -15,37 +15,36 @@
 
 namespace poise::juggle {
 
-/// What visits to cpus have told.
+/// The speeds of cpus, from the results of probes.
 ///
-/// A cold clock, an interrupt or a busy sibling only ever slow a visit down, so the best of the
-/// last visits counts; and speeds within a margin of one another are equal: cores of one kind are
-/// that unequal for a while, and a wrong weight would unbalance.
+/// A low clock, an interrupt or a busy sibling only slow a probe down, so the best of the last
+/// probes counts. Speeds within a margin of one another count as equal: equal cores can differ that
+/// much for a while, and a wrong weight would unbalance the threads.
 class LearnedSpeeds {
  public:
-  /// A visit computed at this rate, in any unit.
+  /// Adds the result of a probe: its rate, in any unit.
   void note(CpuId cpu, double rate);
 
-  /// Against the fastest; all 1 until every cpu has been visited often enough, and where they are
-  /// about equal.
+  /// The speed of each cpu, relative to the fastest. All are 1 until every cpu has been probed
+  /// often enough, and where they are about equal.
   std::vector<double> of(const Cpus& cpus) const;
 
-  /// Whether this one has been visited often enough.
+  /// Whether the cpu has been probed often enough.
   bool knows(CpuId cpu) const;
 
-  /// Of these cpus (one at least) the one to visit next: the one visited least, the first of
-  /// several.
+  /// The cpu to probe next, of one or more: the first of those probed least.
   CpuId next(const Cpus& cpus) const;
 
  private:
-  static constexpr std::size_t kVisits = 8;
-  struct Visits {
-    std::array<double, kVisits> last_rates = {};
+  static constexpr std::size_t kProbes = 8;
+  struct Probes {
+    std::array<double, kProbes> last_rates = {};
     std::uint64_t count = 0;
   };
-  std::map<CpuId, Visits> visits_of_;
+  std::map<CpuId, Probes> probes_of_;
 };
 
-struct Visit {
+struct ProbeResult {
   CpuId cpu = 0;
   double rate = 0;  // steps of a fixed computation per second of cpu time
 };
@@ -54,36 +53,36 @@ struct Visit {
 /// Takes about 0.1 ms of a core of 3 GHz.
 double computing_rate();
 
-/// Visits cpus when asked; tests visit simulated ones.
-class CpuVisitor {
+/// Probes the speeds of cpus; tests have simulated ones.
+class CpuProbe {
  public:
-  virtual ~CpuVisitor() = default;
-  /// Starts a visit. False while another is under way and for a cpu that may not be used.
-  virtual bool visit(CpuId cpu) = 0;
-  /// What the last visit has told, once.
-  virtual std::optional<Visit> told() = 0;
+  virtual ~CpuProbe() = default;
+  /// Starts a probe. Returns false while another is under way, and for a cpu that may not be used.
+  virtual bool start(CpuId cpu) = 0;
+  /// The result of the last probe, returned once.
+  virtual std::optional<ProbeResult> result() = 0;
 };
 
-/// A thread that visits cpus when asked. The caller's affinity stays as it is, for one that is set
-/// would no longer widen with the cgroup's.
-class Visitor : public CpuVisitor {
+/// A thread that probes. The caller's own affinity is not used for this: once set, it would no
+/// longer widen with the cgroup's.
+class SpeedProbe : public CpuProbe {
  public:
-  Visitor();
-  ~Visitor() override;
-  Visitor(const Visitor&) = delete;
-  Visitor& operator=(const Visitor&) = delete;
+  SpeedProbe();
+  ~SpeedProbe() override;
+  SpeedProbe(const SpeedProbe&) = delete;
+  SpeedProbe& operator=(const SpeedProbe&) = delete;
 
-  /// Wakes the thread once, for it is moved while it sleeps.
-  bool visit(CpuId cpu) override;
-  std::optional<Visit> told() override;
+  /// Wakes the thread once; it is moved while it sleeps.
+  bool start(CpuId cpu) override;
+  std::optional<ProbeResult> result() override;
 
  private:
-  enum class State : int { idle, asked, told, ends };  // of a size that the kernel can wait for
+  enum class State : int { idle, asked, done, ends };  // of a size that the kernel can wait for
   void run();
   bool move(const CpuSet& cpus);
 
   std::atomic<State> state_{State::idle};
-  Visit visit_;
+  ProbeResult result_;
   std::thread thread_;
 };
 

@@ -14,8 +14,8 @@ constexpr int kEnough = 8;
 
 TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_visited_often_enough) {
   LearnedSpeeds learned;
-  for (int visit = 0; visit < kEnough; ++visit) learned.note(0, 1000);
-  for (int visit = 0; visit < kEnough - 1; ++visit) learned.note(1, 500);
+  for (int probe = 0; probe < kEnough; ++probe) learned.note(0, 1000);
+  for (int probe = 0; probe < kEnough - 1; ++probe) learned.note(1, 500);
   EXPECT_TRUE(learned.knows(0));
   EXPECT_FALSE(learned.knows(1));
   EXPECT_THAT(learned.of({0, 1}), ElementsAre(1, 1));
@@ -26,7 +26,7 @@ TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_visited_often_enough) {
 
 TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_cpus_asked_for) {
   LearnedSpeeds learned;
-  for (int visit = 0; visit < kEnough; ++visit)
+  for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {3, 4, 5}) learned.note(cpu, 1000.0 / cpu);
   EXPECT_THAT(learned.of({3, 5}), ElementsAre(1, testing::DoubleEq(0.6)));
   EXPECT_THAT(learned.of({5}), ElementsAre(1));
@@ -35,24 +35,24 @@ TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_cpus_asked_for) {
 
 TEST(LearnedSpeeds, are_equal_where_they_differ_as_clocks_of_equal_cores_do) {
   LearnedSpeeds learned;
-  for (int visit = 0; visit < kEnough; ++visit)
+  for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 100 * cpu);
   EXPECT_THAT(learned.of({0, 1, 2}), Each(1));
 }
 
 TEST(LearnedSpeeds, do_not_suffer_from_disturbed_visits) {
   LearnedSpeeds learned;
-  for (int visit = 0; visit < 40; ++visit) {
-    learned.note(0, visit % 3 == 0 ? 300 : 1000);
-    learned.note(1, visit % 7 == 0 ? 900 : 100);
-    EXPECT_THAT(learned.of({0, 1}), Each(1)) << visit;
+  for (int probe = 0; probe < 40; ++probe) {
+    learned.note(0, probe % 3 == 0 ? 300 : 1000);
+    learned.note(1, probe % 7 == 0 ? 900 : 100);
+    EXPECT_THAT(learned.of({0, 1}), Each(1)) << probe;
   }
 }
 
 TEST(LearnedSpeeds, follow_a_cpu_that_becomes_slow_and_recovers) {
   LearnedSpeeds learned;
   for (const double now : {1000.0, 400.0, 1000.0}) {
-    for (int visit = 0; visit < kEnough; ++visit) {
+    for (int probe = 0; probe < kEnough; ++probe) {
       learned.note(0, 1000);
       learned.note(1, now);
     }
@@ -70,27 +70,27 @@ TEST(LearnedSpeeds, send_the_next_visit_where_fewest_have_been) {
   EXPECT_EQ(learned.next({2, 3}), 2u);
 }
 
-TEST(Visitor, tells_of_each_cpu_and_leaves_the_callers_affinity_alone) {
+TEST(SpeedProbe, tells_of_each_cpu_and_leaves_the_callers_affinity_alone) {
   const Cpus own = allowed_cpus();
-  Visitor visitor;
-  EXPECT_FALSE(visitor.told());
-  visitor.visit(CPU_SETSIZE - 1);  // not there, or not busy: nothing waits for what it tells
+  SpeedProbe probe;
+  EXPECT_FALSE(probe.result());
+  probe.start(CPU_SETSIZE - 1);  // not there, or not busy: nothing waits for what it tells
   for (const CpuId cpu : own) {
-    std::optional<Visit> told;
-    while (!told || told->cpu != cpu) {
-      visitor.visit(cpu);
+    std::optional<ProbeResult> result;
+    while (!result || result->cpu != cpu) {
+      probe.start(cpu);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      told = visitor.told();
+      result = probe.result();
     }
-    EXPECT_GT(told->rate, 0);
+    EXPECT_GT(result->rate, 0);
   }
   EXPECT_EQ(allowed_cpus(), own);
 }
 
-TEST(Visitor, ends_amid_a_visit) {
+TEST(SpeedProbe, ends_amid_a_visit) {
   for (int time = 0; time < 20; ++time) {
-    Visitor visitor;
-    visitor.visit(allowed_cpus().front());
+    SpeedProbe probe;
+    probe.start(allowed_cpus().front());
   }
 }
 

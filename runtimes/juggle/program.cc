@@ -33,7 +33,7 @@ bool is_readable(int descriptor) {
 }
 
 /// Becomes the command, or returns errno.
-int failure_of(const std::vector<std::string>& command) {
+int exec_error(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -47,10 +47,10 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
 }
 
 /// In the child: becomes the command, or writes errno to the pipe.
-[[noreturn]] void become_or_say(const std::vector<std::string>& command, const Signals& signals,
-                                int said) {
+[[noreturn]] void exec_or_report(const std::vector<std::string>& command, const Signals& signals,
+                                 int said) {
   signals.restore();
-  const int error = failure_of(command);
+  const int error = exec_error(command);
   if (::write(said, &error, sizeof error) != sizeof error) ::_exit(kNotExecutable);
   ::_exit(error == ENOENT ? kNotFound : kNotExecutable);
 }
@@ -86,8 +86,8 @@ std::optional<signalfd_siginfo> Signals::next() const {
                                                                  : std::nullopt;
 }
 
-Ending become(const std::vector<std::string>& command) {
-  return ending_of_failure(command, failure_of(command));
+Ending replace_process_by(const std::vector<std::string>& command) {
+  return ending_of_failure(command, exec_error(command));
 }
 
 Program Program::start(const std::vector<std::string>& command, const Signals& signals) {
@@ -99,7 +99,7 @@ Program Program::start(const std::vector<std::string>& command, const Signals& s
   program.is_child_ = true;
   program.pid_ = ::fork();
   if (program.pid_ < 0) fail_at("start a process");
-  if (program.pid_ == 0) become_or_say(command, signals, say.get());
+  if (program.pid_ == 0) exec_or_report(command, signals, say.get());
   say = Descriptor();
   int error = 0;
   ssize_t count;
@@ -144,7 +144,7 @@ std::optional<Ending> Program::ended() {
   return ending_;
 }
 
-void Program::hand_on(int signal, int code) const {
+void Program::forward(int signal, int code) const {
   // Until its end has been collected nobody else has its number.
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }

@@ -23,8 +23,8 @@ struct Ending {
   std::string text = {};
 };
 
-/// Signals to this process come through a descriptor while this lives: those that are handed on to
-/// the program, and SIGCHLD when a child has ended. Throws where that cannot be had.
+/// Receives signals to this process through a file descriptor: those to forward to the program, and
+/// SIGCHLD when a child has ended. Throws if the system refuses that.
 class Signals {
  public:
   Signals();
@@ -45,8 +45,8 @@ class Signals {
   Descriptor descriptor_;
 };
 
-/// Becomes the command, in this process. Returns how it failed.
-Ending become(const std::vector<std::string>& command);
+/// Replaces this process by the command. Returns only if that fails.
+Ending replace_process_by(const std::vector<std::string>& command);
 
 /// A running program, or another that is followed.
 class Program {
@@ -67,8 +67,8 @@ class Program {
   /// attached one no status is known.
   std::optional<Ending> ended();
 
-  /// Hands a signal on when a process sent it: what the terminal sends, the program has got itself.
-  void hand_on(int signal, int code) const;
+  /// Forwards a signal that a process sent; the terminal sends its signals to the program itself.
+  void forward(int signal, int code) const;
 
  private:
   pid_t pid_ = -1;

@@ -44,14 +44,14 @@ timespec timespec_of(double wait_s) {
 }
 
 /// What the balancer was woken for.
-struct Told {
+struct WakeUp {
   bool somebody_ended = false;  // the program, the guard or an adopted child
   bool leaves = false;          // an attached balancer is to leave its program
   bool is_early = false;        // no balancing point is due yet
 };
 
 /// As the terminal stops a program that does nothing about it, so that a shell sees the same.
-void stop_self() {
+void stop_like_terminal() {
   sigset_t stop;
   ::sigemptyset(&stop);
   ::sigaddset(&stop, SIGTSTP);
@@ -61,22 +61,23 @@ void stop_self() {
 }
 
 /// Hands signals on.
-Told take_signals(const Signals& signals, const Program& program) {
-  Told told;
+WakeUp take_signals(const Signals& signals, const Program& program) {
+  WakeUp wake_up;
   while (const auto info = signals.next()) {
     const auto signal = static_cast<int>(info->ssi_signo);
     if (signal == SIGCHLD) {
-      told.somebody_ended = true;
+      wake_up.somebody_ended = true;
       continue;
     }
     if (program.is_child()) {
-      program.hand_on(signal, info->ssi_code);
+      program.forward(signal, info->ssi_code);
     } else {
-      told.leaves |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+      wake_up.leaves |=
+          signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
     }
-    if (signal == SIGTSTP) stop_self();
+    if (signal == SIGTSTP) stop_like_terminal();
   }
-  return told;
+  return wake_up;
 }
 
 void say_not_balanced(const Options& options, const std::exception& reason) {
@@ -90,7 +91,7 @@ class Watch {
   Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
       : program_(program), guard_(guard), signals_(signals), options_(options) {}
 
-  /// Balances until the program ends, or an attached balancer is told to leave it.
+  /// Balances until the program ends, or a signal tells an attached balancer to leave it.
   Outcome run();
 
  private:
@@ -100,7 +101,7 @@ class Watch {
   void start_balancer();
   void balance();
   void replace_guard();
-  Told wait();
+  WakeUp wait();
   Tally finish() { return balancer_ ? balancer_->finish() : Tally{}; }
 
   Program& program_;
@@ -137,7 +138,7 @@ void Watch::with_balancer(Step step) {
 }
 
 /// Sleeps until something is due, signals come, or an attached program ends.
-Told Watch::wait() {
+WakeUp Watch::wait() {
   double until_s = due_s_;
   if (is_unbalanced_) until_s = reap_s_;
   if (program_.pidfd() < 0 && !program_.is_child()) until_s = std::min(due_s_, reap_s_);
@@ -146,11 +147,11 @@ Told Watch::wait() {
   const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
   if (num_ends < 0 && errno != EINTR)
     throw std::runtime_error(fmt::format("cannot wait: {}", std::strerror(errno)));
-  Told told;
-  if (num_ends > 0 && ends[0].revents != 0) told = take_signals(signals_, program_);
-  if (num_ends > 0 && ends[1].revents != 0) told.somebody_ended = true;
-  told.is_early = num_ends != 0 && now_s() < due_s_;
-  return told;
+  WakeUp wake_up;
+  if (num_ends > 0 && ends[0].revents != 0) wake_up = take_signals(signals_, program_);
+  if (num_ends > 0 && ends[1].revents != 0) wake_up.somebody_ended = true;
+  wake_up.is_early = num_ends != 0 && now_s() < due_s_;
+  return wake_up;
 }
 
 void Watch::balance() {
@@ -171,14 +172,14 @@ void Watch::replace_guard() {
 }
 
 Outcome Watch::run() {
-  for (Told told;; told = wait()) {
-    if (told.leaves) return {{}, finish()};
-    if (told.somebody_ended || now_s() >= reap_s_) {
+  for (WakeUp wake_up;; wake_up = wait()) {
+    if (wake_up.leaves) return {{}, finish()};
+    if (wake_up.somebody_ended || now_s() >= reap_s_) {
       if (auto ending = program_.ended()) return {*ending, finish()};
       if (guard_.has_died()) replace_guard();
       reap_s_ = now_s() + kTuning.reap_s;
     }
-    if (told.is_early) {
+    if (wake_up.is_early) {
       with_balancer([](Balancer& balancer) { balancer.count_early_wake_up(); });
     } else {
       balance();
@@ -206,7 +207,7 @@ Outcome run_balanced(const std::vector<std::string>& command, const Options& opt
   } catch (const std::exception& reason) {
     say_not_balanced(options, reason);
     signals.reset();
-    return {become(command), {}};
+    return {replace_process_by(command), {}};
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children whose parents died stay in sight
   Program program = Program::start(command, *signals);

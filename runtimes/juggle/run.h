@@ -1,5 +1,5 @@
-// A program under the balancer, from its start to its end: one loop over balancing points, signals
-// and the ends of processes.
+// Runs a program under the balancer: one loop that waits for the next balancing point, for signals
+// and for the end of processes.
 #pragma once
 
 #include <string>

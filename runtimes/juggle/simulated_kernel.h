@@ -28,7 +28,7 @@ class SimulatedKernel : public Kernel {
   /// The balancer may use these cpus.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
 
-  /// A thread that search() finds next.
+  /// A thread that scan() finds next.
   void start(pid_t process, pid_t id, const Cpus& affinity) {
     threads_by_id[id] = {process, ++starts_, affinity};
     born = static_cast<std::uint64_t>(id);
@@ -74,8 +74,8 @@ class SimulatedKernel : public Kernel {
     found->second.affinity = set.cpus();
     return true;
   }
-  Changes search() override {
-    ++searches;
+  Changes scan() override {
+    ++scans;
     Changes changes;
     for (auto thread = found_.begin(); thread != found_.end();) {
       const bool is_alive = threads_by_id.at(thread->second.id).is_alive;
@@ -115,7 +115,7 @@ class SimulatedKernel : public Kernel {
   std::size_t processes = 1;
   bool changed = false;
   std::optional<std::uint64_t> born = 1;
-  int searches = 0;
+  int scans = 0;
 
  private:
   std::uint64_t starts_ = 0, next_key_ = 1;

@@ -8,12 +8,12 @@
 
 namespace poise::juggle {
 
-Speeds::Speeds(const Cpus& cpus, Told told, MakeVisitor make_visitor)
+Speeds::Speeds(const Cpus& cpus, Reported reported, MakeProbe make_probe)
     : cpus_(cpus),
-      told_(std::move(told)),
-      make_visitor_(std::move(make_visitor)),
-      speeds_(told_(cpus)),
-      told_are_equal_(are_equal()) {}
+      reported_(std::move(reported)),
+      make_probe_(std::move(make_probe)),
+      speeds_(reported_(cpus)),
+      reported_equal_(are_equal()) {}
 
 bool Speeds::are_equal() const {
   return std::all_of(speeds_.begin(), speeds_.end(), [](double speed) { return speed == 1; });
@@ -21,27 +21,27 @@ bool Speeds::are_equal() const {
 
 void Speeds::set_cpus(const Cpus& cpus) {
   cpus_ = cpus;
-  speeds_ = told_(cpus);
-  told_are_equal_ = are_equal();
-  if (told_are_equal_) speeds_ = learned_.of(cpus_);
+  speeds_ = reported_(cpus);
+  reported_equal_ = are_equal();
+  if (reported_equal_) speeds_ = learned_.of(cpus_);
 }
 
 bool Speeds::learn() {
-  const auto visit = learns() && visitor_ ? visitor_->told() : std::nullopt;
-  if (!visit) return false;
-  learned_.note(visit->cpu, visit->rate);
+  const auto probe = learns() && probe_ ? probe_->result() : std::nullopt;
+  if (!probe) return false;
+  learned_.note(probe->cpu, probe->rate);
   speeds_ = learned_.of(cpus_);
   return true;
 }
 
-bool Speeds::begin_visit(std::uint64_t round, const Cpus& busy) {
-  if (!learns() || busy.empty() || round % kTuning.first_visit_rounds != 0) return false;
+bool Speeds::begin_probe(std::uint64_t round, const Cpus& busy) {
+  if (!learns() || busy.empty() || round % kTuning.first_probe_rounds != 0) return false;
   const CpuId next = learned_.next(busy);
-  const std::uint64_t later = are_equal() ? kTuning.equal_visit_rounds : kTuning.visit_rounds;
+  const std::uint64_t later = are_equal() ? kTuning.equal_probe_rounds : kTuning.probe_rounds;
   if (learned_.knows(next) && round % later != 0) return false;
   try {
-    if (!visitor_) visitor_ = make_visitor_();
-    return visitor_->visit(next);
+    if (!probe_) probe_ = make_probe_();
+    return probe_->start(next);
   } catch (const std::system_error&) {
     return false;
   }

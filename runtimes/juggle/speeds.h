@@ -1,4 +1,4 @@
-// The speeds of the cpus in use: as Linux tells, else as visits learn while the program runs.
+// The speeds of the cpus in use: as Linux tells, else as probes measure while the program runs.
 #pragma once
 
 #include <functional>
@@ -13,39 +13,39 @@ namespace poise::juggle {
 
 class Speeds {
  public:
-  /// What visits cpus; made when it is first needed, for it is a thread. May throw
-  /// std::system_error: the user may have no more threads for now.
-  using MakeVisitor = std::function<std::unique_ptr<CpuVisitor>()>;
-  /// The speeds that Linux tells of these cpus, as speeds_of.
-  using Told = std::function<std::vector<double>(const Cpus&)>;
+  /// Makes the probe when it is first needed, for it is a thread. May throw std::system_error, when
+  /// the user may have no more threads for now.
+  using MakeProbe = std::function<std::unique_ptr<CpuProbe>()>;
+  /// Returns the speeds that Linux reports, as speeds_of() does.
+  using Reported = std::function<std::vector<double>(const Cpus&)>;
 
-  Speeds(const Cpus& cpus, Told told, MakeVisitor make_visitor);
+  Speeds(const Cpus& cpus, Reported reported, MakeProbe make_probe);
 
-  /// Of the cpus, against the fastest.
+  /// The speed of each cpu, relative to the fastest.
   const std::vector<double>& all() const { return speeds_; }
   bool are_equal() const;
 
-  /// Other cpus are in use.
+  /// Call it when other cpus are in use.
   void set_cpus(const Cpus& cpus);
 
-  /// Takes what the last visit has told. True when that may have changed the speeds.
+  /// Takes over the result of the last probe. Returns true if the speeds may have changed.
   bool learn();
 
-  /// Begins a visit, if one is due in this round, to one of the busy cpus: the clocks of others are
-  /// low. At first every cpu is visited a few times soon, then one now and then. True when one
-  /// begins.
-  bool begin_visit(std::uint64_t round, const Cpus& busy);
+  /// Probes one of the busy cpus if a probe is due in this round; idle cpus run at a low clock.
+  /// Each cpu is probed several times soon after the start, then rarely. Returns true if a probe
+  /// starts.
+  bool begin_probe(std::uint64_t round, const Cpus& busy);
 
  private:
-  bool learns() const { return told_are_equal_ && cpus_.size() > 1; }
+  bool learns() const { return reported_equal_ && cpus_.size() > 1; }
 
   Cpus cpus_;
-  Told told_;
-  MakeVisitor make_visitor_;
+  Reported reported_;
+  MakeProbe make_probe_;
   std::vector<double> speeds_;
-  bool told_are_equal_;  // Linux does not tell that they differ
+  bool reported_equal_;  // Linux reports no difference
   LearnedSpeeds learned_;
-  std::unique_ptr<CpuVisitor> visitor_;
+  std::unique_ptr<CpuProbe> probe_;
 };
 
 }  // namespace poise::juggle

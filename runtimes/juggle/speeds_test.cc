@@ -13,48 +13,48 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// Cpus that compute at these rates, 1 unless said otherwise, and what visits have asked of them.
+/// Cpus that compute at these rates, 1 unless said otherwise, and what probes have asked of them.
 struct Machine {
   std::map<CpuId, double> rates = {};
-  std::map<CpuId, int> visits = {};
+  std::map<CpuId, int> probes = {};
   bool refuses_threads = false;
 };
 
-class SimulatedVisitor : public CpuVisitor {
+class SimulatedProbe : public CpuProbe {
  public:
-  explicit SimulatedVisitor(Machine& machine) : machine_(machine) {}
-  bool visit(CpuId cpu) override {
-    ++machine_.visits[cpu];
+  explicit SimulatedProbe(Machine& machine) : machine_(machine) {}
+  bool start(CpuId cpu) override {
+    ++machine_.probes[cpu];
     const auto rate = machine_.rates.find(cpu);
-    told_ = Visit{cpu, rate == machine_.rates.end() ? 1 : rate->second};
+    reported_ = ProbeResult{cpu, rate == machine_.rates.end() ? 1 : rate->second};
     return true;
   }
-  std::optional<Visit> told() override { return std::exchange(told_, std::nullopt); }
+  std::optional<ProbeResult> result() override { return std::exchange(reported_, std::nullopt); }
 
  private:
   Machine& machine_;
-  std::optional<Visit> told_;
+  std::optional<ProbeResult> reported_;
 };
 
 std::vector<double> all_equal(const Cpus& cpus) { return std::vector<double>(cpus.size(), 1); }
 
-Speeds speeds_on(Machine& machine, const Cpus& cpus, Speeds::Told told = all_equal) {
+Speeds speeds_on(Machine& machine, const Cpus& cpus, Speeds::Reported reported = all_equal) {
   return {
-      cpus, std::move(told), [&machine]() -> std::unique_ptr<CpuVisitor> {
+      cpus, std::move(reported), [&machine]() -> std::unique_ptr<CpuProbe> {
         if (machine.refuses_threads)
           throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-        return std::make_unique<SimulatedVisitor>(machine);
+        return std::make_unique<SimulatedProbe>(machine);
       }};
 }
 
-/// Balancing points in which these cpus are busy; how many visits began.
+/// Balancing points in which these cpus are busy; how many probes began.
 int run(Speeds& speeds, std::uint64_t from_round, std::uint64_t to_round, const Cpus& busy) {
-  int visits = 0;
+  int probes = 0;
   for (std::uint64_t round = from_round; round < to_round; ++round) {
     speeds.learn();
-    visits += speeds.begin_visit(round, busy);
+    probes += speeds.begin_probe(round, busy);
   }
-  return visits;
+  return probes;
 }
 
 TEST(Speeds, of_unequal_cpus_are_learned_by_visits) {
@@ -66,7 +66,7 @@ TEST(Speeds, of_unequal_cpus_are_learned_by_visits) {
   EXPECT_FALSE(speeds.are_equal());
 }
 
-TEST(Speeds, that_linux_tells_are_not_learned) {
+TEST(Speeds, that_linux_reports_are_not_learned) {
   Machine machine;
   Speeds speeds = speeds_on(machine, {0, 1}, [](const Cpus&) {
     return std::vector<double>{1, 0.25};
@@ -80,20 +80,20 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
   Speeds speeds = speeds_on(machine, {0, 1});
   EXPECT_EQ(run(speeds, 0, 100, {}), 0);
   run(speeds, 100, 200, {1});
-  EXPECT_EQ(machine.visits.count(0), 0u);
-  EXPECT_GT(machine.visits[1], 0);
+  EXPECT_EQ(machine.probes.count(0), 0u);
+  EXPECT_GT(machine.probes[1], 0);
 }
 
 TEST(Speeds, of_equal_cpus_are_seldom_looked_at_once_they_are_known) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
-  const std::uint64_t start = kTuning.equal_visit_rounds, end = start + 10 * start;
+  const std::uint64_t start = kTuning.equal_probe_rounds, end = start + 10 * start;
   run(of_equal, 0, start, {0, 1});
   run(of_unequal, 0, start, {0, 1});
   EXPECT_EQ(run(of_equal, start, end, {0, 1}),
-            static_cast<int>((end - start) / kTuning.equal_visit_rounds));
+            static_cast<int>((end - start) / kTuning.equal_probe_rounds));
   EXPECT_EQ(run(of_unequal, start, end, {0, 1}),
-            static_cast<int>((end - start) / kTuning.visit_rounds));
+            static_cast<int>((end - start) / kTuning.probe_rounds));
 }
 
 TEST(Speeds, that_were_learned_are_remembered_when_cpus_come_and_go) {

@@ -14,7 +14,7 @@ struct ThreadTally {
   std::uint64_t key = 0;
   pid_t process = 0, id = 0;
   bool took_part = false, takes_part = false;
-  int cpu = -1;                         // where the balancer keeps it; -1: nowhere
+  int cpu = -1;                         // to which it is pinned; -1: none
   double part_since_s = 0, seen_s = 0;  // since the balancer's start
   double run_s = 0;                     // on a cpu while it took part
   double lag_s = 0;                     // behind the average of those who take part
@@ -30,14 +30,14 @@ struct Stay {
 
 struct Tally {
   double elapsed_s = 0;
-  double balancing_s = 0;            // of that, not standing down
+  double balancing_s = 0;            // of that, while it balanced
   double own_cpu_s = 0;              // cpu time of the balancer, all in all
   std::uint64_t wake_ups = 0;        // of the balancer, all in all
   std::uint64_t early_wake_ups = 0;  // of these, before a point was due: for signals
-  std::uint64_t visits = 0;          // to cpus whose speeds are learned: a wake-up each
+  std::uint64_t visits = 0;          // probes of the speeds of cpus: a wake-up each
   std::uint64_t rounds = 0, migrations = 0, refusals = 0, own_choices = 0;
   double least_round_s = 0, rounds_cpu_s = 0;  // cpu time of one round, of all
-  // Of these the rounds that looked for nobody, moved nobody and began no visit.
+  // Of these, the rounds without a scan, a migration or a probe.
   std::uint64_t still_rounds = 0;
   double still_rounds_cpu_s = 0;
   double program_run_s = 0;  // cpu time of the program's threads, as far as seen

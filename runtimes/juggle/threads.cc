@@ -139,7 +139,7 @@ ThreadFinder::ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed,
   if (with_adopted) own_children_ = open_to_read(AT_FDCWD, "/proc/thread-self/children");
 }
 
-Changes ThreadFinder::look() {
+Changes ThreadFinder::scan() {
   Changes changes;
   std::set<pid_t> seen{::getpid(), not_followed_};
   std::vector<pid_t> waiting{root_};
@@ -147,7 +147,7 @@ Changes ThreadFinder::look() {
   while (!waiting.empty()) {
     const pid_t process = waiting.back();
     waiting.pop_back();
-    if (seen.insert(process).second) look_at(process, waiting, changes);
+    if (seen.insert(process).second) scan_process(process, waiting, changes);
   }
   for (auto process = processes_.begin(); process != processes_.end();) {
     if (seen.contains(process->first)) {
@@ -173,7 +173,7 @@ bool ThreadFinder::is_as_seen(pid_t id, const Process& process) const {
                      [&](const auto& known) { return read_time(threads_.at(known.second)); });
 }
 
-void ThreadFinder::look_at(pid_t id, std::vector<pid_t>& children, Changes& changes) {
+void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes& changes) {
   Process& process = processes_[id];
   if (!is_as_seen(id, process)) list_threads(id, process, changes);
   for (const auto& [thread, key] : process.key_of)

@@ -62,7 +62,7 @@ class ThreadFinder {
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   /// Looks for processes and threads: a walk through /proc, short where no thread came or went.
-  Changes look();
+  Changes scan();
   /// Whether the number of threads of a known process has changed: one fstat per process.
   bool has_changed() const;
   std::size_t num_processes() const { return processes_.size(); }
@@ -85,7 +85,7 @@ class ThreadFinder {
     std::uint32_t threads_seen = 0;
     std::map<pid_t, std::uint64_t> key_of;
   };
-  void look_at(pid_t process, std::vector<pid_t>& children, Changes& changes);
+  void scan_process(pid_t process, std::vector<pid_t>& children, Changes& changes);
   bool is_as_seen(pid_t id, const Process& process) const;
   void list_threads(pid_t id, Process& process, Changes& changes);
   void add_thread(pid_t process, pid_t id, Process& of, Changes& changes);

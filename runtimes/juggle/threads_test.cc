@@ -46,7 +46,7 @@ TEST(Threads, of_this_process_are_found_as_they_come_and_go) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     ThreadFinder finder(parent, false, -1, 100);
-    const std::size_t before = finder.look().born.size();
+    const std::size_t before = finder.scan().born.size();
     ::_exit(before >= 1 && finder.threads().size() == before ? 0 : 1);
   }
   int status = 0;
@@ -87,11 +87,11 @@ TEST(Threads, of_children_of_children_are_found) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 100);
   for (int tries = 0; tries < 1000 && finder.threads().size() < 2; ++tries) {
-    finder.look();
+    finder.scan();
     ::usleep(5000);
   }
   ASSERT_THAT(finder.threads(), SizeIs(2));
-  EXPECT_THAT(finder.look().born, IsEmpty());
+  EXPECT_THAT(finder.scan().born, IsEmpty());
   EXPECT_FALSE(finder.has_changed());
   for (const auto& [key, thread] : finder.threads()) {
     EXPECT_TRUE(read_time(thread));
@@ -141,10 +141,10 @@ TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
                   });
   told.hear();
   ThreadFinder finder(told.child, false, -1, 100);
-  EXPECT_THAT(finder.look().born, SizeIs(1));
-  EXPECT_THAT(finder.look().born, IsEmpty());
+  EXPECT_THAT(finder.scan().born, SizeIs(1));
+  EXPECT_THAT(finder.scan().born, IsEmpty());
   told.go_on();
-  EXPECT_THAT(finder.look().born, SizeIs(1));
+  EXPECT_THAT(finder.scan().born, SizeIs(1));
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
@@ -160,12 +160,12 @@ TEST(Threads, that_take_the_place_of_another_are_found) {
                   });
   told.hear();
   ThreadFinder finder(told.child, false, -1, 100);
-  const auto first = finder.look().born;
+  const auto first = finder.scan().born;
   ASSERT_THAT(first, SizeIs(2));
   told.go_on();
   Changes all;
   for (int tries = 0; tries < 1000 && all.died.empty(); ++tries) {  // the dead leave a little later
-    const Changes changes = finder.look();
+    const Changes changes = finder.scan();
     all.born.insert(all.born.end(), changes.born.begin(), changes.born.end());
     all.died.insert(all.died.end(), changes.died.begin(), changes.died.end());
     ::usleep(1000);
@@ -181,7 +181,7 @@ TEST(Threads, of_a_process_that_changes_its_user_are_no_longer_ours) {
   told.hear();
   ThreadFinder finder(told.child, false, -1, 100);
   EXPECT_FALSE(finder.is_ours(told.child)) << "it was not found yet";
-  finder.look();
+  finder.scan();
   EXPECT_TRUE(finder.is_ours(told.child));
   told.go_on();
   EXPECT_FALSE(finder.is_ours(told.child));
@@ -191,12 +191,12 @@ TEST(Threads, that_are_dead_have_no_time) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);
   const pid_t family_root = family->child;
-  finder.look();
+  finder.scan();
   ASSERT_FALSE(finder.threads().empty());
   family.reset();  // waits for the child
   for (const auto& [key, thread] : finder.threads())
     EXPECT_TRUE(thread.process != family_root || !read_time(thread));
-  EXPECT_FALSE(finder.look().died.empty());
+  EXPECT_FALSE(finder.scan().died.empty());
   EXPECT_THAT(finder.threads(), IsEmpty());
 }
 
@@ -213,7 +213,7 @@ TEST(Threads, the_last_born_changes_with_every_process) {
 TEST(Threads, beyond_the_bound_are_left_out) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 0);
-  EXPECT_THAT(finder.look().born, IsEmpty());
+  EXPECT_THAT(finder.scan().born, IsEmpty());
   EXPECT_TRUE(finder.is_full());
 }
 

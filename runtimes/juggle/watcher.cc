@@ -6,10 +6,10 @@
 
 namespace poise::juggle {
 
-bool Watcher::is_time_to_search() {
+bool Watcher::is_time_to_scan() {
   const double now_s = kernel_.now_s();
-  const bool is_due = now_s - searched_s_ >= std::clamp(kTuning.search_share * now_s,
-                                                        kTuning.min_search_s, kTuning.max_search_s);
+  const bool is_due = now_s - scanned_s_ >= std::clamp(kTuning.scan_share * now_s,
+                                                       kTuning.min_scan_s, kTuning.max_scan_s);
   if (saw_death_) return true;
   const bool has_few = kernel_.num_processes() <= kTuning.max_counted_processes;
   if (has_few && now_s - counted_s_ >= std::min(kTuning.count_share * now_s, kTuning.max_count_s)) {
@@ -18,16 +18,16 @@ bool Watcher::is_time_to_search() {
   }
   if (has_few && !is_due) return false;
   const auto born = kernel_.last_born();
-  if (!born || born != born_at_search_) return is_due || kernel_.has_changed();
-  if (has_few) searched_s_ = now_s;  // there was nothing to find
+  if (!born || born != born_at_scan_) return is_due || kernel_.has_changed();
+  if (has_few) scanned_s_ = now_s;  // there was nothing to find
   return false;
 }
 
-Changes Watcher::search() {
+Changes Watcher::scan() {
   saw_death_ = false;
-  born_at_search_ = kernel_.last_born();  // asked first: what is born meanwhile is found next time
-  Changes changes = kernel_.search();
-  searched_s_ = kernel_.now_s();
+  born_at_scan_ = kernel_.last_born();  // asked first: what is born meanwhile is found next time
+  Changes changes = kernel_.scan();
+  scanned_s_ = kernel_.now_s();
   return changes;
 }
 

@@ -12,74 +12,74 @@ namespace {
 struct Watched {
   explicit Watched(double time_s) : watcher(kernel) {
     kernel.time_s = time_s;
-    EXPECT_TRUE(watcher.is_time_to_search());
-    watcher.search();
+    EXPECT_TRUE(watcher.is_time_to_scan());
+    watcher.scan();
   }
   /// Whether it would search at this time.
-  bool searches_at(double time_s) {
+  bool scans_at(double time_s) {
     kernel.time_s = time_s;
-    return watcher.is_time_to_search();
+    return watcher.is_time_to_scan();
   }
   SimulatedKernel kernel{{0, 1}};
   Watcher watcher;
 };
 
-TEST(Watcher, searches_first_of_all) { EXPECT_EQ(Watched(0).kernel.searches, 1); }
+TEST(Watcher, searches_first_of_all) { EXPECT_EQ(Watched(0).kernel.scans, 1); }
 
 TEST(Watcher, does_not_search_while_nothing_is_born_on_the_host) {
   Watched watched(10);
-  for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.searches_at(time_s));
+  for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.scans_at(time_s));
 }
 
 TEST(Watcher, searches_when_something_was_born_and_a_search_is_due) {
   Watched watched(10);
   watched.kernel.born = 77;
-  EXPECT_FALSE(watched.searches_at(10.9));
-  EXPECT_TRUE(watched.searches_at(10 + kTuning.max_search_s));
+  EXPECT_FALSE(watched.scans_at(10.9));
+  EXPECT_TRUE(watched.scans_at(10 + kTuning.max_scan_s));
 }
 
 TEST(Watcher, searches_often_at_the_start_of_a_run) {
   Watched watched(0.1);
   watched.kernel.born = 77;
-  EXPECT_TRUE(watched.searches_at(0.1 + kTuning.min_search_s));
+  EXPECT_TRUE(watched.scans_at(0.1 + kTuning.min_scan_s));
 }
 
 TEST(Watcher, searches_when_due_where_births_cannot_be_told) {
   Watched watched(10);
   watched.kernel.born = std::nullopt;
-  EXPECT_FALSE(watched.searches_at(10.2));
-  EXPECT_TRUE(watched.searches_at(11));
+  EXPECT_FALSE(watched.scans_at(10.2));
+  EXPECT_TRUE(watched.scans_at(11));
 }
 
 TEST(Watcher, searches_at_once_after_a_death) {
   Watched watched(10);
   watched.watcher.saw_death();
-  EXPECT_TRUE(watched.searches_at(10));
-  watched.watcher.search();
-  EXPECT_FALSE(watched.searches_at(10));
+  EXPECT_TRUE(watched.scans_at(10));
+  watched.watcher.scan();
+  EXPECT_FALSE(watched.scans_at(10));
 }
 
 TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
   Watched watched(10);
   watched.kernel.changed = true;
-  EXPECT_TRUE(watched.searches_at(10.2));
+  EXPECT_TRUE(watched.scans_at(10.2));
 }
 
 TEST(Watcher, counts_no_more_often_than_its_share_of_the_run) {
   Watched watched(100);  // it has counted, too
   watched.kernel.born = 77;
   watched.kernel.changed = true;
-  EXPECT_FALSE(watched.searches_at(100 + 0.9 * kTuning.max_count_s));
-  EXPECT_TRUE(watched.searches_at(100 + 1.1 * kTuning.max_count_s));
+  EXPECT_FALSE(watched.scans_at(100 + 0.9 * kTuning.max_count_s));
+  EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
 TEST(Watcher, counts_the_threads_of_many_processes_only_when_something_was_born) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;
-  EXPECT_FALSE(watched.searches_at(10.2));
+  EXPECT_FALSE(watched.scans_at(10.2));
   watched.kernel.born = 77;
-  EXPECT_TRUE(watched.searches_at(10.2));
+  EXPECT_TRUE(watched.scans_at(10.2));
 }
 
 }  // namespace
