@@ -1,12 +1,12 @@
-// `poise`: decides who should run where. One file per subcommand; errors are printed here, once.
+// The program `poise`. commands/ has a file per subcommand; errors are printed here, once.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <sstream>
 
-#include "apps/command_line.h"
-#include "apps/commands.h"
-#include "apps/output.h"
+#include "apps/commands/commands.h"
+#include "apps/text/command_line.h"
+#include "apps/text/output.h"
 
 #include "poise/base/error.h"
 
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   poise::apps::add_juggle(app);
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
-      "poise COMMAND --help tells more, with an example.");
+      "poise COMMAND --help says more, with an example.");
   try {
     run(app, argc, argv);
     return 0;

@@ -1,5 +1,6 @@
 # What `ninja install` installs: the command with its manual pages and completion, the libraries
-# with headers for find_package(poise), and the machine descriptions.
+# with headers for find_package(poise), and the machine descriptions. `ninja installables` builds
+# what is installed and nothing else; `ninja uninstall` removes the files of the last installation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
@@ -58,3 +59,13 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/m
 install(FILES README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
+
+add_custom_target(installables)
+foreach(target poise_command poise_pingpong poise poise_archive poise_balance poise_objects poise_tasks
+        poise_tasks_c poise_charm chameleon omptarget man)
+  if(TARGET ${target})
+    add_dependencies(installables ${target})
+  endif()
+endforeach()
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake
+                  WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)

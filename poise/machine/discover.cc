@@ -20,7 +20,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-constexpr std::uint64_t kMaxSyntheticCount = 512;  // of one level
+constexpr std::uint64_t kMaxSyntheticCount = 512;  // groups in each group of the level above
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
@@ -29,7 +29,7 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) fail("hwloc cannot start");
+  if (hwloc_topology_init(&topology) != 0) fail("hwloc cannot be initialised");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
@@ -145,8 +145,8 @@ std::vector<PlaceId> starts_where(std::size_t count, auto changes) {
 }
 
 /// One partition per depth of the tree, each refining the one before. In an asymmetric tree some
-/// places have no object at a depth: neighbours without one stay together as far as the depth above
-/// keeps them together.
+/// places have no object at a depth: consecutive places without one stay in one group unless the
+/// depth above separates them.
 std::vector<Partition> partitions_by_depth(hwloc_topology_t topology,
                                            const std::vector<Site>& sites) {
   std::vector<Partition> partitions;
@@ -172,7 +172,7 @@ bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coar
   return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
 }
 
-/// The chain of levels: the domains, the cores, and every partition that nests with the domains.
+/// The levels: the domains, the cores, and every partition that nests with the domains.
 std::vector<Level> levels_of(const std::vector<Partition>& partitions,
                              const std::vector<PlaceId>& domains, std::size_t num_places) {
   std::vector<Level> levels;
@@ -182,7 +182,7 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // Of two names for the same groups "numa" comes first: factors hang on it.
+    // Of two names for the same groups "numa" is the name, because factors belong to that level.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -210,9 +210,9 @@ struct Distances {
   }
 };
 
-/// The firmware's latency of each NUMA node from each other, divided by the local one (the ACPI
-/// SLIT says 10 for local). [from * domains + to]: a core of `to` reads the memory of `from`.
-/// Nothing when the firmware is silent or talks nonsense.
+/// The firmware's latency between NUMA nodes, divided by the local latency (10 in the ACPI SLIT).
+/// [from * domains + to]: a core of `to` reads the memory of `from`. Nothing when the firmware has
+/// no latencies or implausible ones.
 std::optional<std::vector<double>> firmware_factors(hwloc_topology_t topology,
                                                     const std::vector<hwloc_obj_t>& domains) {
   Distances distances{topology};
@@ -289,9 +289,9 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
   return result;
 }
 
-/// The best figure that all kinds have: the kernel's capacity (it counts work), else the clock,
-/// else the order alone. A small core does about 0.7 of a large one's work per cycle; one step of
-/// efficiency is taken for a quarter.
+/// Rates kinds by the best figure that all of them have: the kernel's capacity (work per second),
+/// else the clock, else their rank by efficiency. A small core is assumed to do 0.7 of a large
+/// one's work per cycle, and one rank of efficiency to be worth a quarter of the speed.
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {
@@ -398,7 +398,7 @@ Machine machine_of(hwloc_topology_t topology, std::string name) {
   return Machine(std::move(parts));
 }
 
-/// The structure of version 3 is that of version 2; only its number keeps older readers out.
+/// Version 3 has the structure of version 2, but hwloc 2 refuses its number.
 std::string readable_xml(std::string_view xml) {
   std::string text(xml);
   const std::size_t version = text.substr(0, 1024).find("<topology version=\"3.");
@@ -416,7 +416,7 @@ Machine read_xml(const std::string& text, const std::string& name) {
   return machine_of(topology.get(), name);
 }
 
-/// The position behind the next `closing`.
+/// The index after the next `closing`.
 std::size_t behind(std::string_view text, char closing, std::size_t at) {
   const std::size_t found = text.find(closing, at);
   if (found == std::string_view::npos)
@@ -424,10 +424,10 @@ std::size_t behind(std::string_view text, char closing, std::size_t at) {
   return found + 1;
 }
 
-/// hwloc takes the square of a level's count of time, so what is too wide is refused before. Any
-/// number is taken for a count, unless it ends a word ("l3") or stands in brackets; but these are
-/// brackets only where hwloc takes them for such: "[" before a level's name, "(" first of all and
-/// right behind a count.
+/// Refuses synthetic texts that are too large: hwloc's time grows with the square of a level's
+/// count. Every number is a count unless it ends a word ("l3") or is inside brackets. As in hwloc,
+/// "[" opens brackets only before a level's name, and "(" only at the start and directly after a
+/// count.
 void check_size(std::string_view text) {
   const std::string owned(text);
   std::uint64_t units = 1;
@@ -490,7 +490,7 @@ Machine machine_from_hwloc_synthetic(std::string_view text) {
   const std::string owned(text);
   if (hwloc_topology_set_synthetic(topology.get(), owned.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0)
-    fail("machine text: \"{}\" is no synthetic topology; an example is \"pack:2 core:4 pu:2\"",
+    fail("machine text: \"{}\" is not a synthetic topology; an example is \"pack:2 core:4 pu:2\"",
          text);
   if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) >
       static_cast<int>(kMaxDomainsOfNode))

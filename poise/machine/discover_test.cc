@@ -44,7 +44,7 @@ TEST(Discover, several_threads_of_a_core_are_one_place) {
   EXPECT_EQ(machine.parts().facts.threads, std::vector<std::uint32_t>(12, 2));
 }
 
-/// Topologies that the synthetic text cannot say, as hwloc's XML.
+/// Builds hwloc XML for topologies that synthetic text cannot describe.
 class Xml {
  public:
   Xml& open(const char* type, std::uint64_t units, std::uint64_t nodes,
@@ -137,7 +137,7 @@ TEST(Discover, large_and_small_cores_have_their_speeds) {
   EXPECT_EQ(machine.parts().speed_source, Source::firmware);
 }
 
-TEST(Discover, the_capacity_the_kernel_tells_beats_the_clock) {
+TEST(Discover, the_capacity_of_the_kernel_counts_before_the_clock) {
   Xml xml;
   xml.open("Machine", 3, 1, machine_allowing(3, 1)).numa(0, 3).core(1, 1).core(2, 1).close();
   xml.cpukind(1, Xml::info("LinuxCapacity", "256") + Xml::info("FrequencyMaxMHz", "2000"));
@@ -232,7 +232,7 @@ TEST(Discover, dram_is_the_domain_where_a_core_has_faster_memory_too) {
   EXPECT_EQ(machine.parts().facts.other_memory[0].kind, "HBM");
 }
 
-TEST(Discover, trees_may_be_deeper_on_one_side) {
+TEST(Discover, asymmetric_trees_have_all_their_levels) {
   // One package with two caches of level 3, one with none, and a third that is a single core.
   const std::string l3 = "cache_size=\"4096\" depth=\"3\" cache_linesize=\"64\" cache_type=\"0\"";
   Xml xml;
@@ -287,7 +287,7 @@ TEST(Discover, any_topology_beside_the_checkout_becomes_a_machine) {
   }
 }
 
-/// A small machine with what a file may have: caches, two domains, distances, kinds of cores.
+/// A small machine with all that a file may have: caches, two domains, distances, kinds of cores.
 std::string small_xml() {
   Xml xml;
   xml.open("Machine", 0xf, 3, machine_allowing(0xf, 3));
@@ -312,7 +312,8 @@ std::string small_xml() {
   return text;
 }
 
-/// Whether the text is a machine. Anything but a machine or an Error in one line fails the test.
+/// Whether the text is a machine. The test fails unless the result is a machine or a one-line
+/// Error.
 bool is_machine(const std::string& xml) {
   try {
     return machine_from_hwloc_xml(xml, "damaged.xml").num_places() > 0;
@@ -373,7 +374,7 @@ TEST(Discover, bad_synthetic_text_is_refused) {
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, what_is_no_topology_is_refused_by_name) {
+TEST(Discover, a_file_that_is_no_topology_is_refused_by_name) {
   for (const char* xml :
        {"", "<", "<topology version=\"3.0\">", "{}", "<?xml version=\"1.0\"?><a/>"})
     try {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -43,7 +45,7 @@ TEST(Sequence, repeats_only_whole_times) {
 }
 
 TEST(Sequence, random_lists_are_unchanged_after_writing_and_reading) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     std::vector<double> numbers;

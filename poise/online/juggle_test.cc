@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -66,7 +68,7 @@ TEST(Juggle, ignores_places_without_threads) {
 }
 
 TEST(Juggle, swaps_threads_behind_with_threads_ahead_and_each_at_most_once) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const auto num_places = static_cast<PlaceId>(1 + random.below(9));

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -225,7 +227,7 @@ TEST(SizedLoans, go_to_near_ranks_before_far_ones_and_never_for_a_small_gain) {
 }
 
 TEST(SizedLoans, are_near_the_optimum) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(500); ++seed) {
     Random random(seed);
     std::vector<QueuedTask> queue(1 + random.below(9));
     double longest_s = 0;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -48,7 +50,7 @@ TEST(FairShares, are_valid_if_fixed_work_dwarfs_movable_work) {
 }
 
 TEST(FairShares, make_places_with_work_equally_busy) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine = machine_from_text("core:9 speeds:1,0.5,3");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -14,7 +16,7 @@ PlaceId scan(const std::vector<double>& busy_s, PlaceId first, PlaceId last) {
 }
 
 TEST(LeastBusy, equals_a_full_search_after_many_changes) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     std::vector<double> busy_s(1 + random.below(70));

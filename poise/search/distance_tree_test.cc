@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 namespace poise {
 namespace {
@@ -24,7 +25,7 @@ double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
 }
 
 TEST(DistanceTree, gives_every_message_the_machines_factor) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
     const Machine machine = random_machine(random);

@@ -4,6 +4,8 @@
 #include <queue>
 #include <tuple>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -62,7 +64,7 @@ TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
 }
 
 TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine =
@@ -131,7 +133,7 @@ double by_events(const Machine& machine, const Workload& workload, const Placeme
 }
 
 TEST(Overlap, equals_a_discrete_event_simulation) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine = machine_from_text("numa:2 core:2 speeds:1,0.5 message:0.25 byte:0.01");

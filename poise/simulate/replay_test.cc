@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <map>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -142,7 +144,7 @@ Trace random_trace(Random& random, std::uint32_t num_places) {
 }
 
 TEST(Replay, equals_a_naive_replay_by_the_formula) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine =
@@ -189,7 +191,7 @@ TEST(Replay, equals_a_naive_replay_by_the_formula) {
 }
 
 TEST(Replay, is_not_below_the_bounds_of_its_steps) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Trace trace = random_trace(random, 4);
@@ -205,7 +207,7 @@ TEST(Replay, is_not_below_the_bounds_of_its_steps) {
 }
 
 TEST(Replay, overlapped_time_of_a_held_phase_is_never_above_the_formula) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Trace trace = random_trace(random, 4);

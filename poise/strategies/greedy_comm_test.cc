@@ -3,6 +3,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -89,7 +91,7 @@ Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
 }
 
 TEST(GreedyComm, equals_a_search_over_all_places) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     // Integers, so that sums are exact in any order.

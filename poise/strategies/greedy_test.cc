@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -68,7 +70,7 @@ Placement naive_greedy(const Machine& machine, const Workload& workload, const P
 }
 
 TEST(Greedy, equals_the_naive_list_scheduler_on_equal_places) {
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(30); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Machine machine = flat_machine(static_cast<std::uint32_t>(1 + random.below(40)));

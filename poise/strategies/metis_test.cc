@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -89,7 +91,7 @@ TEST_F(Metis, moves_few_tasks_in_a_second_decision) {
 TEST_F(Metis, prints_nothing_even_with_one_huge_task) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Example lumpy = grid(fmt::format("core:{}", 2 + random.below(60)).c_str(),

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
@@ -104,7 +105,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
 }
 
 TEST(Nuco, equals_the_naive_algorithm) {
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
     expect_naive_placement(random_problem(random), random);
@@ -200,7 +201,7 @@ TEST(Nuco, moves_nothing_in_a_balanced_placement_without_messages) {
 }
 
 TEST(Nuco, ignores_messages_at_alpha_0) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
     OwnedProblem problem = random_problem(random);

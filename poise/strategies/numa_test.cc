@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/placement/initial.h"
 #include "poise/placement/metrics.h"
@@ -103,7 +104,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
 }
 
 TEST(Numa, equals_the_naive_algorithm) {
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
     expect_naive_placement(random_problem(random), random);

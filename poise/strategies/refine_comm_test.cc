@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
 #include "poise/placement/metrics.h"
@@ -52,7 +54,7 @@ TEST(RefineComm, uses_distances_which_refine_ignores) {
 }
 
 TEST(RefineComm, shortens_the_iteration_or_moves_nothing) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const char* machines[] = {"core:4", "node:2 numa:2 core:3 factors:10,2,1 byte:1e-3",

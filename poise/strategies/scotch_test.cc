@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
@@ -110,7 +112,7 @@ TEST_F(Scotch, remapping_moves_fewer_tasks) {
 TEST_F(Scotch, accepts_extreme_weights) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Example lumpy =

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/trace/trace_testing.h"
 
@@ -84,7 +86,7 @@ TEST(MetisGraph, errors_name_the_line) {
 
 TEST(MetisGraph, asymmetry_is_always_found) {
   // A ring in which one end of one edge is redirected to another vertex.
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const std::uint64_t n = 5 + random.below(10), bent = random.below(n);

@@ -164,12 +164,12 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
 }
 
 /// METIS knows numbers only; docs/formats.md says what Poise writes.
-std::string assumed_units(const Head& head) {
-  const char* loads = head.weights_per_vertex == 0
+std::string assumed_units(const Header& header) {
+  const char* loads = header.weights_per_vertex == 0
                           ? "no vertex weights: every task takes 1 microsecond"
                           : "vertex weights are taken for microseconds";
-  const char* sizes = head.has_edge_weights ? "edge weights are taken for bytes"
-                                            : "no edge weights: every message has 1 byte";
+  const char* sizes = header.has_edge_weights ? "edge weights are taken for bytes"
+                                              : "no edge weights: every message has 1 byte";
   return fmt::format("METIS files have no units: {}; {}", loads, sizes);
 }
 
@@ -198,7 +198,7 @@ Trace read_graph(const std::string& name, std::string_view text) {
   check_symmetry(name, graph);
   Trace trace;
   trace.phases.emplace_back().workload = std::move(graph.workload);
-  trace.assumed.push_back(assumed_units(head));
+  trace.assumed.push_back(assumed_units(header));
   return trace;
 }
 

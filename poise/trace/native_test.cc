@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/random.h"
@@ -187,7 +189,7 @@ TEST(Native, contents_out_of_range_are_refused) {
 }
 
 TEST(Native, random_traces_are_unchanged_after_writing_and_reading) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     const Trace trace = random_trace(seed);
     expect_same(native::read("t.poise", native::write(trace)), trace);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/paths.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
@@ -47,7 +48,7 @@ TEST_F(VtWrite, brotli_holds_the_same) {
 }
 
 TEST_F(VtWrite, random_traces_are_unchanged_but_for_their_homes) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directory(folder_);

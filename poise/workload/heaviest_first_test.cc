@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise {
@@ -36,7 +38,7 @@ TEST(HeaviestFirst, orders_equal_loads_by_id_and_treats_minus_zero_as_zero) {
 }
 
 TEST(HeaviestFirst, agrees_with_a_comparison_sort) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     // From equal loads, over differences in the last bits only, to the whole range of double.

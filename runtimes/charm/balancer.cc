@@ -10,17 +10,19 @@
 #include "runtimes/balance/ask.h"
 #include "runtimes/balance/seats.h"
 #include "runtimes/charm/convert.h"
+#include "runtimes/charm/past.h"
 #include "runtimes/charm/record.h"
 #include "runtimes/charm/settings.h"
 #include "runtimes/charm/stage.h"
 
 #include "poise/base/error.h"
+#include "poise/machine/text.h"
 
 namespace poise::charm {
 
 namespace {
 
-constexpr std::size_t kLongestPast = 64;
+constexpr std::size_t kMaxPastDecisions = 64;
 
 /// Where objects are, but for those on PEs out of service: they go to the others in turn.
 std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
@@ -89,45 +91,31 @@ std::int32_t bound_core() { return balance::bound_core(); }
 
 struct Balancer::State {
   Decision decided(const Statistics& statistics);
-  std::vector<std::vector<double>> past_of(const std::vector<ObjectName>& names, TaskId num_tasks);
-  void remember(std::vector<ObjectName> names, const Workload& workload);
   bool predicts() const { return settings.choice.strategy->name == "multistep"; }
+  std::size_t num_past_decisions() const;
   bool wants_messages() const {
     return !settings.choice.strategy->ignores_messages || !settings.trace.empty();
   }
 
   Settings settings;
+  Machine host = host_of(settings);  // found at the start, when no PE waits for a decision
   Stage stage = {};
   std::vector<PeRow> staged = {};  // the rows that `stage` was made from
-  std::vector<ObjectName> past_names = {};
-  std::vector<std::vector<double>> past_loads_s = {};
+  Past past = {};
   bool has_warned = false, has_warned_of_record = false;
 };
 
-/// Nothing where objects came or went.
-std::vector<std::vector<double>> Balancer::State::past_of(const std::vector<ObjectName>& names,
-                                                          TaskId num_tasks) {
-  const auto same = [](const ObjectName& a, const ObjectName& b) {
-    return a.id == b.id && a.array == b.array;
-  };
-  if (!std::equal(names.begin(), names.end(), past_names.begin(), past_names.end(), same))
-    past_loads_s.clear();
-  std::vector<std::vector<double>> past = past_loads_s;
-  for (auto& loads_s : past) loads_s.resize(num_tasks);  // PEs that send have no load
-  return past;
-}
-
-void Balancer::State::remember(std::vector<ObjectName> names, const Workload& workload) {
-  past_names = std::move(names);
-  if (past_loads_s.size() == kLongestPast) past_loads_s.erase(past_loads_s.begin());
-  auto& loads_s = past_loads_s.emplace_back();
-  for (TaskId t = 0; t < past_names.size(); ++t) loads_s.push_back(workload.tasks[t].load_s);
+/// What predictions look at, besides the current phase.
+std::size_t Balancer::State::num_past_decisions() const {
+  const auto window = static_cast<std::size_t>(settings.choice.knobs["window"]);
+  return std::min(kMaxPastDecisions, window - 1);
 }
 
 Decision Balancer::State::decided(const Statistics& statistics) {
   const double start_s = now_s();
   if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // PEs come, go or move
-    stage = stage_of(settings, statistics);
+    const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
+    stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
     staged = statistics.pes;
   }
   Converted rows = converted(statistics, stage.seating, stage.speed_of_place,
@@ -135,15 +123,17 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   std::vector<ObjectName> names;
   if (predicts())
     for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
-  auto past = past_of(names, rows.census.workload.num_tasks());
+  auto loads_s = past.loads_of(names, rows.census.workload.num_tasks(), statistics.num_index_bits);
+  // Strategies that draw lots draw anew each time. `poise plan --seed` takes the same numbers.
+  const std::uint64_t seed = past.num_decisions++;
   const auto question = std::make_shared<const balance::Question>(balance::Question{
-      stage.machine, std::move(rows.census), std::move(past), settings.choice, 1});
+      stage.machine, std::move(rows.census), std::move(loads_s), settings.choice, seed});
   const double converted_s = now_s();
   const balance::Answer answer = balance::ask(question, settings.budget_s);
   const double answered_s = now_s();
 
   Decision decision;
-  if (predicts()) remember(std::move(names), question->census.workload);
+  if (predicts()) past.add(std::move(names), question->census.workload, num_past_decisions());
   if (answer.trouble.empty())
     decision.pe_of_object = pes_of(answer.placement, rows.row_of_task, statistics, stage.seating);
   else if (!std::exchange(has_warned, true))
@@ -175,6 +165,12 @@ Balancer::Balancer(std::size_t which, const std::string& setting, Scope scope)
 Balancer::~Balancer() = default;
 
 bool Balancer::wants_messages() const { return state_->wants_messages(); }
+
+std::vector<char> Balancer::checkpoint() const { return to_checkpoint(state_->past); }
+
+void Balancer::restart(const std::vector<char>& checkpoint) {
+  state_->past = from_checkpoint(checkpoint);
+}
 
 Decision Balancer::decide(const Statistics& statistics) noexcept {
   Decision decision;

@@ -48,6 +48,13 @@ class Balancer {
   /// what is not movable stays; or everything does, but for what is on a PE out of service.
   Decision decide(const Statistics& statistics) noexcept;
 
+  /// What it remembers of its decisions, as bytes.
+  std::vector<char> checkpoint() const;
+
+  /// Goes on from there. Throws std::runtime_error, and is as it was, where the bytes make no
+  /// sense.
+  void restart(const std::vector<char>& checkpoint);
+
   /// Whether anyone looks at messages; else their rows may be left out.
   bool wants_messages() const;
 

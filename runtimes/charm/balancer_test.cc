@@ -10,6 +10,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
+#include "poise/machine/text.h"
 
 namespace poise::charm {
 namespace {
@@ -169,12 +170,62 @@ TEST(Balancer, predictions_follow_objects_that_come_and_go) {
   }
 }
 
+TEST(Balancer, draws_anew_at_each_decision) {
+  Balancer random(row_of("PoiseRandomLB"), ""), again(row_of("PoiseRandomLB"), "");
+  const Statistics statistics = ring(40, 4);
+  std::set<std::vector<std::int32_t>> drawn;
+  for (int decision = 0; decision < 3; ++decision) {
+    const auto pes = random.decide(statistics).pe_of_object;
+    EXPECT_EQ(again.decide(statistics).pe_of_object, pes) << "the same run, the same placements";
+    drawn.insert(pes);
+  }
+  EXPECT_EQ(drawn.size(), 3u);
+}
+
+/// Decides a few times, with loads that move.
+std::vector<std::int32_t> decided(Balancer& balancer, int first, int end) {
+  std::vector<std::int32_t> pes;
+  for (int decision = first; decision < end; ++decision) {
+    Statistics statistics = ring(40, 3);
+    for (std::size_t i = 0; i < 40; ++i)
+      statistics.objects[i].wall_s = 1 + static_cast<double>((i * i + 7 * decision * i) % 11);
+    pes = balancer.decide(statistics).pe_of_object;
+  }
+  return pes;
+}
+
+TEST(Balancer, goes_on_from_a_checkpoint_as_if_nothing_had_been) {
+  for (const Listed& listed : balancers()) {
+    SCOPED_TRACE(listed.name);
+    Balancer first(row_of(listed.name), ""), second(row_of(listed.name), "");
+    decided(first, 0, 3);
+    second.restart(first.checkpoint());
+    EXPECT_EQ(decided(second, 3, 5), decided(first, 3, 5));
+  }
+}
+
+TEST(Balancer, a_restart_without_its_past_would_be_seen) {
+  for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
+    SCOPED_TRACE(name);
+    Balancer first(row_of(name), ""), second(row_of(name), "");
+    decided(first, 0, 3);
+    EXPECT_NE(decided(second, 3, 4), decided(first, 3, 4));
+  }
+}
+
+TEST(Balancer, a_checkpoint_that_makes_no_sense_is_refused) {
+  Balancer balancer(row_of("PoiseRandomLB"), ""), same(row_of("PoiseRandomLB"), "");
+  EXPECT_THROW(balancer.restart({}), std::runtime_error);
+  EXPECT_THROW(balancer.restart(std::vector<char>(50, 'x')), std::runtime_error);
+  EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
+}
+
 TEST(Stage, hosts_are_nodes_and_a_given_machine_is_what_each_is) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);
   for (std::size_t pe = 0; pe < 8; ++pe) statistics.pes[pe].host = pe % 2 == 0 ? 7 : 3;
-  const Stage stage = stage_of(settings, statistics);
+  const Stage stage = stage_of(host_of(settings), statistics);
   EXPECT_EQ(stage.machine.num_nodes(), 2u);
   EXPECT_EQ(stage.machine.num_domains(), 4u);
   EXPECT_THAT(stage.seating.pe_of_place, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
@@ -185,10 +236,9 @@ TEST(Stage, speeds_that_were_measured_are_relative_to_the_fastest) {
   Statistics statistics = ring(1, 2);
   statistics.pes[0].speed = 100;
   statistics.pes[1].speed = 50;
-  EXPECT_THAT(stage_of({parse_strategy("poise")}, statistics).speed_of_place,
-              testing::ElementsAre(1, 0.5));
+  EXPECT_THAT(stage_of(flat_machine(1), statistics).speed_of_place, testing::ElementsAre(1, 0.5));
   statistics.pes[0].speed = 0;
-  EXPECT_THROW(stage_of({parse_strategy("poise")}, statistics), Error);
+  EXPECT_THROW(stage_of(flat_machine(1), statistics), Error);
 }
 
 }  // namespace

@@ -12,12 +12,6 @@ namespace poise::charm {
 
 namespace {
 
-bool same(const ObjectName& a, const ObjectName& b) { return a.id == b.id && a.array == b.array; }
-
-bool comes_before(const ObjectName& a, const ObjectName& b) {
-  return a.array != b.array ? a.array < b.array : a.id < b.id;
-}
-
 /// The leading ones of the bits in which names differ, pushed together: a number that grows with
 /// the name and has about as many values as there are names.
 class Prefix {

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/error.h"
 #include "poise/base/random.h"
 
@@ -200,7 +202,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
 }
 
 TEST(Convert, says_the_same_as_the_slow_way_whatever_the_order_of_rows) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const std::uint32_t pes = 1 + static_cast<std::uint32_t>(random.below(5));

@@ -32,31 +32,30 @@ void set_speeds(const Statistics& statistics, Stage& stage) {
   for (const Place& place : stage.machine.places()) stage.speed_of_place.push_back(place.speed);
 }
 
-Machine node_of(const Settings& settings, bool is_here) {
-  if (!settings.machine.empty()) return find_machine(settings.machine);
-  return is_here ? balance::with_assumptions(balance::own_node()) : flat_machine(1);
-}
-
 }  // namespace
 
-Stage stage_of(const Settings& settings, const Statistics& statistics) {
+Machine host_of(const Settings& settings) {
+  if (!settings.machine.empty()) return find_machine(settings.machine);
+  return balance::with_assumptions(balance::own_node());
+}
+
+Stage stage_of(const Machine& host, const Statistics& statistics) {
   std::vector<std::uint32_t> pes, hosts;
   std::vector<balance::Seat> seats;
   std::vector<std::string> names;
   for (std::uint32_t pe = 0; pe < statistics.pes.size(); ++pe) {
     const PeRow& row = statistics.pes[pe];
     if (!row.available) continue;
-    auto host = std::find(hosts.begin(), hosts.end(), row.host);
-    if (host == hosts.end()) {
-      host = hosts.insert(host, row.host);
+    auto at = std::find(hosts.begin(), hosts.end(), row.host);
+    if (at == hosts.end()) {
+      at = hosts.insert(at, row.host);
       names.push_back(fmt::format("host{}", row.host));
     }
     pes.push_back(pe);
-    seats.push_back({static_cast<std::uint32_t>(host - hosts.begin()), row.core_os_index});
+    seats.push_back({static_cast<std::uint32_t>(at - hosts.begin()), row.core_os_index});
   }
   if (pes.empty()) fail("no PE is available");
-  balance::Seated seated =
-      balance::seated(node_of(settings, statistics.pes_are_here), seats, names);
+  balance::Seated seated = balance::seated(host, seats, names);
   Stage stage{std::move(seated.machine), {}, {}};
   stage.seating.place_of_pe.assign(statistics.pes.size(), kNoPlace);
   for (const std::uint32_t seat : seated.seat_of_place) {

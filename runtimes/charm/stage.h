@@ -18,10 +18,12 @@ struct Stage {
   std::vector<double> speed_of_place;
 };
 
-/// Every host is settings.machine, else like this one; in a replay, where the PEs are not those of
-/// this job, one flat machine. Speeds that Charm++ measured count, unless it measured none (all are
-/// the same): then the machine's. Throws Error where no PE is available, or a speed is none.
-Stage stage_of(const Settings& settings, const Statistics& statistics);
+/// What each host is: settings.machine, else like this one, which takes hwloc some milliseconds.
+Machine host_of(const Settings& settings);
+
+/// Every host is `host`. Speeds that Charm++ measured count, unless it measured none (all are the
+/// same): then the machine's. Throws Error where no PE is available, or a speed is none.
+Stage stage_of(const Machine& host, const Statistics& statistics);
 
 /// Whether rows of PEs make the same stage.
 bool is_same_stage(const std::vector<PeRow>& a, const std::vector<PeRow>& b);

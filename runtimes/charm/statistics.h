@@ -12,6 +12,14 @@ struct ObjectName {
   std::int32_t array = 0;
 };
 
+inline bool same(const ObjectName& a, const ObjectName& b) {
+  return a.id == b.id && a.array == b.array;
+}
+
+inline bool comes_before(const ObjectName& a, const ObjectName& b) {
+  return a.array != b.array ? a.array < b.array : a.id < b.id;
+}
+
 struct ObjectRow {
   ObjectName name;
   double wall_s = 0;        // as measured where it ran
@@ -46,6 +54,9 @@ struct Statistics {
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
   bool pes_are_here = true;  // false: a replay of what other PEs did
+  // Above these bits of a name's id there may be a PE: a restart on another number of PEs changes
+  // it.
+  int num_index_bits = 64;
 };
 
 }  // namespace poise::charm

@@ -2,7 +2,9 @@
 // how often pieces moved, and "ok" only when no message was lost, nothing moved that was pinned,
 // and what is not left the PE that its argument, if any, takes out of service. With "multicast" the
 // first piece, which is pinned, ends each step of all pieces. With "apart" no piece waits for
-// another, and the fourth PE's take long to pack: so PEs are out of step.
+// another, and the fourth PE's take long to pack: so PEs are out of step. With "checkpoint FOLDER"
+// a checkpoint is written into FOLDER.STEP after each balancing; +restart FOLDER.20 goes on from
+// the second.
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>
@@ -18,8 +20,9 @@
 #endif
 
 CProxy_Main mainProxy;
+CProxy_Ring pieces;
 int outOfService;
-bool hasMulticasts, isApart;
+bool hasMulticasts, isApart, isSaved;
 CkGroupID multicaster;
 
 struct Note : CkMcastBaseMsg, CMessage_Note {};
@@ -48,13 +51,25 @@ class Main : public CBase_Main {
     const std::string word = arguments->argc > 1 ? arguments->argv[1] : "";
     hasMulticasts = word == "multicast";
     isApart = word == "apart";
-    outOfService = word.empty() || hasMulticasts || isApart ? -1 : std::stoi(word);
+    isSaved = word == "checkpoint" && arguments->argc > 2;
+    if (isSaved) folder_ = arguments->argv[2];
+    const bool is_pe = !word.empty() && !hasMulticasts && !isApart && !isSaved;
+    outOfService = is_pe ? std::stoi(word) : -1;
     delete arguments;
     if (outOfService >= 0) take_out_of_service(outOfService);
     mainProxy = thisProxy;
     if (hasMulticasts) multicaster = CProxy_CkMulticastMgr::ckNew();
-    CProxy_Ring ring = CProxy_Ring::ckNew(kPieces);
-    ring.go();
+    pieces = CProxy_Ring::ckNew(kPieces);
+    pieces.go();
+  }
+  explicit Main(CkMigrateMessage* message) : CBase_Main(message) { mainProxy = thisProxy; }
+
+  void pup(PUP::er& p) override { p | folder_; }
+
+  /// The pieces have been balanced, and wait.
+  void save(int step) {
+    now_saved_ = folder_ + "." + std::to_string(step);
+    CkStartCheckpoint(now_saved_.c_str(), CkCallback(CkIndex_Ring::go(), pieces));
   }
 
   void done(int n, const int* counts) {
@@ -65,11 +80,14 @@ class Main : public CBase_Main {
              ok ? "ok" : "WRONG");
     CkExit();
   }
+
+ private:
+  std::string folder_, now_saved_;
 };
 
 class Ring : public CBase_Ring {
  public:
-  Ring() : values_(kValues, 1.0), home_(CkMyPe()) {
+  Ring() : values_(kValues, 1.0), pe_(CkMyPe()), home_(CkMyPe()), num_pes_(CkNumPes()) {
     usesAtSync = true;
     setMigratable(!is_pinned());
   }
@@ -82,9 +100,11 @@ class Ring : public CBase_Ring {
     p | moves_;
     p | has_sent_;
     p | values_;
+    p | pe_;
     p | home_;
+    p | num_pes_;
     p | notes_;
-    if (p.isUnpacking()) ++moves_;
+    if (p.isUnpacking()) arrive();
     if (p.isPacking() && isApart && CkMyPe() == 3)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -110,10 +130,27 @@ class Ring : public CBase_Ring {
     advance();
   }
 
-  void ResumeFromSync() override { thisProxy[thisIndex].go(); }
+  void ResumeFromSync() override {
+    if (isSaved)
+      contribute(sizeof step_, &step_, CkReduction::max_int,
+                 CkCallback(CkReductionTarget(Main, save), mainProxy));
+    else
+      thisProxy[thisIndex].go();
+  }
 
  private:
   bool is_pinned() const { return thisIndex % kPinned == 0; }
+
+  /// On another PE, or on what is left of them after a restart.
+  void arrive() {
+    if (num_pes_ != CkNumPes())
+      home_ = CkMyPe();
+    else if (pe_ != CkMyPe())
+      ++moves_;
+    pe_ = CkMyPe();
+    num_pes_ = CkNumPes();
+    setMigratable(!is_pinned());
+  }
 
   void tell_all() {
     if (step_ == 0) {
@@ -148,7 +185,7 @@ class Ring : public CBase_Ring {
   int step_ = 0, waiting_[2] = {0, 0}, ends_ = 0, moves_ = 0, notes_ = 0;
   bool has_sent_ = false;
   std::vector<double> values_;
-  int home_ = 0;
+  int pe_ = 0, home_ = 0, num_pes_ = 0;
   CProxySection_Ring all_;  // of the first piece
 };
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input: status 2, one line that helps, nothing written."""
+"""Wrong input of any kind: status 2, one helpful line on stderr, no file written."""
 
 import json
 import unittest
@@ -34,7 +34,7 @@ class BadInput(CliTest):
 
     def test_arguments_missing_or_too_many(self):
         self.assert_refused("plan", "--strategy", "keep", says="TRACE is missing")
-        self.assert_refused("plan", "g.graph", "--strategy", says="--strategy wants a value")
+        self.assert_refused("plan", "g.graph", "--strategy", says="--strategy needs a value")
         self.assert_refused("evaluate", "g.graph", says="--placement is missing")
         self.assert_refused("plan", "g.graph", "other", "--strategy=keep", says='"other"')
         self.assert_refused("plan", "g.graph", "-s", "keep", "-s", "greedy", says="more than once")
@@ -130,7 +130,7 @@ class BadInput(CliTest):
 
     # Traces.
 
-    def test_traces_that_are_not_there_or_not_traces(self):
+    def test_missing_traces_and_other_files(self):
         self.assert_refused("compare", "absent", says="absent")
         (self.folder / "hollow").mkdir()
         self.assert_refused("compare", "hollow", says="hollow")
@@ -161,7 +161,7 @@ class BadInput(CliTest):
     def test_a_graph_without_machine_and_placement(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
 
-    def test_metis_files_that_lie(self):
+    def test_metis_files_that_contradict_themselves(self):
         for name, content in [
                 ("more_edges.graph", files.GRAPH.replace("4 3 111", "4 5 111")),
                 ("fewer_lines.graph", files.GRAPH.replace("4 3 111", "5 3 111")),
@@ -232,13 +232,13 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
-    def test_a_name_without_a_form_is_refused_before_the_work(self):
+    def test_a_file_name_without_a_format_is_refused_before_the_work(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
         self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
         self.assert_refused("convert", "absent", "trace.txt", "--to", "charm", says="only read")
 
-    def test_too_little_memory_is_said_in_words(self):
+    def test_too_little_memory_is_reported_in_words(self):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 

@@ -1,4 +1,4 @@
-"""The documents of the command line tell the truth: they are compared with the program."""
+"""The documents of the command line are compared with the program."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""poise generate: the trace that was asked for, the same bytes for the same seed, and what it refuses."""
+"""poise generate: its traces, the same bytes for the same seed, and the options that it refuses."""
 
 import json
 import re
@@ -16,7 +16,7 @@ class Generate(CliTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
-    def test_every_kind_gives_about_as_many_tasks_as_asked_for(self):
+    def test_every_kind_has_about_the_given_number_of_tasks(self):
         self.assertIn("leanmd", self.kinds())
         for kind in self.kinds():
             with self.subTest(kind):
@@ -33,7 +33,7 @@ class Generate(CliTest):
         self.assertEqual(files["a.poise"], files["b.poise"])
         self.assertNotEqual(files["a.poise"], files["c.poise"])
 
-    def test_the_ending_says_the_form(self):
+    def test_the_suffix_selects_the_format(self):
         self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.json")
         self.assertEqual(set(self.files()), {"t.0.json", "t.1.json"})
         self.assertEqual(json.loads(self.files()["t.0.json"])["type"], "LBDatafile")
@@ -44,7 +44,7 @@ class Generate(CliTest):
         self.generate("ring", "--tasks", 64, "-m", "node:2 numa:2 core:4", "-o", "t.poise")
         self.assertEqual(self.json_of("plan", "t.poise", "--strategy", "keep", "--json")["places"], 16)
 
-    def test_what_it_refuses(self):
+    def test_wrong_options_are_refused(self):
         good = "generate", "ring", "--tasks", 8, "-o", "t.poise"
         self.assert_refused("generate", "rng", *good[2:], says='did you mean "ring"?')
         self.assert_refused("generate", "ring:kk=3", *good[2:], says='did you mean "k"?')

@@ -65,7 +65,7 @@ class Faults(JuggleTest):
                         os.killpg(process.pid, signal.SIGKILL)
         print(f"{kills} kills with seed {seed}, {was_kept} of them seen amid balancing")
 
-    def test_threads_that_come_and_go_by_the_thousand_are_survived(self):
+    def test_thousands_of_short_lived_threads_are_survived(self):
         script = ("import threading, time\n"
                   "end, born = time.monotonic() + 2, 0\n"
                   "while time.monotonic() < end:\n"
@@ -98,7 +98,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(summary["refusals"], 0)
 
-    def test_a_bomb_of_processes_costs_bounded_memory(self):
+    def test_a_fork_bomb_costs_bounded_memory(self):
         (self.folder / "bomb").write_text(
             '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
         process = self.start(*QUICK, "--", "sh", "bomb", "7")
@@ -188,7 +188,7 @@ class Faults(JuggleTest):
             self.skipTest(f"no cpuset can be made here: {error}")
         return folder
 
-    def test_threads_that_may_not_go_to_a_cpu_are_left_alone(self):
+    def test_threads_with_fewer_allowed_cpus_are_left_alone(self):
         folder = self.cpuset({min(CPUS)})
         program = f"echo $$ > {folder}/tasks; timeout 4 sh -c '{BUSY}'"
         done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", "sh", "-c", program)

@@ -122,7 +122,7 @@ class Programs(JuggleTest):
         self.assertRegex(errors, r"^(poise juggle: instructions cannot be counted here .*: progress is"
                                  r" cpu time\n)?$")
 
-    def test_a_quota_is_told_of(self):
+    def test_a_cpu_quota_is_reported(self):
         group = QUOTAS / f"poise_test_{os.getpid()}"
         try:
             group.mkdir()

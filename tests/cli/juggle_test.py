@@ -90,7 +90,7 @@ class Statuses(JuggleTest):
     def test_the_signal_that_ended_it_is_the_programs(self):
         self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
-    def test_a_command_that_is_not_there_is_127(self):
+    def test_a_missing_command_is_127(self):
         done = self.status_of("no-such-command-here")
         self.assertEqual(done.returncode, 127)
         self.assertEqual(done.stderr.count("\n"), 1)
@@ -107,7 +107,7 @@ class Statuses(JuggleTest):
     def test_arguments_after_the_dashes_are_the_programs(self):
         self.assertEqual(self.status_of("echo", "--policy", "-x").stdout, "--policy -x\n")
 
-    def test_what_is_left_behind_by_the_program_does_not_hold_it(self):
+    def test_background_children_of_the_program_do_not_delay_the_end(self):
         done = self.run_poise("juggle", "--", "sh", "-c",
                               "sleep 30 > /dev/null 2>&1 & echo $!; exit 3")
         end_all([int(done.stdout)])
@@ -145,7 +145,7 @@ class Affinities(JuggleTest):
         self.assertEqual(process.communicate(timeout=WAIT_S)[0], "caught\n")
         self.assertEqual(process.returncode, 5)
 
-    def test_they_come_back_when_the_balancer_is_killed(self):
+    def test_affinities_are_restored_when_the_balancer_is_killed(self):
         for _ in range(int(os.environ.get("POISE_KILLS", "3"))):
             process, shell, workers = self.start_busy()
             process.kill()
@@ -210,7 +210,7 @@ class Affinities(JuggleTest):
         process.communicate(timeout=WAIT_S)
         self.assertEqual(process.returncode, 0)
 
-    def test_reports_tell_of_every_thread(self):
+    def test_reports_cover_every_thread(self):
         process, _, workers = self.start_busy("--summary", "--json", "s.json", "--trace", "t.json")
         end_all(workers)
         _, errors = process.communicate(timeout=WAIT_S)

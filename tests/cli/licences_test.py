@@ -1,4 +1,4 @@
-"""What was carried over from others bears their notice, and the notice is installed."""
+"""Interfaces carried over from others have their notice, and the notice is installed."""
 
 import pathlib
 import subprocess

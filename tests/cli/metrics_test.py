@@ -1,4 +1,4 @@
-"""Every figure the program reports, against the definitions computed in model.py."""
+"""Every metric of the program is compared with its definition in model.py."""
 
 import itertools
 import unittest

@@ -1,4 +1,4 @@
-"""Where results, notes and pages go, and what they hold."""
+"""Results, notes and pages: where they are written and what they contain."""
 
 import csv
 import html.parser
@@ -123,21 +123,21 @@ class Output(CliTest):
         self.assertEqual([(row["machine"], row["places"]) for row in rows],
                          [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
 
-    def test_assumptions_are_told_on_stderr_only(self):
+    def test_assumptions_are_printed_on_stderr_only(self):
         done = self.run_poise("compare", "g.graph", "--placement", "places", "--json")
         self.assertRegex(done.stderr, r"\npoise: g.graph records no machine: taking 2 .*--machine\)\n$")
         json.loads(done.stdout)
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
-    def test_starting_afresh_fits_any_machine(self):
+    def test_a_new_start_placement_fits_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
                                     "keep", "--json")["results"][0]
                 for start in ("blocked", "round_robin")}
         self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
         self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
 
-    def test_phases_are_called_by_their_number(self):
+    def test_phases_are_chosen_by_their_number(self):
         files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
         for phase, makespan in ("0", 2.0), ("1", 3.0):
             row = self.json_of("plan", "two", "-s", "keep", "--phase", phase, "--json")
@@ -176,7 +176,7 @@ class Output(CliTest):
         self.assertEqual(stat.S_IMODE((self.folder / "places.new").stat().st_mode), 0o640)
         self.assertEqual(sorted(self.files()), ["g.graph", "link", "places", "places.new"])
 
-    def test_a_reader_that_leaves_is_no_error(self):
+    def test_a_closed_pipe_is_no_error(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         with subprocess.Popen([POISE, "compare", "g.poise", "-m", "core:2"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -225,7 +225,7 @@ class Output(CliTest):
         drawn = self.run_poise("topo", "-m", "-", "--json", stdin=None, input=machine)
         self.assertEqual(drawn.stdout, machine)
 
-    def test_line_ends_of_other_systems_are_taken(self):
+    def test_crlf_line_ends_are_accepted(self):
         for name in "g.graph", "places":
             text = (self.folder / name).read_text().replace("\n", "\r\n")
             (self.folder / f"dos.{name}").write_bytes(text.encode())
@@ -378,12 +378,12 @@ class Output(CliTest):
                 self.assertIn(strategy["name"], page.texts)
         self.assertNotRegex(text, r"[^a-z](nan|inf)[^a-z]")
 
-    def test_the_pictures_are_read_aloud(self):
+    def test_every_picture_has_a_label_for_screen_readers(self):
         page = Page(self.page_of(*self.compare))
         self.assertEqual(page.tags.count("svg"),
                          sum(name == "aria-label" and bool(value) for name, value in page.attributes))
 
-    def test_names_cannot_become_markup(self):
+    def test_names_are_escaped_in_the_page(self):
         (self.folder / "<b>&.graph").write_text(files.GRAPH)
         text = self.page_of("compare", "<b>&.graph", "--placement", "places")
         self.assertIn("&lt;b&gt;&amp;.graph", text)

@@ -1,4 +1,4 @@
-"""Real topologies, where they lie beside the checkout, against what their XML says by a plain count."""
+"""Real topologies beside the checkout: machines are compared with a plain count of the XML."""
 
 import collections
 import os

@@ -38,7 +38,7 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_cycling_begins_anew(self):
+    def test_cycling_starts_over(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
@@ -46,7 +46,7 @@ class Simulate(CliTest):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
 
-    def test_says_the_same_twice_and_writes_a_page(self):
+    def test_two_runs_print_the_same_and_write_a_page(self):
         first, second = (self.run_poise(*self.command, "--overlap", "--html", f"{i}.html")
                          for i in (1, 2))
         self.assertEqual(first.returncode, 0, first.stderr)
@@ -55,12 +55,12 @@ class Simulate(CliTest):
         self.assertEqual(page, (self.folder / "2.html").read_text())
         self.assertIn("<svg", page)
 
-    def test_assumptions_are_told_on_stderr_only(self):
+    def test_assumptions_are_printed_on_stderr_only(self):
         done = self.run_poise("simulate", "run", "-s", "greedy", "--json")
         self.assertRegex(done.stderr, r"^poise: run records no machine: taking 2 .*--machine\)\n$")
         json.loads(done.stdout)
 
-    def test_refuses_what_makes_no_sense(self):
+    def test_wrong_options_are_refused(self):
         self.assert_refused(*self.command, "--steps", 0, says="--steps")
         self.assert_refused(*self.command, "--steps", 10 ** 12, says=["--steps", "1000000"])
         self.assert_refused(*self.command, "--every", "x", says="--every")
@@ -88,7 +88,7 @@ class Theory(CliTest):
         self.assertEqual(table[0].split(","), answer["columns"])
         self.assertEqual(len(table), 1 + len(answer["rows"]))
 
-    def test_refuses_what_makes_no_sense(self):
+    def test_wrong_options_are_refused(self):
         self.assert_refused("theory", says="--threads 8")
         self.assert_refused("theory", "--threads", 0, "--cpus", 7, "--phase", "1s", says="threads is 0")
         self.assert_refused(*self.eight_on_seven[:-1], "30", says=["30", "30s"])

@@ -28,8 +28,17 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
 }
 
+/// Of an object's number, below that of its home PE.
+inline constexpr int kIndexBits = CMK_OBJID_ELEMENT_BITS;
+
 /// From now on what objects send is measured; it is not by default.
 inline void measure_messages() { LBTurnCommOn(); }
+
+inline void measure_loads() { LBManagerObj()->CollectStatsOn(); }
+
+/// The manager calls balancers by themselves.
+template <typename Group>
+void call_at_balancings(Group&) {}
 
 template <typename Group, std::size_t kWhich>
 void register_balancer(const Listed& listed) {
@@ -64,7 +73,18 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
 }
 
+inline constexpr int kIndexBits = 64;
+
 inline void measure_messages() {}  // they are, unless +LBCommOff
+
+inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
+
+template <typename Group>
+void call_at_balancings(Group& balancer) {
+  LBDatabase* database = LBDatabaseObj();
+  database->AddLocalBarrierReceiver(&Group::staticAtSync, &balancer);
+  database->getLBDB()->NotifyMigrated(&Group::staticMigrated, &balancer);
+}
 
 template <typename Group, std::size_t kWhich>
 void register_balancer(const Listed& listed) {

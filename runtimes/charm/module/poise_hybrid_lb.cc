@@ -14,26 +14,36 @@
 using poise::charm::Balancer;
 using poise::charm::Statistics;
 
+namespace {
+
+/// The constructor that Charm++ calls at a restart leaves HybridBaseLB's members as they are, and
+/// most are private. The arguments of an explicit instantiation may name them all the same.
+void set_members_to_zero(HybridBaseLB& base);
+
+template <auto... kMembers>
+struct Members {
+  friend void set_members_to_zero(HybridBaseLB& base) { ((base.*kMembers = 0), ...); }
+};
+
+}  // namespace
+
+template struct Members<
+    &HybridBaseLB::foundNeighbors, &HybridBaseLB::group1_created, &HybridBaseLB::vector_n_moves,
+    &HybridBaseLB::maxLoad, &HybridBaseLB::maxCpuLoad, &HybridBaseLB::totalLoad,
+    &HybridBaseLB::maxCommBytes, &HybridBaseLB::maxCommCount, &HybridBaseLB::maxMem>;
+
 /// Above the groups only sums of loads travel, and how much load should go from group to group: so
 /// no PE sees more objects than its group has. Which objects carry that load is decided here, by
 /// their messages. What comes from outside arrives as from a PE out of service, and is given a
 /// place.
 class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
-  explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) {
-    lbname = "PoiseHybridLB";
-    if (tree->numLevels() > 2) statsStrategy = SHRINK;
-    // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
-    // first PE is done, and those of a PE that is already at the next balancing were counted
-    // before.
-    if (CkMyRank() == 0) _lb_args.syncResume() = true;
-    initTree();
-    if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
-    if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
-      CkError("poise: warning: PoiseHybridLB writes no trace and no log\n");
-    thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
+  explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) { begin(); }
+  explicit PoiseHybridLB(CkMigrateMessage* message) : CBase_PoiseHybridLB(message) {
+    set_members_to_zero(*this);
+    currentLevel = 0;
+    tree = nullptr;
   }
-  explicit PoiseHybridLB(CkMigrateMessage* message) : CBase_PoiseHybridLB(message) {}
 
   static void create(const CkLBOptions& options, std::size_t) {
     CProxy_PoiseHybridLB::ckNew(options);
@@ -41,6 +51,8 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   static PoiseHybridLB* allocate(std::size_t) {
     return new PoiseHybridLB(static_cast<CkMigrateMessage*>(nullptr));
   }
+
+  void pup(PUP::er& p) override;
 
   void sit(int pe, int core_os_index) { core_of_pe_[pe] = core_os_index; }
 
@@ -55,6 +67,8 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
                         poise::charm::List<LDObjData>& objects) override;
 
  private:
+  void begin_base();
+  void begin();
   Statistics seen_from(LDStats& stats, int to_root) const;
 
   std::map<int, int> core_of_pe_;  // of the group's PEs, at its root
@@ -65,12 +79,44 @@ namespace {
 
 void register_hybrid() {
   poise::charm::take_setting();
-  poise::charm::measure_messages();
   static const poise::charm::Listed listed = {"PoiseHybridLB", "PoiseLB, group by group of PEs"};
   poise::charm::register_balancer<PoiseHybridLB, 0>(listed);
 }
 
 }  // namespace
+
+void PoiseHybridLB::begin() {
+  lbname = "PoiseHybridLB";
+  poise::charm::measure_messages();
+  statsStrategy = tree->numLevels() > 2 ? SHRINK : FULL;
+  // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
+  // first PE is done, and those of a PE that is already at the next balancing were counted before.
+  if (CkMyRank() == 0) _lb_args.syncResume() = true;
+  initTree();
+  if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
+  if (CkMyPe() == 0 && (std::getenv("POISE_TRACE") || std::getenv("POISE_LOG")))
+    CkError("poise: warning: PoiseHybridLB writes no trace and no log\n");
+  thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
+}
+
+/// What HybridBaseLB's constructor does at a first start, for the PEs that there are after a
+/// restart.
+void PoiseHybridLB::begin_base() {
+  if (CkNumPes() <= 4)
+    tree = new TwoLevelTree;
+  else
+    tree = new ThreeLevelTree;
+  poise::charm::call_at_balancings<HybridBaseLB>(*this);
+  if (_lb_args.statsOn()) poise::charm::measure_loads();
+}
+
+void PoiseHybridLB::pup(PUP::er& p) {
+  if (p.isUnpacking()) {
+    begin_base();
+    begin();
+  }
+  poise::charm::pup_past(p, balancer_.get());
+}
 
 void PoiseHybridLB::work(LDStats* stats) {
   const LevelData& level = *levelData[currentLevel];

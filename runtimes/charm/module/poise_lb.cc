@@ -42,6 +42,7 @@ class PoiseLB : public CBase_PoiseLB {
 
  private:
   void begin(int which);
+  void tell_core();
   void make_balancer();
   Statistics rows_of(LDStats& stats) const;
 
@@ -66,7 +67,6 @@ void register_balancers() {
   poise::charm::take_setting();
   if (poise::charm::balancers().size() > kMostNames)
     CmiAbort("poise: more balancers than kMostNames");
-  poise::charm::measure_messages();
   register_rows(std::make_index_sequence<kMostNames>());
 }
 
@@ -74,23 +74,31 @@ void register_balancers() {
 
 PoiseLB::PoiseLB(const CkLBOptions& options, int which) : CBase_PoiseLB(options) {
   begin(which);
-  thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core());
+  tell_core();
 }
 
 void PoiseLB::begin(int which) {
   which_ = which;
   lbname = poise::charm::balancers()[static_cast<std::size_t>(which)].name.c_str();
   cores_.assign(static_cast<std::size_t>(CkNumPes()), -1);
+  poise::charm::measure_messages();
   if (CkMyPe() == cur_ld_balancer) make_balancer();
 }
+
+void PoiseLB::tell_core() { thisProxy[cur_ld_balancer].sit(CkMyPe(), poise::charm::bound_core()); }
 
 void PoiseLB::make_balancer() {
   balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::Scope::all);
 }
 
+/// After a restart PEs may be others, and on other cores.
 void PoiseLB::pup(PUP::er& p) {
   p | which_;
-  if (p.isUnpacking()) begin(which_);
+  if (p.isUnpacking()) {
+    begin(which_);
+    tell_core();
+  }
+  poise::charm::pup_past(p, balancer_.get());
 }
 
 Statistics PoiseLB::rows_of(LDStats& stats) const {

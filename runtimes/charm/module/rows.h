@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtimes/charm/module/adapter.h"
 
@@ -30,6 +31,20 @@ inline std::unique_ptr<Balancer> made(std::size_t which, Scope scope) {
   }
 }
 
+/// The balancer's past goes into a checkpoint, and comes out of it into the balancer, if this PE
+/// has one.
+inline void pup_past(PUP::er& p, Balancer* balancer) {
+  std::vector<char> past;
+  if (!p.isUnpacking() && balancer) past = balancer->checkpoint();
+  p | past;
+  if (!p.isUnpacking() || !balancer || past.empty()) return;
+  try {
+    balancer->restart(past);
+  } catch (const std::exception& error) {
+    CkError("poise: warning: balancing starts without its past: %s\n", error.what());
+  }
+}
+
 inline PeRow pe_row(const BaseLB::ProcStats& pe) {
   PeRow row;
   row.wall_s = pe.total_walltime;
@@ -44,6 +59,7 @@ inline ObjectName name_of(const LDObjKey& key) { return {key.objID(), key.omID()
 inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
   const std::size_t count = num_objects(stats);
   statistics.objects.resize(count);
+  statistics.num_index_bits = kIndexBits;
   for (std::size_t i = 0; i < count; ++i) {
     const LDObjData& object = stats.objData[i];
     auto& row = statistics.objects[i];

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise::tasks {
@@ -116,7 +118,7 @@ class World {
 };
 
 TEST(TerminationDetector, ends_only_when_no_task_is_left_and_then_surely) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const std::size_t n = 1 + random.below(9);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "tests/support/seeds.h"
+
 #include "poise/base/random.h"
 
 namespace poise::tasks {
@@ -74,7 +76,7 @@ class World {
 };
 
 TEST(DependencyTracker, lets_a_task_start_exactly_when_no_earlier_one_is_in_its_way) {
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     World world(seed);

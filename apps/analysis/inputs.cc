@@ -1,0 +1,208 @@
+#include "apps/analysis/inputs.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "apps/text/command_line.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/machine/find.h"
+#include "poise/machine/text.h"
+#include "poise/simulate/objects.h"
+#include "poise/trace/placement_file.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::string_view kStarts[] = {"trace", "round_robin", "blocked"};
+
+std::uint32_t places_used(const Placement& placement) {
+  PlaceId places = 0;
+  for (const PlaceId place : placement.places()) places = std::max(places, place + 1);
+  return places;
+}
+
+std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
+  std::vector<std::pair<TaskIdentity, TaskId>> identities;
+  for (TaskId t = 0; t < phase.workload.num_tasks(); ++t) {
+    const TaskIdentity by_number{TaskName::Kind::id, t, -1, 0};
+    identities.push_back({phase.names.empty() ? by_number : identity_of(phase, t), t});
+  }
+  std::sort(identities.begin(), identities.end());
+  return identities;
+}
+
+/// The loads of `earlier` in the order of the tasks of `phase`; nothing when a task is missing
+/// there.
+std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
+  const auto now = identities_of(phase), then = identities_of(earlier);
+  std::vector<double> loads_s(now.size());
+  auto match = then.begin();
+  for (const auto& [identity, task] : now) {
+    while (match != then.end() && match->first < identity) ++match;
+    if (match == then.end() || match->first != identity) return std::nullopt;
+    loads_s[task] = earlier.workload.tasks[match->second].load_s;
+  }
+  return loads_s;
+}
+
+}  // namespace
+
+void check_stdin(const std::vector<std::string>& files) {
+  const auto count = std::count(files.begin(), files.end(), kStdin);
+  if (count > 1)
+    fail("\"-\" is given for {} inputs, but stdin can be read only once; name files for the others",
+         count);
+}
+
+std::vector<std::string> InputOptions::files() const {
+  std::vector<std::string> files = machines;
+  files.insert(files.end(), {trace, current});
+  return files;
+}
+
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag) {
+  command
+      .add_option("TRACE", options.trace,
+                  "Trace: a .poise file, a folder or stem of vt files, a Charm++ dump, a METIS "
+                  "graph, or - for stdin")
+      ->required();
+  command
+      .add_option("-m,--machine", options.machines,
+                  "Machine: \"live\", a name such as NUMA32, a .json or .xml file, or "
+                  "text such as \"node:2 numa:2 core:4\" (default: the trace's)")
+      ->type_name("M")
+      ->expected(1);
+  auto* current = command.add_option(
+      current_flag, options.current,
+      "Current placement, instead of the trace's: one place number per line, or .json");
+  current->type_name("FILE");
+  command
+      .add_option("--start", options.start,
+                  "Current placement: the trace's, or a new one (round_robin or blocked) for a "
+                  "machine that the trace's does not fit")
+      ->type_name("HOW")
+      ->capture_default_str()
+      ->excludes(current);
+  add_count(command, "--phase", "K", options.phase,
+            "Phase of the trace, by its number there (default: the first)");
+  add_count(command, "--seed", "N", options.seed, "Seed for strategies that use random numbers");
+}
+
+void allow_many_machines(CLI::App& command) {
+  command.get_option("--machine")
+      ->expected(-1)  // one or more, but one after each --machine
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
+  if (std::find(std::begin(kStarts), std::end(kStarts), options_.start) == std::end(kStarts))
+    throw Error(unknown_name("start", options_.start, kStarts));
+  check_stdin(options_.files());
+  trace_ = read_trace(options_.trace);
+  for (const std::string& assumed : trace_.assumed)
+    notes_.push_back(fmt::format("{}: {}", options_.trace, assumed));
+  choose_phase();
+  Phase& chosen = trace_.phases[phase_];
+  for (std::size_t earlier = 0; earlier < phase_; ++earlier)
+    if (auto loads_s = loads_as_in(chosen, trace_.phases[earlier]))
+      past_loads_s_.push_back(std::move(*loads_s));
+  recorded_background_s_ = std::move(chosen.workload.background_s);
+  recorded_place_bytes_ = std::move(chosen.workload.place_bytes);
+  if (!options_.current.empty()) given_ = read_placement(options_.current);
+}
+
+void Inputs::choose_phase() {
+  if (trace_.phases.empty()) fail("{}: it has no phases", options_.trace);
+  if (!options_.phase) return;
+  const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
+                                  [&](const Phase& p) { return p.id == *options_.phase; });
+  if (found == trace_.phases.end())
+    fail("{}: there is no phase {}; it has {} from {} to {}", options_.trace, *options_.phase,
+         trace_.phases.size(), trace_.phases.front().id, trace_.phases.back().id);
+  phase_ = static_cast<std::size_t>(found - trace_.phases.begin());
+}
+
+std::size_t Inputs::num_machines() const {
+  return std::max<std::size_t>(1, options_.machines.size());
+}
+
+Machine Inputs::machine_named(const std::string& text, const Placement* stand_in) {
+  if (!text.empty()) return find_machine(text);
+  if (trace_.machine) return *trace_.machine;
+  std::uint32_t places = std::max(trace_.num_places, places_used(phase().placement));
+  if (given_) places = std::max(places, places_used(*given_));
+  if (places == 0 && stand_in != nullptr) places = places_used(*stand_in);
+  if (places == 0)
+    fail("{}: it records neither a machine nor a placement; give --machine", options_.trace);
+  notes_.push_back(
+      fmt::format("{} records no machine: taking {} equal places (change with --machine)",
+                  options_.trace, places));
+  return flat_machine(places);
+}
+
+Placement Inputs::current_on(const Machine& machine) {
+  const TaskId num_tasks = phase().workload.num_tasks();
+  if (options_.start == "round_robin") return round_robin(num_tasks, machine.num_places());
+  if (options_.start == "blocked") return blocked(num_tasks, machine.num_places());
+  if (given_) return *given_;
+  if (phase().placement.num_tasks() > 0) return phase().placement;
+  notes_.push_back(fmt::format(
+      "{} records no placement: assuming blocks of consecutive tasks (change with --start)",
+      options_.trace));
+  return blocked(num_tasks, machine.num_places());
+}
+
+void Inputs::fit_background(std::uint32_t num_places) {
+  Workload& workload = trace_.phases[phase_].workload;
+  if (recorded_background_s_.size() > num_places)
+    notes_.push_back(fmt::format(
+        "the machine has {} places: the background load of further places is ignored", num_places));
+  workload.background_s = recorded_background_s_;
+  if (!workload.background_s.empty()) workload.background_s.resize(num_places, 0);
+  workload.place_bytes = recorded_place_bytes_;
+  if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
+}
+
+void Inputs::check_current() const {
+  const bool is_given = given_.has_value();
+  const std::string& source = is_given ? options_.current : options_.trace;
+  if (places_used(current_) > machine_.num_places())
+    fail(
+        "{} uses {} places, but machine \"{}\" has {}; give a larger --machine, or --start blocked "
+        "or round_robin to place the tasks anew",
+        source, places_used(current_), machine_.name(), machine_.num_places());
+  try {
+    check(current_, phase().workload.num_tasks(), machine_.num_places());
+  } catch (const Error& error) {
+    fail("{}: {}", source, error.what());
+  }
+}
+
+Trace Inputs::trace_from_phase() const {
+  Trace trace{.machine = trace_.machine, .num_places = trace_.num_places, .phases = {}};
+  trace.phases.assign(trace_.phases.begin() + static_cast<std::ptrdiff_t>(phase_),
+                      trace_.phases.end());
+  return trace;
+}
+
+Problem Inputs::on(std::size_t i, const Placement* stand_in) {
+  machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
+  const bool is_known = given_ || phase().placement.num_tasks() > 0 || options_.start != "trace";
+  if (is_known || stand_in == nullptr) {
+    current_ = current_on(machine_);
+    check_current();
+  } else {
+    current_ = *stand_in;
+  }
+  fit_background(machine_.num_places());
+  check(phase().workload, machine_.num_places());
+  return {machine_, phase().workload, current_, machine_.costs(), options_.seed, past_loads_s_};
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,77 @@
+// The problem a command works on: which trace, phase, machine and starting placement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "poise/strategies/strategy.h"
+#include "poise/trace/trace.h"
+
+namespace CLI {
+class App;
+}
+
+namespace poise::apps {
+
+struct InputOptions {
+  std::string trace;
+  std::vector<std::string> machines;   // empty: the trace's
+  std::string current;                 // a placement file; empty: the trace's
+  std::string start = "trace";         // or "round_robin", "blocked"
+  std::optional<std::uint64_t> phase;  // the phase's id; without: the first phase
+  std::uint64_t seed = 0;
+
+  std::vector<std::string> files() const;  // all that are read
+};
+
+/// Throws Error when standard input is named for more than one of the files.
+void check_stdin(const std::vector<std::string>& files);
+
+/// Adds TRACE, --machine, --phase, --seed, --start and the file of the current placement, which is
+/// called `current_flag`.
+void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
+
+/// Lets --machine be repeated, one machine each time.
+void allow_many_machines(CLI::App& command);
+
+/// The parts of a problem, read from what the options name.
+class Inputs {
+ public:
+  /// Throws Error naming what is wrong with the trace or the options.
+  explicit Inputs(InputOptions options);
+
+  const Phase& phase() const { return trace_.phases[phase_]; }
+  std::size_t num_machines() const;
+
+  /// The chosen phase and those after it.
+  Trace trace_from_phase() const;
+  /// What was assumed so far, one line each; the user is told.
+  std::span<const std::string> notes() const { return notes_; }
+
+  /// The problem on the i-th machine given. It refers to this object and is valid until the next
+  /// call. `stand_in` is the current placement where the trace has none; the caller checks it.
+  Problem on(std::size_t i, const Placement* stand_in = nullptr);
+
+ private:
+  void choose_phase();
+  Machine machine_named(const std::string& text, const Placement* stand_in);
+  Placement current_on(const Machine& machine);
+  void check_current() const;
+  void fit_background(std::uint32_t num_places);
+
+  InputOptions options_;
+  Trace trace_;
+  std::size_t phase_ = 0;
+  std::optional<Placement> given_;  // from the placement file
+  std::vector<double> recorded_background_s_;
+  std::vector<std::uint64_t> recorded_place_bytes_;
+  std::vector<std::vector<double>> past_loads_s_;
+  Machine machine_;
+  Placement current_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace poise::apps

@@ -1,0 +1,51 @@
+#include "apps/analysis/simulation.h"
+
+#include <exception>
+#include <utility>
+
+#include "apps/analysis/decision.h"
+#include "apps/text/output.h"
+
+namespace poise::apps {
+
+Simulation begin_simulation(const Replayer& replayer) {
+  Simulation simulation;
+  simulation.machine = replayer.machine().name();
+  simulation.plan = replayer.plan();
+  for (std::uint64_t step = 0; step < simulation.plan.steps; ++step)
+    simulation.bound_s.push_back(replayer.bound_s(step));
+  simulation.total_bound_s = replayer.total_bound_s();
+  simulation.total_average_s = replayer.total_average_s();
+  simulation.rows.push_back({"no balancing", {}, replayer.run({})});
+  return simulation;
+}
+
+void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
+             DecisionCost cost) {
+  const Decide timed = [&](const Problem& problem) {
+    Decision decision = decide(choice, problem);
+    return TimedDecision{std::move(decision.placement), cost.value_or(decision.wall_s)};
+  };
+  Simulation::Row row{choice.text(), {}, {}};
+  try {
+    row.replay = replayer.run(timed);
+    if (row.replay.total_s < simulation.rows[simulation.best].replay.total_s)
+      simulation.best = simulation.rows.size();
+  } catch (const std::exception& error) {
+    row.error = reason(error);
+  }
+  simulation.rows.push_back(std::move(row));
+}
+
+double efficiency(const Simulation& simulation, const Replay& replay) {
+  return replay.total_s > 0 ? simulation.total_average_s / replay.total_s : 1;
+}
+
+std::vector<double> step_times_s(const Replay& replay) {
+  std::vector<double> times_s;
+  for (const ReplayStep& step : replay.steps)
+    times_s.push_back(step.decision_s + step.migration_s + step.iteration_s);
+  return times_s;
+}
+
+}  // namespace poise::apps

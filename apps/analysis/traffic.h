@@ -1,0 +1,43 @@
+// Traffic between groups of places: the data of the communication picture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "poise/placement/placement.h"
+
+namespace poise::apps {
+
+/// Groups of places that are drawn as one.
+struct Grouping {
+  std::string name;  // "place", "numa", "node", or "8 places"
+  std::vector<std::uint32_t> group_of_place;
+  std::uint32_t num_groups = 0;
+};
+
+/// The finest level of the machine with at most `most` groups; if that has one group only, equal
+/// ranges of places.
+Grouping grouping_of(const Machine& machine, std::uint32_t most);
+
+struct Traffic {
+  Grouping grouping;
+  bool in_bytes = true;        // false: in messages, because none has a size
+  std::vector<double> amount;  // [from * groups + to]; messages inside a place are left out
+  double largest = 0;
+};
+
+Traffic traffic_of(const Machine& machine, const Workload& workload, const Placement& placement,
+                   std::uint32_t most_groups);
+
+/// Migrations by the distance they cross.
+struct Moves {
+  struct Reach {
+    std::uint64_t tasks = 0, bytes = 0;
+  };
+  Reach inside_domain, inside_node, between_nodes;
+};
+
+Moves moves_of(const Machine& machine, const Workload& workload, const Placement& before,
+               const Placement& after);
+
+}  // namespace poise::apps

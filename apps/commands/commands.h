@@ -1,0 +1,22 @@
+// The subcommands of `poise`. Each function adds one to the program; the command runs if chosen.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace poise::apps {
+
+void add_topo(CLI::App& app);
+void add_measure(CLI::App& app);
+void add_generate(CLI::App& app);
+void add_plan(CLI::App& app);
+void add_evaluate(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_strategies(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_theory(CLI::App& app);
+void add_juggle(CLI::App& app);
+
+}  // namespace poise::apps

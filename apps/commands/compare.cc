@@ -1,0 +1,204 @@
+// `poise compare`: strategies side by side, with bounds and pictures.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <fmt/core.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "apps/analysis/comparison.h"
+#include "apps/analysis/inputs.h"
+#include "apps/commands/commands.h"
+#include "apps/report/compare_page.h"
+#include "apps/report/compare_table.h"
+#include "apps/report/metrics.h"
+#include "apps/text/command_line.h"
+#include "apps/text/csv.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/table.h"
+
+#include "poise/base/file.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::optional<std::string> strategies;  // nothing: all
+  std::string html;
+  std::vector<std::string> timelines;
+  std::uint64_t every = 10;
+  bool wide = false, json = false, csv = false, markdown = false;
+};
+
+constexpr std::size_t kColumns = 80;  // where stdout is no terminal
+
+std::vector<Choice> choices_of(const std::optional<std::string>& text) {
+  if (text) return parse_strategies(*text);
+  std::vector<Choice> choices;
+  for (const Strategy& strategy : strategies())
+    if (!strategy.is_oracle) choices.push_back(parse_strategy(strategy.name));
+  return choices;
+}
+
+std::string text_of_comparison(const Comparison& comparison, const Options& options,
+                               const Phase& phase) {
+  const Table table = comparison_table(comparison, options.every, options.wide);
+  const std::size_t width = terminal_width() > 0 ? terminal_width() : options.wide ? 0 : kColumns;
+  std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
+                     render(table, width, has_colours()) + "\n" + text_of(comparison.bounds) +
+                     "\n" +
+                     fmt::format("no placement has an iteration below {}\n",
+                                 seconds_text(comparison.iteration_bound_s));
+  const Comparison::Row& best = comparison.best_row();
+  if (best.least_nuco_messages > 0)
+    text += fmt::format("as balanced as the best: at least {:.0f} NUCO messages\n",
+                        std::floor(best.least_nuco_messages));
+  text += fmt::format("* best: {} takes {} per iteration; without a move it is {}\n", best.strategy,
+                      seconds_text(best.metrics.iteration_s),
+                      seconds_text(comparison.keep.iteration_s));
+  return text;
+}
+
+std::string markdown_of_comparison(const Comparison& comparison, const Options& options,
+                                   const Phase& phase) {
+  return fmt::format("{}, on {}:\n\n", trace_text(options.input, phase),
+                     comparison.machine.name()) +
+         markdown(comparison_table(comparison, options.every, options.wide));
+}
+
+/// The machine's row in the last table: its best strategy.
+Table::Row summary_row(const Comparison& comparison) {
+  const Comparison::Row& best = comparison.best_row();
+  return {{comparison.machine.name(), count_text(comparison.machine.num_places()),
+           seconds_text(comparison.keep.iteration_s), best.strategy,
+           seconds_text(best.metrics.iteration_s),
+           change_text(best.metrics.iteration_s, comparison.keep.iteration_s),
+           change_text(best.metrics.iteration_s, comparison.iteration_bound_s)}};
+}
+
+nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Options& options,
+                                          const Phase& phase) {
+  auto results = nlohmann::ordered_json::array();
+  for (const Comparison::Row& row : comparison.rows) {
+    nlohmann::ordered_json json{{"strategy", row.strategy}};
+    json.update(json_of_problem(options.input, phase, comparison.machine));
+    if (!row.error.empty()) {
+      json["error"] = row.error;
+      results.push_back(std::move(json));
+      continue;
+    }
+    json["decision_s"] = row.decision_s;
+    json["decision_wall_s"] = row.decision_wall_s;
+    add_metrics(json, row.metrics, comparison.has_sizes);
+    json["bounds"] = json_of(comparison.bounds);
+    json["iteration_bound_s"] = comparison.iteration_bound_s;
+    json["migrations_bound"] = row.least.tasks;
+    json["migrated_bytes_bound"] = row.least.bytes;
+    json["nuco_messages_bound"] = row.least_nuco_messages;
+    json["every"] = options.every;
+    json["amortised_s"] = amortised_s(row.metrics, row.decision_s, options.every);
+    json["best"] = comparison.best == results.size();
+    results.push_back(std::move(json));
+  }
+  return results;
+}
+
+Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices) {
+  Comparison comparison = begin_comparison(problem);
+  Progress progress;
+  for (const Choice& choice : choices) {
+    progress.show(
+        fmt::format("{} ({} of {})", choice.text(), comparison.rows.size() + 1, choices.size()));
+    add_row(comparison, choice, problem);
+  }
+  if (!comparison.best)
+    throw std::runtime_error(fmt::format("no strategy can work on this problem; {}: {}",
+                                         comparison.rows[0].strategy, comparison.rows[0].error));
+  return comparison;
+}
+
+void compare(const Options& options) {
+  const std::vector<Choice> choices = choices_of(options.strategies);
+  if (!options.html.empty()) check_writable(options.html);
+  std::vector<Timeline> timelines;
+  timelines.reserve(options.timelines.size());
+  for (const std::string& path : options.timelines) timelines.push_back(read_timeline(path));
+  Inputs inputs(options.input);
+  auto results = nlohmann::ordered_json::array();
+  std::string text;
+  Table summary{{"machine", "places", "now", "best", "iteration", "against now", "above bound"},
+                {}};
+  std::vector<ComparePart> parts;
+  for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
+    const Problem problem = inputs.on(m);
+    Comparison comparison = compare_on(problem, choices);
+    for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
+      results.push_back(std::move(row));
+    text += (m > 0 ? "\n" : "") + (options.markdown
+                                       ? markdown_of_comparison(comparison, options, inputs.phase())
+                                       : text_of_comparison(comparison, options, inputs.phase()));
+    summary.rows.push_back(summary_row(comparison));
+    if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
+  }
+  if (inputs.num_machines() > 1)
+    text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
+  if (!options.html.empty())
+    write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
+                                          options.every, timelines));
+  if (options.json)
+    text = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
+  else if (options.csv)
+    text = csv_of(results);
+  print(text, inputs.notes());
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("compare", "Strategies side by side, with bounds");
+  add_input_options(*command, options->input, "--placement");
+  allow_many_machines(*command);
+  command
+      ->add_option(
+          "-s,--strategies", options->strategies,
+          "Who decides: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
+          "strategies)")
+      ->type_name("LIST");
+  CLI::Option* html =
+      command
+          ->add_option("--html", options->html,
+                       "Write an HTML page with pictures: loads, communication, the machine")
+          ->type_name("FILE");
+  command
+      ->add_option(
+          "--timeline", options->timelines,
+          "Draw on the page what every place did in a run (recorded by POISE_TIMELINE); may be "
+          "repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->needs(html);
+  add_count(*command, "--every", "K", options->every, "Phases per decision, for the total", 1);
+  command->add_flag("--wide", options->wide,
+                    "More columns: traffic, bytes moved, time of moving and deciding");
+  CLI::Option* json =
+      command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  CLI::Option* csv = command->add_flag("--csv", options->csv,
+                                       "Print the keys of --json as comma-separated values");
+  command->add_flag("--markdown", options->markdown, "Print the table in Markdown")
+      ->excludes(json)
+      ->excludes(csv);
+  csv->excludes(json);
+  command->footer(
+      "The best strategy comes first: the shortest iteration, then the fewest bytes moved. One\n"
+      "that cannot work on the trace is a row that says why; when none can, the exit status is 1.\n"
+      " --machine may be repeated: one table per machine.\n\n"
+      "Example: poise compare step.poise --machine NUMA32 --strategies greedy,nuco:alpha=1e-4");
+  command->callback([options] { compare(*options); });
+}
+
+}  // namespace poise::apps

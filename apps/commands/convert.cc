@@ -1,0 +1,100 @@
+// `poise convert`: a trace in another format.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+#include "apps/commands/commands.h"
+#include "apps/text/command_line.h"
+#include "apps/text/output.h"
+
+#include "poise/base/error.h"
+#include "poise/trace/placement_file.h"
+#include "poise/trace/trace.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::string input, output, to, placement;
+  ReadOptions reading;
+  std::optional<std::uint64_t> phase;
+};
+
+void keep_phase(Trace& trace, std::uint64_t id, const std::string& path) {
+  std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
+  if (trace.phases.empty()) fail("{}: it has no phase {}", path, id);
+}
+
+/// Gives every phase the placement of the file; the trace gets as many places as that needs.
+void place(Trace& trace, const std::string& path) {
+  const Placement placement = read_placement(path);
+  for (const PlaceId p : placement.places()) trace.num_places = std::max(trace.num_places, p + 1);
+  for (Phase& phase : trace.phases) {
+    try {
+      check(placement, phase.workload.num_tasks(),
+            trace.machine ? trace.machine->num_places() : trace.num_places);
+    } catch (const Error& error) {
+      fail("{}: phase {}: {}", path, phase.id, error.what());
+    }
+    phase.placement = placement;
+    Workload& workload = phase.workload;
+    if (!workload.background_s.empty()) workload.background_s.resize(trace.num_places);
+    if (!workload.place_bytes.empty()) workload.place_bytes.resize(trace.num_places);
+  }
+}
+
+void convert(const Options& options) {
+  check_form(options.output, options.to);
+  Trace trace = read_trace(options.input, options.reading);
+  if (options.phase) keep_phase(trace, *options.phase, options.input);
+  if (!options.placement.empty()) place(trace, options.placement);
+  write_trace(trace, options.output, options.to);
+  std::vector<std::string> notes;
+  for (const std::string& assumed : trace.assumed)
+    notes.push_back(fmt::format("{}: {}", options.input, assumed));
+  std::size_t tasks = 0, messages = 0;
+  for (const Phase& phase : trace.phases) {
+    tasks += phase.workload.tasks.size();
+    messages += phase.workload.messages.size();
+  }
+  print(fmt::format("{}: {} phase{} on {} places, {} tasks and {} messages in all\n",
+                    options.output, trace.phases.size(), trace.phases.size() == 1 ? "" : "s",
+                    trace.num_places, tasks, messages),
+        notes);
+}
+
+std::string list_of_formats() {
+  std::string text =
+      "Formats, recognised by content when read and by the suffix of OUT when written:\n";
+  for (const TraceFormat& format : trace_formats())
+    fmt::format_to(std::back_inserter(text), "  {:<10} {:<9} {}\n", format.name,
+                   format.ending.empty() ? "(read)" : format.ending, format.description);
+  return text;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("convert", "Convert a trace to another format");
+  command->add_option("IN", options->input, "A trace: .poise, vt files, a Charm++ dump or METIS")
+      ->required();
+  command->add_option("OUT", options->output, "A file, or the stem of several")->required();
+  command->add_option("--from", options->reading.format, "Format of IN (default: by content)")
+      ->type_name("F");
+  command->add_option("--to", options->to, "Format of OUT (default: by its suffix)")
+      ->type_name("F");
+  command
+      ->add_option("--placement", options->placement,
+                   "Placement of the tasks: a file with one place number per line")
+      ->type_name("FILE");
+  add_count(*command, "--phase", "K", options->phase, "Only this phase (default: all)");
+  command->add_flag("--recover", options->reading.recover,
+                    "Read the complete phases of a .poise file that was not finished");
+  command->footer(list_of_formats() + "\nExample: poise convert lb_data step.poise");
+  command->callback([options] { convert(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,72 @@
+// `poise evaluate`: all metrics of a given placement.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/analysis/inputs.h"
+#include "apps/commands/commands.h"
+#include "apps/report/metrics.h"
+#include "apps/text/output.h"
+
+#include "poise/base/error.h"
+#include "poise/trace/placement_file.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::string placement;
+  bool json = false;
+};
+
+void evaluate_placement(const Options& options) {
+  std::vector<std::string> files = options.input.files();
+  files.push_back(options.placement);
+  check_stdin(files);
+  Inputs inputs(options.input);
+  const Placement given = read_placement(options.placement);
+  const Problem problem = inputs.on(0, &given);
+  try {
+    check(given, problem.workload.num_tasks(), problem.machine.num_places());
+  } catch (const Error& error) {
+    fail("{}: {}", options.placement, error.what());
+  }
+  const Metrics after =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, given);
+  const MakespanBounds bounds = makespan_bounds(problem.machine, problem.workload, problem.current);
+  if (options.json) {
+    auto json = json_of_problem(options.input, inputs.phase(), problem.machine);
+    add_metrics(json, after, has_sizes(problem.workload));
+    json["bounds"] = json_of(bounds);
+    print(json.dump(2) + "\n", inputs.notes());
+    return;
+  }
+  const Metrics before =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
+  print(heading_text(options.input, inputs.phase(), problem.machine) + "\n" +
+            before_and_after(before, after, has_sizes(problem.workload)) + text_of(bounds) + "\n",
+        inputs.notes());
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("evaluate", "Evaluate a given placement: all metrics");
+  add_input_options(*command, options->input, "--from");
+  command
+      ->add_option("-p,--placement", options->placement,
+                   "Placement to evaluate: one place number per line, task by task, or .json")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "Migrations are counted from the current placement. Where the trace records none and\n"
+      "neither --from nor --start is given, no task has moved.\n\n"
+      "Example: poise evaluate step.poise --placement places --json");
+  command->callback([options] { evaluate_placement(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,221 @@
+// `poise juggle`: runs a program while its threads are kept in balance.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <vector>
+
+#include "apps/commands/commands.h"
+#include "apps/text/command_line.h"
+#include "apps/text/output.h"
+#include "runtimes/juggle/balancer.h"
+#include "runtimes/juggle/cpus.h"
+#include "runtimes/juggle/report.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> command;
+  std::optional<std::uint64_t> threads, skip_thread, attach;
+  std::string period = "100ms", cpus, policy = "auto", numa = "across", progress = "auto";
+  double jitter = 0.1;
+  std::uint64_t seed = 0;
+  bool summary = false, live = false;
+  std::string json, trace;
+};
+
+constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
+constexpr std::size_t kHeadLines = 2;
+constexpr std::size_t kLiveThreads = 20;
+
+/// Shows the threads on stderr, because stdout is the program's: redrawn in place on a terminal,
+/// elsewhere one line per second.
+class Picture {
+ public:
+  void show(const juggle::Tally& tally) {
+    if (tally.elapsed_s < next_s_) return;
+    next_s_ = tally.elapsed_s + (is_terminal_ ? kLiveEveryS : kLineEveryS);
+    if (!is_terminal_) {
+      fmt::print(stderr, "{}", juggle::live_line(tally));
+      return;
+    }
+    const std::string text = juggle::live_text(tally, num_threads());
+    if (num_lines_ > 0) fmt::print(stderr, "\033[{}A\033[J", num_lines_);
+    fmt::print(stderr, "{}", text);
+    num_lines_ = std::count(text.begin(), text.end(), '\n');
+  }
+
+ private:
+  /// As many as fit the screen: what has scrolled off it cannot be redrawn.
+  static std::size_t num_threads() {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kLiveThreads;
+    return size.ws_row > kHeadLines + 1 ? size.ws_row - kHeadLines - 1U : 1;
+  }
+
+  bool is_terminal_ = ::isatty(STDERR_FILENO) != 0 && !is_dumb();
+  static bool is_dumb() {
+    const char* const kind = std::getenv("TERM");
+    return kind != nullptr && std::string_view(kind) == "dumb";
+  }
+  double next_s_ = 0;
+  std::ptrdiff_t num_lines_ = 0;
+};
+
+double period_s(const std::string& text) {
+  const auto duration_s = parse_duration_s(text);
+  if (!duration_s || *duration_s < 1e-3 || *duration_s > 3600)
+    fail("--period takes a time from 1ms to 3600s such as 100ms, not \"{}\"", text);
+  return *duration_s;
+}
+
+std::uint32_t small_count(const char* flag, std::uint64_t count) {
+  if (count > 1'000'000) fail("{} takes at most 1,000,000, not {}", flag, count);
+  return static_cast<std::uint32_t>(count);
+}
+
+/// Notes which of the given cpus cannot be used, if others can.
+void note_unusable(const juggle::Options& options, const std::string& asked) {
+  const juggle::Cpus allowed = juggle::allowed_cpus();
+  const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed);
+  juggle::Cpus unusable;
+  std::set_difference(options.cpus.begin(), options.cpus.end(), usable.begin(), usable.end(),
+                      std::back_inserter(unusable));
+  if (!unusable.empty() && !usable.empty())
+    options.on_note(
+        fmt::format("--cpus {}: {} cannot be used here (absent or not allowed); using {}", asked,
+                    juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
+}
+
+juggle::Options options_from(const Options& options) {
+  juggle::Options result;
+  result.settings.policy = juggle_policy_named(options.policy);
+  result.settings.period_s = period_s(options.period);
+  if (options.threads)
+    result.settings.expected_threads = small_count("--threads", *options.threads);
+  if (options.skip_thread) result.skip_thread = small_count("--skip-thread", *options.skip_thread);
+  if (!options.cpus.empty()) result.cpus = juggle::parse_cpu_list(options.cpus);
+  if (options.numa != "across" && options.numa != "within")
+    fail("--numa takes within or across, not \"{}\"", options.numa);
+  result.stays_in_domain = options.numa == "within";
+  result.progress = juggle::progress_source_named(options.progress);
+  if (!(options.jitter >= 0 && options.jitter < 1))
+    fail("--jitter takes a share of at least 0 and below 1, not {}", options.jitter);
+  result.jitter = options.jitter;
+  result.seed = options.seed;
+  result.wants_stays = !options.trace.empty();
+  for (const std::string& path : {options.json, options.trace})
+    if (!path.empty()) check_writable(path);
+  if (options.live)
+    result.on_round = [picture = Picture()](const juggle::Tally& tally) mutable {
+      picture.show(tally);
+    };
+  result.on_note = [](std::string_view note) { fmt::print(stderr, "poise juggle: {}\n", note); };
+  note_unusable(result, options.cpus);
+  return result;
+}
+
+void run(const Options& options) {
+  const juggle::Options settings = options_from(options);
+  if (options.attach.has_value() == !options.command.empty())
+    fail(
+        "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
+        "./program");
+  if (options.attach && *options.attach > 1 << 30)
+    fail("--attach {}: no such process", *options.attach);
+  const juggle::Outcome outcome =
+      options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
+                     : juggle::run_balanced(options.command, settings);
+  if (options.summary) fmt::print(stderr, "{}", juggle::summary_text(outcome.tally));
+  if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
+  if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
+  if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
+  juggle::end_like(outcome.ending);
+}
+
+void add_reports(CLI::App& command, Options& options) {
+  command.add_flag("--summary", options.summary,
+                   "Print a summary on stderr at the end: what was done and what it cost");
+  command.add_flag(
+      "--live", options.live,
+      "Show the threads while they run, on stderr: in place on a terminal, else in lines");
+  command.add_option("--json", options.json, "Write the summary as JSON")->type_name("FILE");
+  command
+      .add_option("--trace", options.trace,
+                  "Write the cpu of each thread over time, as a timeline for Perfetto")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void add_juggle(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("juggle", "Run a program while its threads are kept in balance");
+  command
+      ->add_option("command", options->command, "The program to run, after --, and its arguments")
+      ->type_name("COMMAND")
+      ->option_text("COMMAND...");
+  add_count(*command, "--threads", "N", options->threads,
+            "Expected number of threads: none is moved before all exist");
+  command
+      ->add_option("--period", options->period, "Time between two balancing points, such as 20ms")
+      ->type_name("TIME")
+      ->envname("POISE_JUGGLE_PERIOD")
+      ->capture_default_str();
+  command->add_option("--cpus", options->cpus, "Cpus to use: 0-3,8 (default: all that are allowed)")
+      ->type_name("LIST")
+      ->envname("POISE_JUGGLE_CPUS");
+  add_count(*command, "--skip-thread", "K", options->skip_thread,
+            "Leave out this thread of each process, counted from 0: one that only starts others");
+  command
+      ->add_option(
+          "--policy", options->policy,
+          "auto (balance where it helps), proactive (every period), reactive (when threads "
+          "block), hybrid (both) or off")
+      ->type_name("POLICY")
+      ->envname("POISE_JUGGLE_POLICY")
+      ->capture_default_str();
+  command
+      ->add_option("--numa", options->numa,
+                   "Whether threads stay within their memory domain or move across")
+      ->type_name("within|across")
+      ->envname("POISE_JUGGLE_NUMA")
+      ->capture_default_str();
+  command
+      ->add_option("--progress", options->progress,
+                   "Measure of a thread's progress: time (on a cpu), instructions, or auto "
+                   "(instructions where cpus are unequal and counting is allowed)")
+      ->type_name("time|instructions|auto")
+      ->capture_default_str();
+  command
+      ->add_option("--jitter", options->jitter,
+                   "Random variation of each period, as a share of it, below 1")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  add_count(*command, "--seed", "N", options->seed, "Seed of the jitter");
+  add_count(*command, "--attach", "PID", options->attach,
+            "Balance a running process until it ends or this command is interrupted");
+  add_reports(*command, *options);
+  command->footer(
+      "The command's exit status is passed through; 127: not found, 126: not executable.\n"
+      "Example: poise juggle -- env OMP_NUM_THREADS=3 ./program");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps

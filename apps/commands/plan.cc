@@ -1,0 +1,101 @@
+// `poise plan`: one decision of one strategy.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/analysis/decision.h"
+#include "apps/analysis/inputs.h"
+#include "apps/commands/commands.h"
+#include "apps/report/metrics.h"
+#include "apps/text/command_line.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+
+#include "poise/base/error.h"
+#include "poise/trace/placement_file.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  InputOptions input;
+  std::string strategy = "poise", output;
+  std::uint64_t every = 10;
+  bool json = false;
+};
+
+std::string text_of_plan(const Options& options, const Inputs& inputs, const Problem& problem,
+                         const Choice& choice, const Decision& decision, const Metrics& after) {
+  const Metrics before =
+      evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
+  return heading_text(options.input, inputs.phase(), problem.machine) +
+         fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", choice.text(),
+                     seconds_text(decision.cpu_s), seconds_text(decision.wall_s)) +
+         before_and_after(before, after, has_sizes(problem.workload)) +
+         fmt::format("{}\n{} phases with this decision: {}\n",
+                     text_of(makespan_bounds(problem.machine, problem.workload, problem.current)),
+                     options.every,
+                     seconds_text(amortised_s(after, decision.cpu_s, options.every)));
+}
+
+nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs,
+                                    const Problem& problem, const Choice& choice,
+                                    const Decision& decision, const Metrics& after) {
+  nlohmann::ordered_json json{{"strategy", choice.text()}};
+  json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
+  json["decision_s"] = decision.cpu_s;
+  json["decision_wall_s"] = decision.wall_s;
+  add_metrics(json, after, has_sizes(problem.workload));
+  json["bounds"] = json_of(makespan_bounds(problem.machine, problem.workload, problem.current));
+  json["every"] = options.every;
+  json["amortised_s"] = amortised_s(after, decision.cpu_s, options.every);
+  return json;
+}
+
+void plan(const Options& options) {
+  const Choice choice = parse_strategy(options.strategy);
+  const bool prints_placement = options.output == "-";
+  if (prints_placement && options.json)
+    fail("--output - and --json both write to stdout; drop one");
+  if (!options.output.empty() && !prints_placement) check_writable(options.output);
+  Inputs inputs(options.input);
+  const Problem problem = inputs.on(0);
+  const Decision decision = decide(choice, problem);
+  if (prints_placement) return print(placement_to_text(decision.placement), inputs.notes());
+  const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
+                                 decision.placement);
+  if (!options.output.empty()) write_placement(options.output, decision.placement);
+  if (options.json)
+    print(json_of_plan(options, inputs, problem, choice, decision, after).dump(2) + "\n",
+          inputs.notes());
+  else
+    print(text_of_plan(options, inputs, problem, choice, decision, after), inputs.notes());
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("plan", "Let one strategy decide once where tasks run");
+  add_input_options(*command, options->input, "--placement");
+  command
+      ->add_option("-s,--strategy", options->strategy,
+                   "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies)")
+      ->type_name("S")
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the placement: one place number per line, task by task; .json for JSON; "
+                   "- for stdout")
+      ->type_name("FILE");
+  add_count(*command, "--every", "K", options->every, "Phases per decision, for the total", 1);
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "Example: poise plan step.poise --strategy nuco --machine \"node:4 numa:2 core:8\" -o "
+      "places");
+  command->callback([options] { plan(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,70 @@
+// `poise strategies`: every strategy with its source, cost and knobs.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/commands.h"
+#include "apps/text/knobs.h"
+#include "apps/text/output.h"
+
+#include "poise/strategies/strategy.h"
+
+namespace poise::apps {
+
+namespace {
+
+std::string text_of_strategies() {
+  std::string text;
+  for (const Strategy& strategy : strategies())
+    text += fmt::format("{:<14} {}\n{:14} {}; {}\n{}", strategy.name, strategy.summary, "",
+                        strategy.source, strategy.complexity, list_of(strategy.knobs, 17));
+  return text;
+}
+
+std::string text_of_tuning() {
+  std::string text;
+  for (const Strategy& strategy : strategies()) {
+    if (strategy.tuning.empty()) continue;
+    text += fmt::format("{}\n", strategy.name);
+    for (const Knob& knob : strategy.tuning)
+      text +=
+          fmt::format("  {:<26} {:>10} {:<18} {}\n", knob.name, knob.initial, knob.unit, knob.help);
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of_strategies() {
+  auto list = nlohmann::ordered_json::array();
+  for (const Strategy& strategy : strategies())
+    list.push_back({{"name", strategy.name},
+                    {"summary", strategy.summary},
+                    {"source", strategy.source},
+                    {"complexity", strategy.complexity},
+                    {"incremental", strategy.is_incremental},
+                    {"oracle", strategy.is_oracle},
+                    {"knobs", json_of(strategy.knobs)}});
+  return {{"strategies", std::move(list)}};
+}
+
+}  // namespace
+
+void add_strategies(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  auto tuning = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "strategies", "List the strategies: summary, source, complexity, knobs with their ranges");
+  command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command->add_flag("--tuning", *tuning,
+                    "Print the numbers that strategies were tuned with: value, unit, effect");
+  command->footer(
+      "A knob is set after the name: --strategy nuco:alpha=1e-4\n\n"
+      "Example: poise strategies");
+  command->callback([json, tuning] {
+    print(*tuning ? text_of_tuning()
+          : *json ? json_of_strategies().dump(2) + "\n"
+                  : text_of_strategies());
+  });
+}
+
+}  // namespace poise::apps

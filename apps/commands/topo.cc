@@ -1,0 +1,41 @@
+// `poise topo`: draws a machine.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "apps/commands/commands.h"
+#include "apps/text/output.h"
+
+#include "poise/machine/draw.h"
+#include "poise/machine/find.h"
+#include "poise/machine/json.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::string machine = "live";
+  bool json = false;
+};
+
+}  // namespace
+
+void add_topo(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("topo", "Draw a machine: levels, domains, factors, caches, speeds");
+  command
+      ->add_option(
+          "-m,--machine", options->machine,
+          "\"live\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", or a name "
+          "(default: live)")
+      ->type_name("M");
+  command->add_flag("--json", options->json, "Print the machine as JSON, itself a machine file");
+  command->footer("Example: poise topo --machine NUMA48");
+  command->callback([options] {
+    const Machine machine = find_machine(options->machine);
+    print(options->json ? machine_to_json(machine) : draw_machine(machine));
+  });
+}
+
+}  // namespace poise::apps

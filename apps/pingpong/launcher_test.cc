@@ -1,0 +1,55 @@
+#include "apps/pingpong/launcher.h"
+
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <vector>
+
+namespace poise::apps {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+std::vector<std::string> lines_of(const std::string& command, double timeout_s = 30) {
+  std::vector<std::string> lines;
+  run_lines(command, timeout_s, [&](std::string_view line) { lines.emplace_back(line); });
+  return lines;
+}
+
+TEST(Launcher, hands_on_each_line) {
+  EXPECT_THAT(lines_of("printf 'one\\ntwo\\n'; echo three"), ElementsAre("one", "two", "three"));
+  EXPECT_THAT(lines_of("true"), ElementsAre());
+}
+
+TEST(Launcher, much_output_on_both_streams_does_not_block) {
+  EXPECT_EQ(lines_of("i=0; while [ $i -lt 20000 ]; do echo line; echo error >&2; i=$((i+1)); done")
+                .size(),
+            20000u);
+}
+
+TEST(Launcher, a_failure_has_the_status_and_the_first_line_of_text) {
+  EXPECT_THAT(
+      [] { lines_of("echo -------- >&2; echo no such host >&2; exit 3"); },
+      ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("ended with status 3: no such host"))));
+  EXPECT_THAT([] { lines_of("kill -9 $$"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("was ended by signal 9")));
+}
+
+TEST(Launcher, what_takes_too_long_is_ended_with_all_its_processes) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT([] { lines_of("sleep 300 & sleep 300", 0.2); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("did not end within")));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST(Launcher, words_survive_the_shell) {
+  for (const std::string word : {"plain", "two words", "it's", "$HOME `x` \\ \"q\""})
+    EXPECT_THAT(lines_of("echo " + shell_word(word) + " | cat"), ElementsAre(word)) << word;
+}
+
+}  // namespace
+}  // namespace poise::apps

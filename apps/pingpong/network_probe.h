@@ -1,0 +1,28 @@
+// The messages between hosts, timed by poise-pingpong under an MPI launcher.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "poise/machine/facts.h"
+
+namespace poise::apps {
+
+struct NetworkProbe {
+  std::string launcher;  // "mpirun -np 4"
+  double seconds;        // for messages; starting the ranks takes more
+  bool ranks_as_hosts;
+};
+
+struct NetworkTimes {
+  std::vector<std::string> hosts;
+  std::vector<HostPair> pairs;
+};
+
+/// Throws std::runtime_error when the launcher fails, prints something else, or takes too long;
+/// Error when poise-pingpong was not built.
+NetworkTimes measure_network(const NetworkProbe& probe,
+                             const std::function<void(double, const std::string&)>& progress);
+
+}  // namespace poise::apps

@@ -1,0 +1,31 @@
+// The page of `poise compare --html`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/analysis/comparison.h"
+#include "apps/analysis/inputs.h"
+#include "apps/analysis/traffic.h"
+
+#include "poise/trace/timeline.h"
+
+namespace poise::apps {
+
+/// One machine's part of the page: the comparison and data of the two placements that are drawn.
+struct ComparePart {
+  Comparison comparison;
+  PlaceTimes times_before, times_after;  // now, and under the best strategy
+  Traffic traffic_before, traffic_after;
+  Moves moves;
+};
+
+/// Adds to a comparison the data that its pictures need.
+ComparePart with_pictures(Comparison comparison, const Problem& problem);
+
+/// `heading` names the trace; `timelines` are of real runs and come before the machines; `every` is
+/// the number of phases in the total.
+std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
+                         std::uint64_t every, const std::vector<Timeline>& timelines = {});
+
+}  // namespace poise::apps

@@ -1,0 +1,97 @@
+#include "apps/report/pictures.h"
+
+#include <gtest/gtest.h>
+#include <regex>
+
+#include "apps/report/html.h"
+
+#include "poise/machine/text.h"
+
+namespace poise::apps {
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  return static_cast<std::size_t>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
+}
+
+TEST(Html, escapes_markup) {
+  EXPECT_EQ(escaped("<b a=\"1\">'&'"), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;&#39;");
+}
+
+TEST(Html, ticks_are_round_start_at_zero_and_stay_below_the_top) {
+  EXPECT_EQ(axis_ticks(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(axis_ticks(7.3, 5), (std::vector<double>{0, 2, 4, 6}));
+  EXPECT_EQ(axis_ticks(0.031, 4).size(), 4u);
+  EXPECT_EQ(axis_ticks(0, 5), std::vector<double>{0});
+}
+
+TEST(Pictures, a_bar_per_place_is_as_high_as_its_time) {
+  const Machine machine = flat_machine(2);
+  const std::string picture = load_picture(machine, {{1, 2}, {0, 1}}, 2, 3, "loads");
+  std::smatch found;
+  const std::regex work("height=\"([0-9.]+)\" class=\"work\"");
+  std::vector<double> heights;
+  for (auto i = std::sregex_iterator(picture.begin(), picture.end(), work);
+       i != std::sregex_iterator(); ++i)
+    heights.push_back(std::stod((*i)[1]));
+  ASSERT_EQ(heights.size(), 2u);
+  EXPECT_NEAR(heights[1], 2 * heights[0], 0.01);
+  EXPECT_EQ(count_of(picture, "class=\"comm\""), 1u);
+  EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
+}
+
+TEST(Pictures, many_places_share_bars_that_mark_their_busiest) {
+  const Machine machine = flat_machine(1000);
+  const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
+  const std::string picture = load_picture(machine, times, 1, 1, "loads");
+  EXPECT_EQ(count_of(picture, "class=\"work\""), 200u);
+  EXPECT_EQ(count_of(picture, "class=\"peak\""), 200u);
+}
+
+TEST(Pictures, an_idle_machine_is_drawn_without_dividing_by_zero) {
+  const Machine machine = flat_machine(2);
+  const std::string picture = load_picture(machine, {{0, 0}, {0, 0}}, 0, 0, "loads");
+  EXPECT_EQ(picture.find("nan"), std::string::npos);
+  EXPECT_EQ(picture.find("inf"), std::string::npos);
+}
+
+TEST(Pictures, of_huge_machines_the_first_boxes_are_drawn_and_the_rest_counted) {
+  const std::string picture = machine_picture(machine_from_text("node:1000 numa:4 core:8"));
+  EXPECT_LT(picture.size(), 50000u);
+  EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
+}
+
+TEST(Traffic, sums_between_groups_without_messages_inside_a_place) {
+  const Machine machine = machine_from_text("node:2 core:2");
+  Workload workload;
+  workload.tasks.resize(3);
+  workload.messages = {{0, 1, 1, 10}, {1, 2, 2, 20}, {2, 0, 1, 5}};
+  const Placement placement(std::vector<PlaceId>{0, 0, 3});
+  const Traffic by_node = traffic_of(machine, workload, placement, 2);
+  EXPECT_EQ(by_node.grouping.name, "node");
+  EXPECT_EQ(by_node.amount, (std::vector<double>{0, 20, 5, 0}));
+  EXPECT_EQ(by_node.largest, 20);
+  EXPECT_EQ(traffic_of(machine, workload, placement, 64).grouping.num_groups, 4u);
+}
+
+TEST(Traffic, places_without_levels_are_grouped_by_consecutive_numbers) {
+  const Grouping grouping = grouping_of(flat_machine(1000), 64);
+  EXPECT_LE(grouping.num_groups, 64u);
+  EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
+}
+
+TEST(Traffic, moves_are_counted_by_the_distance_they_cross) {
+  const Machine machine = machine_from_text("node:2 numa:2 core:2");
+  Workload workload;
+  workload.tasks.assign(4, {.load_s = 1, .bytes = 8});
+  const Placement before(std::vector<PlaceId>{0, 0, 0, 0}), after(std::vector<PlaceId>{0, 1, 2, 4});
+  const Moves moves = moves_of(machine, workload, before, after);
+  EXPECT_EQ(moves.inside_domain.tasks, 1u);
+  EXPECT_EQ(moves.inside_node.tasks, 1u);
+  EXPECT_EQ(moves.between_nodes.bytes, 8u);
+}
+
+}  // namespace
+}  // namespace poise::apps

@@ -1,0 +1,193 @@
+#include "apps/report/simulate_page.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <numeric>
+
+#include "apps/report/html.h"
+#include "apps/text/format.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::size_t kMaxPoints = 600;  // more steps share a point: their mean
+
+/// Colours that read on light and dark paper; after the last, they begin again with dashes.
+constexpr std::string_view kColours[] = {"#2f7fd1", "#d9822b", "#2a9d6f", "#b65fb0",
+                                         "#c0504d", "#8a8f2c", "#3aa7b5"};
+
+struct Line {
+  std::string label, style;
+  std::vector<double> values;
+};
+
+std::string line_style(std::size_t row) {
+  if (row == 0) return "stroke:currentColor;stroke-width:1.5";
+  const std::size_t colour = (row - 1) % std::size(kColours);
+  const std::size_t round = (row - 1) / std::size(kColours);
+  return fmt::format(
+      "stroke:{};stroke-width:1.5{}", kColours[colour],
+      round > 0 ? fmt::format(";stroke-dasharray:{} 3", 9 - 2 * std::min<std::size_t>(round, 3))
+                : "");
+}
+
+std::vector<double> thinned(const std::vector<double>& values) {
+  const std::size_t points = std::min(values.size(), kMaxPoints);
+  std::vector<double> means;
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(values.size() * i / points);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(values.size() * (i + 1) / points);
+    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+  }
+  return means;
+}
+
+/// Steps to the right, seconds upwards from 0.
+std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
+                         std::string_view label) {
+  constexpr double kLeft = 62, kTop = 10, kWidth = 560, kHeight = 260;
+  double top_s = 0;
+  for (const Line& line : lines)
+    for (const double value : line.values) top_s = std::max(top_s, value);
+  if (top_s <= 0) top_s = 1;
+  const Unit unit = time_unit(top_s);
+  std::string content;
+  for (const double tick : axis_ticks(top_s / unit.value, 6)) {
+    const double y = kTop + kHeight * (1 - tick * unit.value / top_s);
+    content += svg_line(kLeft, y, kLeft + kWidth, y, "rule");
+    content += svg_text(kLeft - 6, y + 4, "end faint", fmt::format("{:.6g} {}", tick, unit.name));
+  }
+  const auto last = static_cast<double>(steps);
+  for (const double tick : axis_ticks(last, 8))
+    content += svg_text(kLeft + kWidth * tick / last, kTop + kHeight + 16, "faint",
+                        fmt::format("{:.6g}", tick));
+  content += svg_text(kLeft + kWidth / 2, kTop + kHeight + 32, "faint", "step");
+  for (const Line& line : lines) {
+    std::string points;
+    const std::size_t count = line.values.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const double y = kTop + kHeight * (1 - line.values[i] / top_s);
+      const double width = kWidth / static_cast<double>(count);
+      const double x = kLeft + width * static_cast<double>(i);
+      points += fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", x, y, x + width, y);
+    }
+    content +=
+        fmt::format("<polyline points=\"{}\" style=\"fill:none;{}\"><title>{}</title></polyline>\n",
+                    points, line.style, escaped(line.label));
+  }
+  return svg(kLeft + kWidth + 10, kTop + kHeight + 40, label, content);
+}
+
+std::string key_of(const std::vector<Line>& lines) {
+  std::string key = "<p class=\"faint\">";
+  for (const Line& line : lines)
+    key += fmt::format(
+        "<span style=\"display:inline-block;margin-right:.8em\"><svg viewBox=\"0 0 24 8\" "
+        "style=\"display:inline-block;width:24px;margin-right:.3em\" aria-hidden=\"true\">"
+        "<path d=\"M0 4H24\" style=\"fill:none;{}\"/></svg>{}</span> ",
+        line.style, escaped(line.label));
+  return key + "</p>\n";
+}
+
+using Series = std::function<std::vector<double>(const Replay&)>;
+
+std::vector<Line> lines_of(const Simulation& simulation, const Series& series) {
+  std::vector<Line> lines;
+  for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
+    const auto& row = simulation.rows[r];
+    if (!row.error.empty()) continue;
+    lines.push_back({row.strategy, line_style(r), thinned(series(row.replay))});
+  }
+  return lines;
+}
+
+std::string pictures_of(const Simulation& simulation) {
+  auto steps = lines_of(simulation, [](const Replay& replay) {
+    std::vector<double> times_s;
+    for (const ReplayStep& step : replay.steps) times_s.push_back(step.iteration_s);
+    return times_s;
+  });
+  steps.push_back({"lower bound", "stroke:var(--bound);stroke-dasharray:5 3;stroke-width:1.5",
+                   thinned(simulation.bound_s)});
+  const auto sums = lines_of(simulation, [](const Replay& replay) {
+    std::vector<double> times_s = step_times_s(replay);
+    std::partial_sum(times_s.begin(), times_s.end(), times_s.begin());
+    return times_s;
+  });
+  const std::uint64_t count = simulation.plan.steps;
+  const std::string thinning =
+      count > kMaxPoints ? "; neighbouring steps share a point, their mean" : "";
+  return key_of(steps) +
+         html_row({html_figure(line_picture(steps, count, "Iteration time of every step"),
+                               "<b>Iteration</b> of every step" + thinning),
+                   html_figure(line_picture(sums, count, "Time since the start"),
+                               "<b>Time since the start</b>: iterations, migrations, decisions")});
+}
+
+std::string table_of(const Simulation& simulation) {
+  const bool has_overlap = simulation.plan.overlap;
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table>\n<tr><th scope=\"col\">strategy</th>";
+  for (const char* heading : {"total", "vs none", "vs bound", "efficiency", "iterations",
+                              "migrating", "deciding", "decisions", "moves", "moved bytes"})
+    out += fmt::format("<th scope=\"col\">{}</th>", heading);
+  out += has_overlap ? "<th scope=\"col\">overlapped</th></tr>\n" : "</tr>\n";
+  for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
+    const auto& row = simulation.rows[r];
+    const Replay& replay = row.replay;
+    out += fmt::format("<tr{}><th scope=\"row\">{}</th>",
+                       r == simulation.best ? " class=\"best\"" : "", escaped(row.strategy));
+    std::vector<std::string> cells{seconds_text(replay.total_s),
+                                   change_text(replay.total_s, simulation.unbalanced().total_s),
+                                   change_text(replay.total_s, simulation.total_bound_s),
+                                   digits(efficiency(simulation, replay)),
+                                   seconds_text(replay.iteration_s),
+                                   seconds_text(replay.migration_s),
+                                   seconds_text(replay.decision_s),
+                                   count_text(replay.decisions),
+                                   count_text(replay.migrations),
+                                   bytes_text(static_cast<double>(replay.migrated_bytes))};
+    if (has_overlap) cells.push_back(seconds_text(replay.overlapped_s));
+    if (!row.error.empty())
+      out +=
+          fmt::format("<td class=\"why\" colspan=\"{}\">{}</td>", cells.size(), escaped(row.error));
+    else
+      for (const std::string& cell : cells) out += fmt::format("<td>{}</td>", cell);
+    out += "</tr>\n";
+  }
+  return out + "</table></div>\n";
+}
+
+std::string summary_of(const Simulation& simulation) {
+  const auto& best = simulation.rows[simulation.best];
+  const double now_s = simulation.unbalanced().total_s;
+  std::string text =
+      simulation.best == 0
+          ? fmt::format("No strategy earns its costs: {} without balancing", seconds_text(now_s))
+          : fmt::format("<b>{}</b> cuts {} steps from {} to <b>{}</b> ({})", escaped(best.strategy),
+                        count_text(simulation.plan.steps), seconds_text(now_s),
+                        seconds_text(best.replay.total_s), change_text(best.replay.total_s, now_s));
+  return text + fmt::format("; the lower bound is {}.", seconds_text(simulation.total_bound_s));
+}
+
+}  // namespace
+
+std::string simulate_page(const Simulation& simulation, const std::string& heading) {
+  const std::string body =
+      fmt::format(
+          "<header><h1>What if tasks moved every {} steps</h1>\n<p "
+          "class=\"faint\">{}</p></header>\n"
+          "<main>\n<section>\n<h2>On {}</h2>\n<p class=\"summary\">{}</p>\n",
+          simulation.plan.every, escaped(heading), escaped(simulation.machine),
+          summary_of(simulation)) +
+      pictures_of(simulation) + table_of(simulation) +
+      "<p class=\"faint\">A decision sees the step before it. Efficiency: all work over all speed "
+      "and the total. The lower bound moves nothing and sends no "
+      "message.</p>\n</section>\n</main>\n"
+      "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
+  return html_page("Poise: " + heading, body);
+}
+
+}  // namespace poise::apps

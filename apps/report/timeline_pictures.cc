@@ -1,0 +1,200 @@
+#include "apps/report/timeline_pictures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+
+#include "apps/report/html.h"
+#include "apps/text/format.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::size_t kMaxRows = 128;
+constexpr int kColumns = 720, kShades = 12;
+constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
+
+constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
+constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait
+
+/// Seconds of each activity in every column.
+std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, double until_s) {
+  std::vector<std::array<double, 3>> columns(kColumns);
+  const double column_s = until_s / kColumns;
+  for (const Span& span : spans) {
+    const auto activity = static_cast<std::size_t>(span.activity);
+    for (int c = std::clamp(static_cast<int>(span.start_s / column_s), 0, kColumns - 1);
+         c < kColumns && c * column_s < span.end_s; ++c)
+      columns[static_cast<std::size_t>(c)][activity] += std::max(
+          0.0, std::min(span.end_s, (c + 1) * column_s) - std::max(span.start_s, c * column_s));
+  }
+  return columns;
+}
+
+/// A column's heights from 0 to kShades: rounded, so that equal ones become one rectangle.
+std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
+  std::array<int, 3> heights{};
+  for (std::size_t a = 0; a < 3; ++a)
+    heights[a] = static_cast<int>(std::lround(kShades * column[a] / column_s));
+  return heights;
+}
+
+/// One path per activity, of a rectangle per run of equal columns.
+std::string row_of(const std::vector<Span>& spans, double until_s, double y, double height) {
+  const auto columns = columns_of(spans, until_s);
+  std::array<std::string, 3> paths;
+  for (std::size_t c = 0; c < columns.size();) {
+    const std::array<int, 3> heights = heights_of(columns[c], until_s / kColumns);
+    std::size_t end = c + 1;
+    while (end < columns.size() && heights_of(columns[end], until_s / kColumns) == heights) ++end;
+    double below = y + height;
+    for (const std::size_t a : kFromBelow) {
+      const double part = std::min(height * heights[a] / kShades, below - y);
+      if (part <= 0) continue;
+      below -= part;
+      fmt::format_to(std::back_inserter(paths[a]), "M{:.6g} {:.6g}h{}v{:.4g}h-{}z",
+                     kLeft + static_cast<double>(c), below, end - c, part, end - c);
+    }
+    c = end;
+  }
+  std::string out;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!paths[a].empty())
+      out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", kClasses[a], paths[a]);
+  return out;
+}
+
+std::string time_axis(double until_s, double bottom) {
+  const Unit unit = time_unit(until_s);
+  std::string out;
+  for (const double tick : axis_ticks(until_s / unit.value, 10)) {
+    const double x = kLeft + kWidth * tick * unit.value / until_s;
+    out += svg_line(x, bottom, x, bottom + 4, "rule");
+    out += svg_text(x, bottom + 16, "faint", fmt::format("{:.6g}", tick));
+  }
+  return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
+}
+
+/// When the last decision was over; 0 where there was none, or nothing came after.
+double last_decision_s(const Timeline& timeline) {
+  double decided_s = 0;
+  for (const std::vector<Span>& spans : timeline.places)
+    for (const Span& span : spans)
+      if (span.activity == Activity::balance) decided_s = std::max(decided_s, span.end_s);
+  return decided_s < end_s(timeline) ? decided_s : 0;
+}
+
+/// Per place and activity, the share of the time since the last decision.
+std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
+  const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
+  std::vector<std::array<double, 3>> shares;
+  for (std::vector<Span> spans : timeline.places) {
+    for (Span& span : spans) {
+      span.start_s = std::max(span.start_s, from_s);
+      span.end_s = std::max(span.end_s, from_s);
+    }
+    std::array<double, 3>& seconds = shares.emplace_back(seconds_of(spans));
+    for (double& value : seconds) value = time_s > 0 ? value / time_s : 0;
+  }
+  return shares;
+}
+
+/// "the busiest place works 98% of the time, all together 64%".
+std::string share_text(const Timeline& timeline) {
+  double most = 0, sum = 0;
+  const auto shares = shares_of(timeline);
+  for (const auto& share : shares) {
+    most = std::max(most, share[0]);
+    sum += share[0];
+  }
+  return fmt::format("the busiest place works {:.0f}% of the time, the average {:.0f}%", 100 * most,
+                     100 * sum / static_cast<double>(std::max<std::size_t>(shares.size(), 1)));
+}
+
+std::string_view program_of(const Timeline& timeline) {
+  return std::string_view(timeline.title).substr(0, timeline.title.find(','));
+}
+
+/// Runs of one program share an axis.
+double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
+  double longest = 1e-9;
+  for (const Timeline& timeline : timelines)
+    if (program_of(timeline) == program_of(like)) longest = std::max(longest, end_s(timeline));
+  return longest;
+}
+
+}  // namespace
+
+std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label) {
+  const std::size_t rows = std::min(timeline.places.size(), kMaxRows);
+  const double pitch = rows <= 16 ? 24 : 400.0 / static_cast<double>(rows);
+  const double gap = std::min(3.0, pitch * 0.15);
+  std::string out;
+  for (std::size_t p = 0; p < rows; ++p) {
+    const double y = kTop + pitch * static_cast<double>(p);
+    if (rows <= 32 || p % 8 == 0)
+      out += svg_text(kLeft - 5, y + pitch / 2 + 3, "end faint", fmt::format("{}", p));
+    out += row_of(timeline.places[p], until_s, y, pitch - gap);
+  }
+  const double bottom = kTop + pitch * static_cast<double>(rows);
+  return svg(kLeft + kWidth + 40, bottom + 22, label, out + time_axis(until_s, bottom));
+}
+
+std::string shares_picture(const Timeline& timeline, std::string_view label) {
+  constexpr double kHeight = 120, kShareWidth = 400;
+  const auto shares = shares_of(timeline);
+  const std::size_t bars = std::min(shares.size(), kMaxRows);
+  const double step = kShareWidth / static_cast<double>(std::max<std::size_t>(bars, 1));
+  std::string out;
+  for (const int percent : {0, 50, 100}) {
+    const double y = kTop + 6 + kHeight * (1 - percent / 100.0);
+    out += svg_line(kLeft, y, kLeft + kShareWidth, y, "rule");
+    out += svg_text(kLeft - 5, y + 4, "end faint", fmt::format("{}%", percent));
+  }
+  for (std::size_t p = 0; p < bars; ++p) {
+    const double x = kLeft + step * static_cast<double>(p);
+    double below = kTop + 6 + kHeight;
+    for (const std::size_t a : kFromBelow) {
+      const double part = kHeight * std::min(shares[p][a], 1.0);
+      below -= part;
+      out += svg_box(x + step * 0.08, below, step * 0.84, part, kClasses[a]);
+    }
+    if (bars <= 32)
+      out += svg_text(x + step / 2, kTop + kHeight + 20, "faint", fmt::format("{}", p));
+  }
+  return svg(kLeft + kShareWidth + 4, kTop + kHeight + 28, label, out);
+}
+
+std::string timelines_html(const std::vector<Timeline>& timelines) {
+  if (timelines.empty()) return "";
+  std::string out =
+      "<section id=\"timelines\">\n<h2>What every place did</h2>\n<p class=\"faint\"><span "
+      "class=\"key work\"></span>worked<span class=\"key idle\"></span>carried messages or waited"
+      "<span class=\"key deciding\"></span>measured, decided and migrated. Measured in real runs; "
+      "time in seconds since each began.</p>\n";
+  std::vector<std::string> shares;
+  for (const Timeline& timeline : timelines) {
+    const std::string title = escaped(timeline.title);
+    const std::size_t places = timeline.places.size();
+    std::string caption = fmt::format("<b>{}</b>: {}", title, seconds_text(end_s(timeline)));
+    if (places > kMaxRows) caption += fmt::format("; the first {} of {} places", kMaxRows, places);
+    out += "<div class=\"scroll wide\" tabindex=\"0\">" +
+           html_figure(timeline_picture(timeline, longest_s(timelines, timeline),
+                                        "What every place did over time: " + timeline.title),
+                       caption) +
+           "</div>\n";
+    shares.push_back(html_figure(
+        shares_picture(timeline, "Share of time at work of each place: " + timeline.title),
+        fmt::format("<b>{}</b>: {}", title, share_text(timeline))));
+  }
+  out += "<h3>The load of every place, since the last decision</h3>\n";
+  for (std::size_t i = 0; i < shares.size(); i += 2)
+    out += html_row({shares.begin() + static_cast<std::ptrdiff_t>(i),
+                     shares.begin() + static_cast<std::ptrdiff_t>(std::min(i + 2, shares.size()))});
+  return out + "</section>\n";
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,77 @@
+#include "apps/report/timeline_pictures.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <regex>
+
+namespace poise::apps {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The area of all rectangles in the path of a class.
+double area_of(const std::string& svg, const std::string& style) {
+  double area = 0;
+  const std::regex path("<path class=\"" + style + "\" d=\"([^\"]*)\"");
+  const std::regex box("h(\\d+)v([0-9.]+)h");
+  for (std::sregex_iterator p(svg.begin(), svg.end(), path), end; p != end; ++p) {
+    const std::string boxes = (*p)[1];
+    for (std::sregex_iterator b(boxes.begin(), boxes.end(), box); b != end; ++b)
+      area += std::atof((*b)[1].str().c_str()) * std::atof((*b)[2].str().c_str());
+  }
+  return area;
+}
+
+Timeline run() {
+  return {"app, strategy s",
+          {{{0, 3, Activity::work}, {3, 4, Activity::wait}, {4, 5, Activity::balance}},
+           {{0, 1, Activity::work}, {1, 4, Activity::wait}, {4, 5, Activity::balance}}}};
+}
+
+TEST(TimelinePicture, areas_are_as_the_times_are) {
+  const std::string picture = timeline_picture(run(), 10, "label");
+  const double second = area_of(picture, "work") / 4;
+  EXPECT_GT(second, 0);
+  EXPECT_NEAR(area_of(picture, "idle"), 4 * second, 0.05 * second);
+  EXPECT_NEAR(area_of(picture, "deciding"), 2 * second, 0.05 * second);
+  EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
+}
+
+TEST(TimelinePicture, steps_finer_than_a_column_share_its_height) {
+  Timeline fine;
+  fine.places.emplace_back();
+  for (int i = 0; i < 20000; ++i) {
+    fine.places[0].push_back({i * 1.0, i + 0.75, Activity::work});
+    fine.places[0].push_back({i + 0.75, i + 1.0, Activity::wait});
+  }
+  const std::string picture = timeline_picture(fine, 20000, "label");
+  EXPECT_NEAR(area_of(picture, "work"), 3 * area_of(picture, "idle"),
+              0.05 * area_of(picture, "work"));
+  EXPECT_LT(picture.size(), 20000u);
+}
+
+TEST(TimelinePicture, of_many_places_the_first_are_drawn_and_that_is_said) {
+  Timeline wide{"wide", std::vector<std::vector<Span>>(500, {{0, 1, Activity::work}})};
+  EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
+}
+
+TEST(Shares, count_from_the_last_decision_on) {
+  Timeline after = run();
+  after.places[0].push_back({5, 7, Activity::work});
+  after.places[1].push_back({5, 6, Activity::work});
+  EXPECT_THAT(timelines_html({after}),
+              HasSubstr("the busiest place works 100% of the time, the average 75%"));
+  EXPECT_THAT(timelines_html({run()}),
+              HasSubstr("the busiest place works 60% of the time, the average 40%"));
+}
+
+TEST(Timelines, say_nothing_when_there_is_none_and_escape_what_they_are_called) {
+  EXPECT_EQ(timelines_html({}), "");
+  EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
+}
+
+}  // namespace
+}  // namespace poise::apps

@@ -1,0 +1,149 @@
+#include "apps/text/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/core.h>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "poise/base/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::size_t kNameColumns = 28, kColumns = 80;
+
+/// "  NAME      text", the text wrapped and indented below itself.
+std::string entry(const std::string& name, const std::string& text) {
+  std::string line = "  " + name;
+  std::string out;
+  const auto break_line = [&] {
+    out += line + '\n';
+    line.assign(kNameColumns, ' ');
+  };
+  if (line.size() + 2 > kNameColumns)
+    break_line();
+  else
+    line.resize(kNameColumns, ' ');
+  for (const std::string_view word : split(text, ' ')) {
+    if (line.size() + word.size() > kColumns) break_line();
+    line.append(word).append(" ");
+  }
+  break_line();
+  for (std::size_t space; (space = out.find(" \n")) != std::string::npos;) out.erase(space, 1);
+  return out;
+}
+
+class HelpStyle : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string name = make_option_name(option, is_positional);
+    if (!is_positional) name += make_option_opts(option);
+    std::string text = option->get_description();
+    if (!option->get_default_str().empty())
+      text += fmt::format(" (default: {})", option->get_default_str());
+    return entry(name, text);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return entry(command->get_name(), command->get_description());
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return app->get_description() + "\n\n";
+  }
+};
+
+/// A check for whole numbers: CLI11 itself takes -1 for 2^64 - 1.
+CLI::Validator whole_number(std::uint64_t least) {
+  const auto check = [least](const std::string& text) {
+    const auto value = parse_unsigned(text);
+    return value && *value >= least
+               ? std::string()
+               : fmt::format("takes a whole number from {}, not \"{}\"", least, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return unknown_name("command", word, views_of(names));
+}
+
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return unknown_name("option", word.substr(0, word.find('=')), views_of(names));
+}
+
+std::string unexpected(const CLI::App& command, const std::vector<std::string>& words) {
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word[0] == '-';
+  });
+  if (option != words.end()) return unknown_option(command, *option);
+  return fmt::format("unexpected argument \"{}\"", words.front());
+}
+
+/// The error in our words where CLI11's are unclear.
+std::string reworded(const CLI::ParseError& error) {
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const std::string option = text.substr(0, text.find(':'));
+  if (error.get_name() == "RequiredError") return text.substr(0, text.find(' ')) + " is missing";
+  if (error.get_name() == "ExcludesError") {
+    const std::size_t excludes = text.find(" excludes ");
+    if (excludes != std::string::npos)
+      return fmt::format("{} and {} exclude each other", text.substr(0, excludes),
+                         text.substr(excludes + 10));
+  }
+  if (error.get_name() == "ArgumentMismatch")
+    return option + (text.find("missing") != std::string::npos ? " needs a value"
+                                                               : " is given more than once");
+  if (error.get_name() == "ValidationError" && text.starts_with(option + ": takes"))
+    return option + text.substr(option.size() + 1);
+  return text;
+}
+
+}  // namespace
+
+void set_help_style(CLI::App& app) { app.formatter(std::make_shared<HelpStyle>()); }
+
+CLI::Option* add_count(CLI::App& command, const char* flag, const char* type, std::uint64_t& value,
+                       const char* help, std::uint64_t least) {
+  return command.add_option(flag, value, help)
+      ->check(whole_number(least))
+      ->type_name(type)
+      ->capture_default_str();
+}
+
+CLI::Option* add_count(CLI::App& command, const char* flag, const char* type,
+                       std::optional<std::uint64_t>& value, const char* help) {
+  return command.add_option(flag, value, help)->check(whole_number(0))->type_name(type);
+}
+
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const std::vector<std::string> rest = app.remaining(true);
+  if (chosen.empty()) {
+    if (rest.empty()) return "no command is given; see poise --help";
+    const bool is_option = rest.front().starts_with('-');
+    return is_option ? unknown_option(app, rest.front()) : unknown_command(app, rest.front());
+  }
+  const CLI::App& command = *chosen.front();
+  // CLI11 gives this error the program's name in place of its own.
+  const bool has_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
+  const std::string text = has_extras ? unexpected(command, rest) : reworded(error);
+  return fmt::format("{}; see poise {} --help", text, command.get_name());
+}
+
+}  // namespace poise::apps

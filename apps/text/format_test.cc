@@ -1,0 +1,51 @@
+#include "apps/text/format.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::apps {
+namespace {
+
+TEST(Format, four_digits_and_a_unit) {
+  EXPECT_EQ(seconds_text(12.3456), "12.35 s");
+  EXPECT_EQ(seconds_text(0.0123456), "12.35 ms");
+  EXPECT_EQ(seconds_text(1e-6), "1.000 µs");
+  EXPECT_EQ(seconds_text(3e-12), "0.003 ns");
+  EXPECT_EQ(seconds_text(0), "0 s");
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(2.5e9), "2.500 GB");
+}
+
+TEST(Format, rounding_never_adds_a_digit) {
+  EXPECT_EQ(digits(9.99996), "10.00");
+  EXPECT_EQ(digits(99.9999), "100.0");
+  EXPECT_EQ(digits(999.99), "1000");
+  EXPECT_EQ(digits(1e7), "1e+07");
+}
+
+TEST(Format, counts_have_commas) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(1000), "1,000");
+  EXPECT_EQ(count_text(1234567), "1,234,567");
+}
+
+TEST(Format, one_is_not_many) {
+  EXPECT_EQ(count_text(1, "node"), "1 node");
+  EXPECT_EQ(count_text(0, "node"), "0 nodes");
+}
+
+TEST(Format, changes_have_a_sign_and_need_a_base) {
+  EXPECT_EQ(change_text(1, 2), "-50.0%");
+  EXPECT_EQ(change_text(3, 2), "+50.0%");
+  EXPECT_EQ(change_text(2.0001, 2), "0.0%");
+  EXPECT_EQ(change_text(2, 0), "-");
+}
+
+TEST(Format, a_column_shows_its_least_value) {
+  EXPECT_EQ(decimals_for(std::vector<double>{1, 250, 3}), 0);
+  EXPECT_EQ(decimals_for(std::vector<double>{12.5, 250, 0}), 1);
+  EXPECT_EQ(decimals_for(std::vector<double>{0.0000125, 250}), 4);
+}
+
+}  // namespace
+}  // namespace poise::apps

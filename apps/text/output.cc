@@ -1,0 +1,64 @@
+#include "apps/text/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/core.h>
+#include <new>
+#include <stdexcept>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "poise/base/error.h"
+
+namespace poise::apps {
+
+void print(std::string_view text, std::span<const std::string> notes) {
+  for (const std::string& note : notes) fmt::print(stderr, "poise: {}\n", note);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    throw std::runtime_error(fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+}
+
+std::string reason(const std::exception& error) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return is_memory ? "there is not enough memory" : error.what();
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") fail("cannot write a file named \"-\"; use /dev/stdout for stdout");
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    fail("cannot write {}: {}", path, std::strerror(errno));
+  std::error_code ignored;  // a path that cannot be examined fails when it is written
+  if (std::filesystem::is_directory(path, ignored))
+    fail("cannot write {}: it is a directory", path);
+}
+
+bool has_colours() {
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && value[0] != '\0';
+  };
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return ::isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") && !is_dumb;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (!::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() { show(""); }
+
+void Progress::show(std::string_view text) {
+  if (is_shown_) fmt::print(stderr, "\r\x1b[K{}", text);
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,69 @@
+#include "apps/text/table.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::apps {
+namespace {
+
+const Table kTable{{"name", "a", "long\nheading"},
+                   {{{"µs", "1", "2"}}, {{"first", "10", "200"}}, {{"bad"}, "why not"}}};
+
+TEST(Table, aligns_by_characters_not_bytes) {
+  EXPECT_EQ(render(kTable, 0),
+            "              long\n"
+            "name    a  heading\n"
+            "µs      1        2\n"
+            "first  10      200\n"
+            "bad    why not\n");
+}
+
+TEST(Table, cuts_what_does_not_fit_into_blocks_that_repeat_the_names) {
+  EXPECT_EQ(render(kTable, 12),
+            "name    a\n"
+            "µs      1\n"
+            "first  10\n"
+            "bad    why\n"
+            "       not\n"
+            "\n"
+            "          long\n"
+            "name   heading\n"
+            "µs           2\n"
+            "first      200\n"
+            "bad    why\n"
+            "       not\n");
+}
+
+TEST(Table, wraps_remarks_and_sets_the_best_row_in_bold) {
+  const Table table{{"name", "a"}, {{{"x", "1"}, "", true}, {{"y"}, "four words of remark"}}};
+  EXPECT_EQ(render(table, 16, true),
+            "name  a\n"
+            "\x1b[1mx     1\x1b[0m\n"
+            "y     four words\n"
+            "      of remark\n");
+}
+
+TEST(Table, figures_share_a_unit_and_what_is_unknown_is_said) {
+  Table table{{"name"}, {{{"x"}}, {{"bad"}, "why"}, {{"y"}}}};
+  add_figures(table, {"time", {0.002, std::nullopt}, time_unit});
+  EXPECT_EQ(table.headings.back(), "time\nms");
+  EXPECT_EQ(table.rows[0].cells.back(), "2");
+  EXPECT_EQ(table.rows[2].cells.back(), "unknown");
+}
+
+TEST(Table, a_column_of_zeros_is_left_out) {
+  Table table{{"name"}, {{{"x"}}, {{"y"}}}};
+  add_figures(table, {"none", {0.0, 0.0}});
+  EXPECT_EQ(table.headings.size(), 1u);
+}
+
+TEST(Table, markdown_has_a_line_per_row_and_as_many_cells_in_each) {
+  EXPECT_EQ(markdown(kTable),
+            "| name | a | long heading |\n"
+            "|---|---:|---:|\n"
+            "| µs | 1 | 2 |\n"
+            "| first | 10 | 200 |\n"
+            "| bad | why not |  |\n");
+}
+
+}  // namespace
+}  // namespace poise::apps

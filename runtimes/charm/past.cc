@@ -1,0 +1,108 @@
+#include "runtimes/charm/past.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "runtimes/archive/archive.h"
+
+#include "poise/base/error.h"
+
+namespace poise::charm {
+
+namespace {
+
+constexpr std::uint32_t kFormat = 0x31504350;  // "PCP1", as the bytes lie in the checkpoint
+constexpr int kAllBits = 64;
+
+bool is_load(double load_s) { return load_s >= 0 && std::isfinite(load_s); }
+
+/// Ids without the PE in them, in arrays whose objects differ in the rest.
+std::vector<ObjectName> without_pes(std::vector<ObjectName> names, int num_index_bits) {
+  const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
+  std::vector<ObjectName> rest = names;
+  for (ObjectName& name : rest) name.id &= mask;
+  std::sort(rest.begin(), rest.end(), comes_before);
+  std::set<std::int32_t> ambiguous;
+  for (std::size_t i = 1; i < rest.size(); ++i)
+    if (same(rest[i - 1], rest[i])) ambiguous.insert(rest[i].array);
+  for (ObjectName& name : names)
+    if (!ambiguous.contains(name.array)) name.id &= mask;
+  return names;
+}
+
+std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
+  std::vector<TaskId> order(names.size());
+  std::iota(order.begin(), order.end(), TaskId{0});
+  std::sort(order.begin(), order.end(),
+            [&](TaskId a, TaskId b) { return comes_before(names[a], names[b]); });
+  return order;
+}
+
+/// The past of objects that were renamed, if they are the same.
+void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
+  if (past.loads_s.empty()) return;
+  if (past.names.size() != objects.size() || num_index_bits == kAllBits)
+    return past.loads_s.clear();
+  const std::vector<ObjectName> before = without_pes(past.names, num_index_bits),
+                                now = without_pes(objects, num_index_bits);
+  const std::vector<TaskId> from = in_order(before), to = in_order(now);
+  const auto same_object = [&](TaskId a, TaskId b) { return same(before[a], now[b]); };
+  if (!std::equal(from.begin(), from.end(), to.begin(), to.end(), same_object))
+    return past.loads_s.clear();
+  for (std::vector<double>& loads : past.loads_s) {
+    const std::vector<double> loads_before = loads;
+    for (std::size_t i = 0; i < to.size(); ++i) loads[to[i]] = loads_before[from[i]];
+  }
+  past.names = objects;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> Past::loads_of(const std::vector<ObjectName>& objects,
+                                                TaskId num_tasks, int num_index_bits) {
+  if (!std::equal(objects.begin(), objects.end(), names.begin(), names.end(), same))
+    follow(*this, objects, num_index_bits);
+  std::vector<std::vector<double>> loads_of_tasks = loads_s;
+  for (auto& loads : loads_of_tasks) loads.resize(num_tasks);  // PEs that send have no load
+  return loads_of_tasks;
+}
+
+void Past::add(std::vector<ObjectName> objects, const Workload& workload,
+               std::size_t max_decisions) {
+  names = std::move(objects);
+  auto& loads = loads_s.emplace_back();
+  for (TaskId t = 0; t < names.size(); ++t) loads.push_back(workload.tasks[t].load_s);
+  if (loads_s.size() > max_decisions)
+    loads_s.erase(loads_s.begin(), loads_s.end() - static_cast<std::ptrdiff_t>(max_decisions));
+}
+
+std::vector<char> to_checkpoint(const Past& past) {
+  Buffer buffer;
+  Writer writer(buffer);
+  writer(kFormat, past.num_decisions, past.names, past.loads_s);
+  const auto* begin = reinterpret_cast<const char*>(buffer.data());
+  return {begin, begin + buffer.size()};
+}
+
+Past from_checkpoint(const std::vector<char>& bytes) {
+  Reader reader(std::as_bytes(std::span(bytes)));
+  std::uint32_t format = 0;
+  Past past;
+  reader(format);
+  if (format != kFormat) fail("the checkpoint is another version's");
+  reader(past.num_decisions, past.names, past.loads_s);
+  if (reader.left() != 0) fail("{} bytes too many in the checkpoint", reader.left());
+  for (const std::vector<double>& loads : past.loads_s) {
+    if (loads.size() != past.names.size())
+      fail("{} loads for {} objects in the checkpoint", loads.size(), past.names.size());
+    if (!std::all_of(loads.begin(), loads.end(), is_load))
+      fail("a load in the checkpoint is negative or not a number");
+  }
+  return past;
+}
+
+}  // namespace poise::charm

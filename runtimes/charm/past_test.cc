@@ -1,0 +1,95 @@
+#include "runtimes/charm/past.h"
+
+#include <gmock/gmock.h>
+#include <limits>
+
+#include "poise/base/error.h"
+
+namespace poise::charm {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Workload with_loads(const std::vector<double>& loads_s) {
+  Workload workload;
+  for (const double load_s : loads_s) workload.tasks.push_back({load_s, 0, true});
+  return workload;
+}
+
+const std::vector<ObjectName> kTwo = {{7, 1}, {~std::uint64_t{0}, -3}};
+
+Past two_decisions() {
+  Past past;
+  past.num_decisions = 5;
+  past.add(kTwo, with_loads({1, 2}), 10);
+  past.add(kTwo, with_loads({3, 4, 0}), 10);  // the third task is a PE that sends
+  return past;
+}
+
+TEST(Past, loads_follow_their_objects) {
+  Past past = two_decisions();
+  EXPECT_THAT(past.loads_of(kTwo, 3), ElementsAre(ElementsAre(1, 2, 0), ElementsAre(3, 4, 0)));
+  EXPECT_THAT(past.loads_of({{7, 1}}, 1), IsEmpty());
+  EXPECT_THAT(past.loads_of(kTwo, 2), IsEmpty()) << "the past ended when an object was missing";
+}
+
+constexpr std::uint64_t on_pe(std::uint64_t pe, std::uint64_t index) { return pe << 16 | index; }
+
+TEST(Past, follows_objects_whose_numbers_name_other_pes_after_a_restart) {
+  Past past;
+  past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, with_loads({1, 2, 3}), 5);
+  const std::vector<ObjectName> now = {{on_pe(0, 1), 4}, {on_pe(1, 2), 4}, {on_pe(2, 0), 4}};
+  EXPECT_THAT(Past(past).loads_of(now, 3), IsEmpty()) << "each bit counts";
+  EXPECT_THAT(past.loads_of(now, 3, 16), ElementsAre(ElementsAre(3, 2, 1)));
+  EXPECT_THAT(past.loads_of(now, 3, 16), ElementsAre(ElementsAre(3, 2, 1)));
+  EXPECT_THAT(past.loads_of({now[0], now[1], {on_pe(2, 7), 4}}, 3, 16), IsEmpty());
+}
+
+TEST(Past, objects_that_differ_in_the_pe_alone_are_not_mistaken) {
+  // Array 5 numbers its objects on each PE, and they keep their numbers; array 4 was renamed.
+  Past past;
+  past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
+           with_loads({1, 2, 3, 4}), 5);
+  EXPECT_THAT(Past(past).loads_of(
+                  {{on_pe(0, 1), 4}, {on_pe(1, 0), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}}, 4, 16),
+              ElementsAre(ElementsAre(2, 1, 3, 4)));
+  EXPECT_THAT(past.loads_of(
+                  {{on_pe(0, 1), 4}, {on_pe(1, 0), 4}, {on_pe(0, 0), 5}, {on_pe(2, 0), 5}}, 4, 16),
+              IsEmpty());
+}
+
+TEST(Past, the_oldest_loads_are_dropped) {
+  Past past = two_decisions();
+  past.add(kTwo, with_loads({5, 6}), 2);
+  EXPECT_THAT(past.loads_s, ElementsAre(ElementsAre(3, 4), ElementsAre(5, 6)));
+  past.add(kTwo, with_loads({7, 8}), 0);
+  EXPECT_THAT(past.loads_s, IsEmpty());
+}
+
+TEST(Past, survives_a_checkpoint) {
+  Past past = from_checkpoint(to_checkpoint(two_decisions()));
+  EXPECT_EQ(past.num_decisions, 5u);
+  EXPECT_THAT(past.loads_of(kTwo, 2), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+  EXPECT_EQ(from_checkpoint(to_checkpoint(Past())).num_decisions, 0u);
+}
+
+TEST(Past, bytes_of_something_else_are_refused) {
+  const std::vector<char> good = to_checkpoint(two_decisions());
+  for (std::size_t bytes = 0; bytes < good.size(); ++bytes)
+    EXPECT_THROW(from_checkpoint({good.begin(), good.begin() + static_cast<long>(bytes)}), Error);
+  std::vector<char> longer = good, another = good;
+  longer.push_back(0);
+  another[0] ^= 1;
+  EXPECT_THROW(from_checkpoint(longer), Error);
+  EXPECT_THROW(from_checkpoint(another), Error);
+  Past nonsense = two_decisions();
+  nonsense.loads_s[1][0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(from_checkpoint(to_checkpoint(nonsense)), Error);
+  nonsense = two_decisions();
+  nonsense.loads_s[0].push_back(1);
+  EXPECT_THROW(from_checkpoint(to_checkpoint(nonsense)), Error);
+}
+
+}  // namespace
+}  // namespace poise::charm
