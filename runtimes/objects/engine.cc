@@ -218,7 +218,7 @@ BalanceResult Engine::balance() {
   return result;
 }
 
-/// Sums up the bytes of all ranks, and remembers what the next decisions need of this one.
+/// Adds the bytes of all ranks, and keeps what when_to_balance() needs to know of this decision.
 void Engine::add_result(BalanceResult& result) {
   double bytes = static_cast<double>(result.migrated_bytes);
   sum_over_ranks(comm_, {&bytes, 1});

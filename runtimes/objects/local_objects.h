@@ -43,8 +43,8 @@ class LocalObjects {
   /// Indices of the objects at each of this rank's places; empty without one place per thread.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
-  /// Removes the objects that left, which are null, and adds those that arrived. The directory must
-  /// have been updated before.
+  /// Removes the objects that left, whose `object` is null, and adds those that arrived. Requires
+  /// that the directory has been updated.
   void update(std::vector<LocalObject> arrived);
 
  private:

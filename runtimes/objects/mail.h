@@ -56,7 +56,7 @@ class Inbox {
   std::span<const Mail> mails_;
 };
 
-/// Where a host wants outgoing messages. Implemented by every host of objects.
+/// Provides the buffers for outgoing messages. Every host of objects implements it.
 class MessageRouter {
  public:
   virtual ~MessageRouter() = default;

@@ -1,4 +1,4 @@
-// What the ranks measured in a phase, and the strategies' input that all of it makes together.
+// What the ranks measured in a phase, and how it becomes the input of a strategy.
 #pragma once
 
 #include <mpi.h>

@@ -20,7 +20,7 @@ class ObjectDirectory {
   PlaceId place_of(ObjectId id) const { return placement_.of(id); }
   int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
   bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
-  /// Throws Error if there is no object `to`, on behalf of an object that sends to it.
+  /// Throws Error if there is no object `to`. The text completes a line that names the sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("it sent a message to object {}; ids are below {}", to, num_objects());

@@ -8,16 +8,16 @@ namespace poise::objects::tuning {
 
 // --- When to decide (when_to_balance.h, decide.h)
 
-/// Steps after a decision until the first check whether balancing pays. Fewer would take the
-/// fluctuation of single steps for an imbalance.
+/// Steps after a decision until the first check whether balancing pays: several, so that one slow
+/// step is not taken for an imbalance. Chosen, not measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
 /// Most steps between two checks. The distance doubles while balancing does not pay; this limit
-/// bounds the steps that a late imbalance goes unnoticed.
+/// bounds the steps that a late imbalance goes unnoticed. Chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
-/// Places above which Mode::automatic decides in two levels, if there are several hosts: gathering
-/// everything at rank 0 then costs more than the better placement gains.
+/// Places above which Mode::automatic decides in two levels, if there are several hosts, so that no
+/// rank solves the whole problem. Chosen, not measured.
 inline constexpr std::uint32_t kMaxPlacesForOneLevel = 256;
 
 /// Phases whose loads are kept for strategies that predict.

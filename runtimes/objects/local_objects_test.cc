@@ -1,0 +1,68 @@
+#include "runtimes/objects/local_objects.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/machine/text.h"
+
+namespace poise::objects {
+namespace {
+
+using testing::ElementsAre;
+
+class Dummy final : public AnyObject {
+ public:
+  void step(const Inbox&, Outbox&) override {}
+  std::size_t bytes() const override { return 0; }
+  void write(Buffer&) const override {}
+  void describe(ObjectRow&) const override {}
+};
+
+std::vector<LocalObject> objects_with(std::initializer_list<ObjectId> ids) {
+  std::vector<LocalObject> objects;
+  for (const ObjectId id : ids) {
+    objects.emplace_back().id = id;
+    objects.back().object = std::make_unique<Dummy>();
+  }
+  return objects;
+}
+
+std::vector<ObjectId> ids_of(const LocalObjects& objects) {
+  std::vector<ObjectId> ids;
+  for (const LocalObject& object : objects) ids.push_back(object.id);
+  return ids;
+}
+
+/// One rank with two places.
+JobLayout two_places() {
+  JobLayout layout;
+  layout.machine = flat_machine(2);
+  layout.rank_of_place = {0, 0};
+  layout.places_of_rank = {{0, 1}};
+  return layout;
+}
+
+TEST(LocalObjects, are_in_the_order_of_ids_after_objects_left_and_arrived) {
+  const JobLayout layout = two_places();
+  const ObjectDirectory directory(layout, Placement(std::vector<PlaceId>(10, 0)));
+  LocalObjects objects(directory, false);
+  objects.update(objects_with({7, 2, 5}));
+  EXPECT_THAT(ids_of(objects), ElementsAre(2u, 5u, 7u));
+  objects.by_id(5).object.reset();
+  objects.update(objects_with({9, 4}));
+  EXPECT_THAT(ids_of(objects), ElementsAre(2u, 4u, 7u, 9u));
+  for (const ObjectId id : {2u, 4u, 7u, 9u}) EXPECT_EQ(objects.by_id(id).id, id);
+}
+
+TEST(LocalObjects, are_listed_by_place_if_every_thread_is_a_place) {
+  const JobLayout layout = two_places();
+  ObjectDirectory directory(layout, Placement({1, 0, 1}));
+  LocalObjects objects(directory, true);
+  objects.update(objects_with({0, 1, 2}));
+  EXPECT_THAT(objects.by_place(), ElementsAre(ElementsAre(1u), ElementsAre(0u, 2u)));
+  directory.update(Placement({0, 0, 1}));
+  objects.update({});
+  EXPECT_THAT(objects.by_place(), ElementsAre(ElementsAre(0u, 1u), ElementsAre(2u)));
+}
+
+}  // namespace
+}  // namespace poise::objects
