@@ -14,7 +14,7 @@ namespace poise::balance {
 
 namespace {
 
-// Cost of a message between hosts over one within a host, for machines whose network nobody
+// Cost of a message between hosts over one within a host, for machines whose network was not
 // measured. Machines described by text assume the same factor.
 constexpr double kAssumedNetworkFactor = 10;
 

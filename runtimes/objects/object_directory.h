@@ -1,4 +1,4 @@
-// Where every object lives. Each rank keeps the whole directory, so nobody has to be asked.
+// Where every object lives. Each rank keeps the whole directory, so lookups need no communication.
 #pragma once
 
 #include <utility>
