@@ -56,7 +56,8 @@ inline constexpr double kOverheadFollowsDown = 1.0 / 4, kOverheadFollowsUp = 1.0
 static_assert(kOverheadFollowsUp < kOverheadFollowsDown);
 /// Bytes per task from which on a loan teaches the overhead per byte, and below it per task.
 inline constexpr double kManyBytesPerTask = 4096;
-/// Tasks in a loan from which on it counts in full: in smaller ones the message is most of the cost.
+/// Tasks in a loan from which on it counts in full: in smaller ones the message is most of the
+/// cost.
 inline constexpr double kTasksForFullWeight = 8;
 /// Initial overhead in seconds, lower than on most machines: what is not tried is not learnt.
 inline constexpr double kInitialOverheadPerTask_s = 0.1e-6, kInitialOverheadPerByte_s = 0.1e-9;
