@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What lending gains when one rank has all tasks: each case without and with lending, with tasks split
-by hand, which shows what the host can do, and as tasks of OpenMP in one process with as many threads, in
-turns in one run, best of several. Then what it costs where all have as much, beside OpenMP's tasks in the
-same processes; what the helper thread costs beside long tasks; and how soon a lent task starts. Prints
-tables and keeps them as JSON under bench/results."""
+"""Measures lending when one rank has all tasks. Each case runs without and with lending, with tasks split by
+hand, which shows what the host can do, and as OpenMP tasks in one process with as many threads; runs
+alternate, and the best of several counts. Then measures the cost of lending where all ranks have equal
+work, beside OpenMP tasks in the same processes; the cost of the progress thread beside long tasks; and how
+soon a lent task starts. Prints tables and stores them as JSON under bench/results."""
 
 import argparse
 import json
@@ -16,10 +16,9 @@ PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
 BIG = ["--in", "360000", "--out", "180000"]
 SLEEP = ["--sleep"]
 OFTEN = ["--repeats", "15"]
-# The minimum over runs needs more runs on two cores than on one: both have to be undisturbed at
-# once.
+# The minimum needs more runs on two cores than on one, as both must be undisturbed at the same time.
 LONG = ["--repeats", "30"]
-CASES = [  # ranks, arguments, required gain
+CASES = [  # ranks, arguments, target gain
     (2, ["--tasks", "200", "--us", "5000", *BIG, *LONG], 1.97),
     (2, ["--tasks", "1000", "--us", "200", *OFTEN], 1.95),
     (2, ["--tasks", "1000", "--us", "50", *OFTEN], 1.6),
@@ -30,12 +29,12 @@ CASES = [  # ranks, arguments, required gain
     (8, ["--tasks", "800", "--us", "1000", *SLEEP], 6.8),
     (16, ["--tasks", "1600", "--us", "1000", *SLEEP], 13.6),
 ]
-BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks per rank, microseconds per task
-MOST_SLOWER = 0.01  # than by OpenMP
-# The longest tasks between which the helper naps as briefly as it ever does.
-HELPER = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
-HELPER_CORES = 0.02  # maximum cost in cores per rank
-STARTS_US = {360000: 50, 64: 50}  # maximum start latency, by bytes of a task
+BALANCED = [(25, 4000), (200, 500), (5000, 20)]  # tasks per rank, µs per task
+MAX_SLOWER = 0.01  # target: slowdown relative to OpenMP
+# The longest tasks for which the progress thread still sleeps for its shortest time.
+PROGRESS = ["--tasks", "250", "--us", "4000", "--sleep", "--balanced"]
+PROGRESS_CORES = 0.02  # target: cores per rank
+STARTS_US = {360000: 50, 64: 50}  # target: max µs until a lent task starts, by bytes of the task
 
 
 def measure(np, arguments, **variables):
@@ -61,25 +60,25 @@ def gains(extra):
 
 
 def balanced(extra):
-    """Both of two ranks have as much; each on a core of its own, where OpenMP's tasks run too."""
+    """Two ranks with equal work, each on its own core, where OpenMP's tasks run, too."""
     rows = []
     for tasks, us in BALANCED:
         row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "100", *extra], **BOUND)
         row["slower"] = 1 / row["of_openmp_best"] - 1
         row["median_slower"] = 1 / row["of_openmp"] - 1
-        row["wanted_slower"] = MOST_SLOWER
+        row["wanted_slower"] = MAX_SLOWER
         rows.append(row)
         print(f"balanced, {tasks} of {us} µs: {row['with_s']:.4f} s, {row['openmp_s']:.4f} s by OpenMP: "
               f"{100 * row['slower']:.2f} % slower, median {100 * row['median_slower']:.2f} %; "
-              f"wanted: {100 * MOST_SLOWER:.0f} % at most", flush=True)
+              f"wanted: {100 * MAX_SLOWER:.0f} % at most", flush=True)
     return rows
 
 
 def helper(extra):
-    row = measure(2, [*HELPER, *extra])
+    row = measure(2, [*PROGRESS, *extra])
     row["helper_cores"] = row["cores_with"] - row["cores_without"]
-    row["wanted_cores"] = HELPER_CORES
-    print(f"helper: {100 * row['helper_cores']:.2f} % of a core; wanted: {100 * HELPER_CORES:.0f} % at most")
+    row["wanted_cores"] = PROGRESS_CORES
+    print(f"progress thread: {100 * row['helper_cores']:.2f} % of a core; wanted: {100 * PROGRESS_CORES:.0f} % at most")
     return [row]
 
 

@@ -1,6 +1,6 @@
-// What lending gains when rank 0 has all tasks, and what it costs when loads are equal. Variants
-// alternate within one run: without lending, with it, split by hand, and as OpenMP tasks. Rank 0
-// prints one line of JSON.
+// Measures the gain of lending when rank 0 has all tasks, and its cost when all ranks have equal
+// work. Runs alternate between: without lending, with lending, split by hand, and OpenMP tasks.
+// Rank 0 prints one line of JSON.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -28,7 +28,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A fixed amount of work, independent of where it runs and how often it is interrupted.
+// The same work on every rank, however often it is interrupted.
 std::uint64_t compute(std::uint64_t iterations) {
   std::uint64_t x = iterations | 1;
   for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -49,7 +49,7 @@ void calibrate() {
   MPI_Bcast(&iterations_per_us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-// Not inlined, so that lent tasks and OpenMP tasks run the same machine code.
+// Not inlined, so that lent tasks and OpenMP tasks run the same code.
 [[gnu::noinline]] void compute_for(std::span<const char> data, std::span<char> result, double us) {
   compute(static_cast<std::uint64_t>(us * iterations_per_us));
   if (!result.empty()) result[0] = data.empty() ? 'x' : data[0];
@@ -61,7 +61,7 @@ void sleep_for(std::span<const char>, std::span<char>, double us) {
 const auto kCompute = tasks::function("compute", compute_for);
 const auto kSleep = tasks::function("sleep", sleep_for);
 
-// This clock is common to all ranks of a host.
+// All ranks of a host share this clock.
 const auto kWhen = tasks::function("when", [](std::span<const char>, std::span<double> began_s) {
   began_s[0] = now_s();
   compute(static_cast<std::uint64_t>(100 * iterations_per_us));
@@ -80,7 +80,7 @@ using Item = std::pmr::vector<char>;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Wall times of the runs of one variant, and the mean CPU seconds per rank.
+// Seconds of the runs of one kind, and CPU seconds averaged over ranks.
 struct Runs {
   std::vector<double> seconds, cpu_s;
   double best_s() const { return *std::min_element(seconds.begin(), seconds.end()); }
@@ -90,7 +90,7 @@ struct Runs {
   }
 };
 
-// Waits for all ranks; those that arrive early sleep and leave the cores to the others.
+// A barrier that yields the cores.
 void meet_asleep() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -98,7 +98,7 @@ void meet_asleep() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Seconds until the last rank has finished.
+// Seconds until the last rank has finished its part.
 template <typename Part>
 void take_time(Runs& runs, Part part) {
   int num_ranks = 1;
@@ -139,8 +139,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Speed of lending relative to `other`, pairing runs that followed each other, so that both saw the
-// same host.
+// The speed of lending relative to `other`, run by run, so that both saw the same state of the
+// host.
 double share_of(const Runs& other, const Runs& lent) {
   std::vector<double> shares;
   for (std::size_t i = 0; i < lent.seconds.size(); ++i)
@@ -149,9 +149,9 @@ double share_of(const Runs& other, const Runs& lent) {
 }
 
 struct Ways {
-  Runs alone, lent;  // without lending and with it
-  Runs even;         // split by hand: what the host can do at that moment
-  Runs openmp;       // by OpenMP in one process; where balanced in each
+  Runs alone, lent;  // without and with lending
+  Runs even;         // split by hand, which shows what the host can do at that moment
+  Runs openmp;       // OpenMP in one process; with --balanced in each process
 };
 
 Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context& without,
@@ -172,7 +172,7 @@ Ways measure_in_turns(const Case& what, int rank, int num_ranks, tasks::Context&
       [&] { take_time(ways.alone, [&] { run(without, what, owned); }); },
       [&] { take_time(ways.even, [&] { run(without, what, dealt); }); }};
   const std::size_t last = std::size(turns) - 1;
-  for (int i = 0; i < what.repeats; ++i)  // there and back, so that nobody always comes first
+  for (int i = 0; i < what.repeats; ++i)  // in alternating order, so that no kind always runs first
     for (std::size_t t = 0; t <= last; ++t) turns[i % 2 == 0 ? t : last - t]();
   return ways;
 }
@@ -217,7 +217,8 @@ void measure(const Case& what) {
   std::cerr << summary;
 }
 
-// Latency from the decision to lend rank 0's only task to its start on another rank.
+// Seconds from the decision to lend a task, of which rank 0 has one at a time, to its start on
+// another rank.
 void measure_start(const Case& what) {
   calibrate();
   double decided_s = 0;
@@ -236,7 +237,8 @@ void measure_start(const Case& what) {
     tasks::With with;
     with.on_lend = [&](std::span<tasks::Item>) { ran_on = 1; };
     decided_s = 0;
-    if (context.rank() == 0) {  // busy at first, so that the other has come and asked by then
+    if (context.rank() ==
+        0) {  // busy at first, so that the other rank has sent a steal request by then
       const double us = 500;
       context.submit({.pinned = true}, kCompute, tasks::in(Item()), tasks::out(Item()), us);
       context.submit(std::move(with), kWhen, tasks::in(data), tasks::out(began_s));
@@ -277,7 +279,7 @@ int main(int argc, char** argv) {
   int status = 0;
   try {
     what.start ? measure_start(what) : measure(what);
-  } catch (const poise::Error& error) {  // all ranks have the same settings
+  } catch (const poise::Error& error) {  // thrown on all ranks, as all have the same settings
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) std::cerr << "tasks_lending: " << error.what() << '\n';

@@ -16,9 +16,10 @@ namespace tasks = poise::tasks;
 namespace {
 
 thread_local std::string last_error;
-thread_local std::optional<std::string> failure;  // of the task that this thread runs
+thread_local std::optional<std::string>
+    failure;  // what the task on this thread gave to poise_task_fail
 
-// Runs a call of the C++ interface; nothing leaves it but a number.
+// Runs a call of the C++ interface, and turns exceptions into a result.
 template <typename Call>
 int guarded(Call call) {
   try {
@@ -34,11 +35,11 @@ int guarded(Call call) {
 }
 
 tasks::Context& context_of(poise_tasks* context) {
-  if (context == nullptr) poise::fail("the context is null; create it with poise_tasks_create");
+  if (context == nullptr) poise::fail("the context is null; poise_tasks_create makes one");
   return *reinterpret_cast<tasks::Context*>(context);
 }
 
-// What a task says of itself is not said of the one in which it runs, which may wait for it.
+// Saves and restores the failure of the outer task, inside whose wait this task may run.
 class OwnFailure {
  public:
   OwnFailure() : before_(std::exchange(failure, std::nullopt)) {}
@@ -60,7 +61,7 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (failure) throw std::runtime_error(*failure);
 }
 
-// C may have written what is no value of the enum, which C++ must not even read as one.
+// C may have stored a number that the enum does not have, which C++ must not read as the enum.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -76,13 +77,13 @@ tasks::Mode mode_of(int mode) {
     case POISE_INOUT: return tasks::Mode::inout;
     case POISE_LITERAL: return tasks::Mode::literal;
   }
-  poise::fail("an item's mode is {}; it is one of poise_mode", mode);
+  poise::fail("poise_item::mode is {}; it must be a value of poise_mode", mode);
 }
 
-// So many of what a task has are to begin there.
+// Checks an array of `count` elements.
 void check_list(const char* what, const void* begin, int count) {
-  if (count < 0 || (count > 0 && !begin))
-    poise::fail("there are no {} {} at {}", count, what, begin);
+  if (count < 0) poise::fail("{}: count is {}; it must be 0 or more", what, count);
+  if (count > 0 && !begin) poise::fail("{}: count is {} but the pointer is null", what, count);
 }
 
 poise::Annotations annotations_of(const poise_with& with) {
@@ -92,19 +93,20 @@ poise::Annotations annotations_of(const poise_with& with) {
     const poise_annotation& given = with.annotations[i];
     const int kind = number_of(given.kind);
     if (!given.name || (kind == POISE_TEXT && !given.text))
-      poise::fail("a task's annotation has no name, or no text");
+      poise::fail("an annotation has a null name, or is POISE_TEXT with a null text");
     switch (kind) {
       case POISE_INTEGER: annotations.set(given.name, given.integer); break;
       case POISE_REAL: annotations.set(given.name, given.real); break;
       case POISE_TEXT: annotations.set(given.name, std::string(given.text)); break;
       default:
-        poise::fail("annotation \"{}\" is of kind {}; it is one of poise_kind", given.name, kind);
+        poise::fail("annotation \"{}\": kind is {}; it must be a value of poise_kind", given.name,
+                    kind);
     }
   }
   return annotations;
 }
 
-// What was said of the task that this thread runs; null if nothing was.
+// An annotation of the task that this thread runs; null if it has none of this name and type.
 template <typename T>
 const T* annotation(const char* name) {
   const T* value = nullptr;
@@ -124,7 +126,7 @@ std::vector<std::uint32_t> replicas_of(const poise_with& with) {
   std::vector<std::uint32_t> ranks;
   for (int i = 0; i < with.num_replicas; ++i) {
     if (with.replicas[i] < 0)
-      poise::fail("a task cannot be replicated on rank {}", with.replicas[i]);
+      poise::fail("poise_with::replicas has rank {}; ranks are 0 or more", with.replicas[i]);
     ranks.push_back(static_cast<std::uint32_t>(with.replicas[i]));
   }
   return ranks;
@@ -132,7 +134,7 @@ std::vector<std::uint32_t> replicas_of(const poise_with& with) {
 
 tasks::With with_of(const poise_with& with) {
   tasks::With how;
-  if (!(with.cost >= 0)) poise::fail("a task's cost is {}, which is no number from 0", with.cost);
+  if (!(with.cost >= 0)) poise::fail("poise_with::cost is {}; it must be 0 or more", with.cost);
   if (with.cost > 0) how.cost = with.cost;
   how.priority = with.priority;
   how.pinned = with.pinned != 0;
@@ -150,7 +152,8 @@ const char* poise_last_error(void) { return last_error.c_str(); }
 
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id) {
   return guarded([&] {
-    if (!name || !function || !id) poise::fail("poise_tasks_register wants no null pointers");
+    if (!name || !function || !id)
+      poise::fail("poise_tasks_register: name, function and id must not be null");
     *id = static_cast<poise_function>(tasks::register_function(
         name, "C", [function](std::span<const tasks::Item> items) { call(function, items); }));
   });
@@ -159,7 +162,7 @@ int poise_tasks_register(const char* name, poise_task_function function, poise_f
 int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context) {
   return guarded([&] {
-    if (!context) poise::fail("poise_tasks_create wants somewhere to put the context");
+    if (!context) poise::fail("poise_tasks_create: context must not be null");
     tasks::Options options;
     options.threads = threads < 0 ? 0 : static_cast<unsigned>(threads);
     if (settings) options.settings = settings;
@@ -184,7 +187,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // How much it was the memory knows.
+    // The arena knows the size.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }
@@ -205,7 +208,8 @@ int poise_tasks_wait(poise_tasks* context) { return poise_tasks_wait_team(contex
 
 int poise_tasks_wait_team(poise_tasks* context, int num_threads) {
   return guarded([&] {
-    if (num_threads < 1) poise::fail("a team of {} threads cannot wait", num_threads);
+    if (num_threads < 1)
+      poise::fail("poise_tasks_wait_team: num_threads is {}; it must be at least 1", num_threads);
     context_of(context).wait(static_cast<unsigned>(num_threads));
   });
 }

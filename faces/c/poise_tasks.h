@@ -1,6 +1,6 @@
-// Tasks that any rank of a communicator may run, from C: see runtimes/tasks/context.h.
+// The C interface to tasks that any rank of a communicator may run; see runtimes/tasks/context.h.
 //
-// Functions return POISE_OK or an error, whose text poise_last_error() has.
+// Functions return a poise_result; poise_last_error() has the text of an error.
 #pragma once
 
 #include <mpi.h>
@@ -14,26 +14,26 @@ extern "C" {
 enum poise_result {
   POISE_OK = 0,
   POISE_FAILED = 1,   /* a task failed */
-  POISE_BAD_INPUT = 2 /* nothing was done */
+  POISE_BAD_INPUT = 2 /* a wrong argument or call; it had no effect */
 };
 
-/* The text of this thread's last error; valid until its next call. */
+/* The text of the last error on this thread; valid until the next call on it. */
 const char* poise_last_error(void);
 
 enum poise_mode { POISE_IN, POISE_OUT, POISE_INOUT, POISE_LITERAL };
 
-/* Literals are copied at submission; other data must stay until the task is done. */
+/* Literals are copied at submission; other data must stay valid until the task is done. */
 typedef struct poise_item {
   void* data; /* may be null */
   size_t bytes;
   enum poise_mode mode;
 } poise_item;
 
-/* What a task runs: its items' data, in order, wherever it runs. */
+/* The function of a task; gets the data of its items, in order. */
 typedef void (*poise_task_function)(void** data, const size_t* bytes, int num_items);
 typedef int poise_function;
 
-/* Names a function; on every rank, before a context is created. */
+/* Registers a function under a name, on every rank before a context is created. */
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id);
 
 typedef struct poise_tasks poise_tasks;
@@ -42,10 +42,10 @@ typedef struct poise_tasks poise_tasks;
    line on stderr and exit status 2. Collective. */
 int poise_tasks_create(MPI_Comm communicator, int threads, const char* settings,
                        poise_tasks** context);
-/* With a communicator as Fortran knows it. */
+/* The same with a communicator of Fortran. */
 int poise_tasks_create_fortran(MPI_Fint communicator, int threads, const char* settings,
                                poise_tasks** context);
-/* Waits for what is left. Collective. */
+/* Waits for all tasks. Collective. */
 int poise_tasks_destroy(poise_tasks* context);
 
 /* Memory whose data ranks of this node read and write in place when tasks are lent; ordinary memory
@@ -53,25 +53,25 @@ int poise_tasks_destroy(poise_tasks* context);
 void* poise_tasks_allocate(poise_tasks* context, size_t bytes);
 int poise_tasks_free(poise_tasks* context, void* data);
 
-/* What the program says of a task under a name, for the task itself, wherever it runs. */
+/* A named value that travels with a task, so that the task can read it on any rank. */
 enum poise_kind { POISE_INTEGER, POISE_REAL, POISE_TEXT };
 typedef struct poise_annotation {
   const char* name;
-  enum poise_kind kind; /* which of these counts */
+  enum poise_kind kind; /* which of these values is used */
   int64_t integer;
   double real;
   const char* text;
 } poise_annotation;
 
 typedef struct poise_with {
-  double cost;      /* relative to other tasks of the function; 0 and 1 are usual */
-  int32_t priority; /* higher first; 0 is usual */
-  int pinned;       /* runs on this rank */
-  int ordered;      /* after earlier ordered tasks that touch the same data */
+  double cost;      /* relative to other tasks of the function; 0 means 1 */
+  int32_t priority; /* higher first; default 0 */
+  int pinned;       /* not 0: never lent */
+  int ordered;      /* not 0: runs after earlier ordered tasks that touch the same data */
   void (*on_finish)(void* argument); /* on this rank, by any thread, once, when outputs are in
                                         place; may be null */
   void* argument;
-  const int* replicas; /* ranks that get a copy ahead of time; the task runs once, wherever first */
+  const int* replicas; /* ranks that get a copy ahead of time; the task runs once */
   int num_replicas;
   const poise_annotation* annotations; /* copied at submission */
   int num_annotations;
@@ -81,19 +81,20 @@ typedef struct poise_with {
 int poise_tasks_submit(poise_tasks* context, poise_function function, const poise_item* items,
                        int num_items, const poise_with* with);
 
-/* Until every rank's tasks are done; collective. In a task: until those it submitted are. */
+/* Waits until the tasks of all ranks are done. Collective. In a task: waits for its children only.
+ */
 int poise_tasks_wait(poise_tasks* context);
-/* The same for a team of threads of which each calls it. */
+/* The same for num_threads threads of the program, each of which calls it. */
 int poise_tasks_wait_team(poise_tasks* context, int num_threads);
 
 /* Runs one task, if there is one, inside a wait or before it. `ran`, which may be null, says
    whether there was. */
 int poise_tasks_yield(poise_tasks* context, int* ran);
 
-/* Looks at messages. For long tasks, which may call it now and then. */
+/* Polls for messages. Long tasks may call it now and then. */
 int poise_tasks_poll(poise_tasks* context);
 
-/* In a task: the context it belongs to, null elsewhere; and to say that it failed. */
+/* In a task: its context (null elsewhere), and how to report that the task failed. */
 poise_tasks* poise_tasks_current(void);
 void poise_task_fail(const char* text);
 

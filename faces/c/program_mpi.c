@@ -29,8 +29,8 @@ static int wait_fails(const char* text) {
 }
 
 static void sleep_a_millisecond(void) {
-  const struct timespec nap = {0, 1000000};
-  nanosleep(&nap, NULL);
+  const struct timespec pause = {0, 1000000};
+  nanosleep(&pause, NULL);
 }
 
 /* The tasks. */
@@ -75,7 +75,7 @@ static void be_child(void** data, const size_t* bytes, int num_items) {
   ++*(int*)data[0];
 }
 
-/* Whoever of the family is named fails, and nobody else. */
+/* Only the task that is named here fails. */
 static void be_parent(void** data, const size_t* bytes, int num_items) {
   (void)bytes, (void)num_items;
   const char who = *(char*)data[1];
@@ -158,7 +158,7 @@ static void failures_come_home(void) {
     works(poise_tasks_wait(tasks));
   else
     check(wait_fails("on purpose, away") && !strstr(poise_last_error(), "on rank 0"),
-          "a task that fails elsewhere is reported at home");
+          "a task that fails elsewhere is reported on its owner rank");
 }
 
 static void submit_family(int* children, const char* who) {
@@ -221,23 +221,23 @@ static void bad_input_is_refused(void) {
     poise_with with;
     const char* text;
   } bad[] = {{{.cost = -1}, "cost is -1"},
-             {{.annotations = &no_text, .num_annotations = 1}, "or no text"},
-             {{.annotations = &no_kind, .num_annotations = 1}, "is of kind 7"},
-             {{.num_annotations = 1}, "there are no 1 annotations"},
-             {{.num_replicas = 1}, "there are no 1 replicas"},
-             {{.replicas = nowhere, .num_replicas = -1}, "there are no -1 replicas"},
-             {{.replicas = nowhere, .num_replicas = 1}, "replicated on rank -1"},
-             {{.replicas = nowhere + 1, .num_replicas = 1}, "cannot be replicated on rank"}};
+             {{.annotations = &no_text, .num_annotations = 1}, "null text"},
+             {{.annotations = &no_kind, .num_annotations = 1}, "kind is 7"},
+             {{.num_annotations = 1}, "annotations: count is 1 but the pointer is null"},
+             {{.num_replicas = 1}, "replicas: count is 1 but the pointer is null"},
+             {{.replicas = nowhere, .num_replicas = -1}, "replicas: count is -1"},
+             {{.replicas = nowhere, .num_replicas = 1}, "replicas has rank -1"},
+             {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas has rank"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
     refuses(poise_tasks_submit(tasks, where, NULL, 0, &bad[i].with), bad[i].text);
-  refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL), "there are no 1 items");
-  refuses(poise_tasks_submit(tasks, where, &item, -1, NULL), "there are no -1 items");
+  refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL), "items: count is 1 but the pointer is null");
+  refuses(poise_tasks_submit(tasks, where, &item, -1, NULL), "items: count is -1");
   refuses(poise_tasks_submit(tasks, where, &item, 1, NULL), "mode is 7");
-  refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "there is no function 999");
-  refuses(poise_tasks_submit(tasks, -1, NULL, 0, NULL), "there is no function -1");
-  refuses(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "somewhere to put");
-  refuses(poise_tasks_wait_team(tasks, 0), "a team of 0 threads");
-  refuses(poise_tasks_wait_team(tasks, -3), "a team of -3 threads");
+  refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "function id 999 is not registered");
+  refuses(poise_tasks_submit(tasks, -1, NULL, 0, NULL), "function id -1 is not registered");
+  refuses(poise_tasks_create(MPI_COMM_WORLD, 1, NULL, NULL), "context must not be null");
+  refuses(poise_tasks_wait_team(tasks, 0), "num_threads is 0");
+  refuses(poise_tasks_wait_team(tasks, -3), "num_threads is -3");
   refuses(poise_tasks_wait(NULL), "context is null");
   refuses(poise_tasks_yield(NULL, NULL), "context is null");
   refuses(poise_tasks_poll(NULL), "context is null");
@@ -259,7 +259,7 @@ static void register_all(void) {
   works(poise_tasks_register("parent", be_parent, &parent));
   works(poise_tasks_register("child", be_child, &child));
   refuses(poise_tasks_register("child", be_child, &child), "names must differ");
-  refuses(poise_tasks_register(NULL, be_child, &child), "no null pointers");
+  refuses(poise_tasks_register(NULL, be_child, &child), "must not be null");
 }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Values under names, attached to tasks. Setting a name again keeps the first value.
+// Annotations: named values attached to tasks. Setting a name again keeps the first value.
 #include "faces/chameleon/guard.h"
 #include "faces/chameleon/task.h"
 

@@ -30,8 +30,8 @@ static int sum_over_ranks(int value) {
 }
 
 static void sleep_a_millisecond(void) {
-  const struct timespec nap = {0, 1000000};
-  nanosleep(&nap, NULL);
+  const struct timespec pause = {0, 1000000};
+  nanosleep(&pause, NULL);
 }
 
 /* ISO C has no such cast, POSIX has. */

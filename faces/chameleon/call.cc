@@ -14,7 +14,7 @@ namespace {
 #define ANY_FUNCTION
 #endif
 
-// Superfluous arguments do no harm in the calling conventions of Linux: the caller removes them.
+// Extra arguments do no harm in the calling conventions of Linux, where the caller removes them.
 template <std::size_t... i>
 ANY_FUNCTION void call_with(void* code, void* const* arguments, std::index_sequence<i...>) {
   reinterpret_cast<void (*)(decltype((void)i, (void*)nullptr)...)>(code)(arguments[i]...);
@@ -33,7 +33,7 @@ void call(void* code, std::span<void* const> arguments) {
   if (arguments.size() <= 6) return call_with_nulls<6>(code, arguments);
   if (arguments.size() <= 20) return call_with_nulls<20>(code, arguments);
   if (arguments.size() <= 128) return call_with_nulls<128>(code, arguments);
-  call_with_nulls<kMostArguments>(code, arguments);
+  call_with_nulls<kMaxArguments>(code, arguments);
 }
 
 }  // namespace poise::chameleon

@@ -6,7 +6,7 @@
 
 namespace poise::chameleon {
 
-inline constexpr std::size_t kMostArguments = 1024;
+inline constexpr std::size_t kMaxArguments = 1024;
 
 void call(void* code, std::span<void* const> arguments);
 

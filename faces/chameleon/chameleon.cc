@@ -1,4 +1,4 @@
-// CHAMELEON's functions in terms of Poise's tasks.
+// CHAMELEON's functions, implemented by Poise's tasks.
 #include <array>
 #include <atomic>
 #include <chameleon.h>
@@ -26,7 +26,8 @@
 
 #include "poise/base/error.h"
 
-// Of whichever OpenMP the program uses; none: one thread. Clang's has the second, too.
+// From the OpenMP library of the program; without one there is one thread. Clang's has the second,
+// too.
 extern "C" int omp_get_num_threads(void) __attribute__((weak));
 extern "C" void GOMP_taskyield(void) __attribute__((weak));
 
@@ -35,29 +36,31 @@ namespace {
 namespace tasks = poise::tasks;
 namespace face = poise::chameleon;
 
-std::recursive_mutex mutex;  // of the following
+std::recursive_mutex mutex;  // guards the following
 std::unique_ptr<tasks::Context> context;
-std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>> live;  // until the wait's end
-std::unordered_map<void*, std::size_t> submitted;  // bytes of data from a compiler's plug-in
-std::optional<face::Ids> ids;                      // since the first start
+std::unordered_map<int, std::unique_ptr<cham_migratable_task_t>>
+    live;  // by id, until the wait ends
+std::unordered_map<void*, std::size_t>
+    submitted;                 // bytes, by address, of data from a compiler's plug-in
+std::optional<face::Ids> ids;  // made at the first start
 
 std::atomic<std::int32_t> num_created{0};
 std::atomic<int> num_leaving{0};
 thread_local int last_added = -1;
 thread_local bool last_run_was_local = true;
 
-// What travels with the arguments: where the code is, and the task as its own rank holds it.
+// Travels with the arguments: where the code is, and the task as its owner rank stores it.
 struct Travelling {
   face::CodeAddress code;
-  std::uint32_t num_offsets;  // which are the next item
-  std::uint32_t tool_items;   // after the arguments: one, with a tool's data if the task was lent
+  std::uint32_t num_offsets;  // stored in the next item
+  std::uint32_t tool_items;   // items after the arguments: 1 with the data of a tool, else 0
   int id;
   cham_migratable_task_t* task;
 };
 
 thread_local face::Met running_here;
 
-/// Of the items behind Travelling: literals stand for themselves, others for where they lie here.
+/// The arguments in the items behind Travelling: literals by value, others by their address here.
 std::vector<void*> arguments_of(const Travelling& travelling, std::span<const tasks::Item> items) {
   std::vector<std::ptrdiff_t> offsets(travelling.num_offsets);
   if (!offsets.empty()) {
@@ -84,7 +87,7 @@ int type_of(tasks::Mode mode) {
   }
 }
 
-/// A task of another rank, as it and tools see it here.
+/// Fills in a task of another rank as it and tools see it here.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
@@ -102,7 +105,7 @@ void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                            static_cast<std::int32_t>(items.back().bytes));
 }
 
-/// While this thread runs a task: tools hear of its start, and of its end however it ends.
+/// Exists while this thread runs a task; tells tools of its start and its end.
 class Running {
  public:
   explicit Running(const face::Met& now) : now_(now), before_(std::exchange(running_here, now)) {
@@ -134,7 +137,7 @@ void run(std::span<const tasks::Item> items) {
   face::call(now.task->entry, arguments);
 }
 
-/// Another copy of this task was started instead.
+/// Called when another copy of this task was started instead.
 void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
@@ -147,8 +150,9 @@ void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int 
                        cham_t_task_cancel, running_here);
 }
 
-// How long tasks take is learnt for each function, so each piece of code has one: by chance the
-// same as another's, as they must be known, on all ranks, before any code is.
+// Task times are learnt per function, so each piece of code maps to one of a fixed number of
+// functions, which must be registered on all ranks before any code is known. Two pieces may share
+// one by chance.
 constexpr std::size_t kNumFunctions = 64;
 const auto kFunctions = [] {
   std::array<tasks::FunctionId, kNumFunctions> functions;
@@ -168,7 +172,7 @@ int32_t complain(const char* text) {
 }
 
 tasks::Context& started() {
-  if (!context) poise::fail("the library is not initialised; call chameleon_init first");
+  if (!context) poise::fail("chameleon_init has not been called; call it first");
   return *context;
 }
 
@@ -179,7 +183,7 @@ tasks::Mode mode_of(int type) {
   return tasks::Mode::in;
 }
 
-/// A task of another rank is known while it runs here.
+/// Tasks of another rank can be found while they run here.
 cham_migratable_task_t* find_task(int id) {
   if (running_here.task && running_here.task->id == id) return running_here.task;
   const std::lock_guard lock(mutex);
@@ -240,31 +244,32 @@ void add(cham_migratable_task_t* task, const void* code) {
 }
 
 int32_t add_once(cham_migratable_task_t* task, const void* code) {
-  if (!task) return complain("chameleon_add_task was given no task");
-  if (std::exchange(task->added, true)) return complain("a task can be added only once");
+  if (!task) return complain("chameleon_add_task: the task is null");
+  if (std::exchange(task->added, true))
+    return complain("chameleon_add_task: the task has been added already; add each task once");
   return face::guarded<int32_t>(CHAM_FAILURE, [&] { return add(task, code), CHAM_SUCCESS; });
 }
 
 cham_migratable_task_t* create(void* code, int num_arguments,
                                const chameleon_map_data_entry_t* arguments) {
-  if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMostArguments)
-    poise::fail("a task takes {} arguments at most, not {}", face::kMostArguments, num_arguments);
+  if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
+    poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
-    poise::fail("a task's function or arguments are null");
+    poise::fail("the function or the arguments of a task are null");
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = code;
   task->arguments.assign(arguments, arguments + num_arguments);
   const std::lock_guard lock(mutex);
   started();
   const auto id = ids->next([](int used) { return live.contains(used); });
-  if (!id) poise::fail("there are {} tasks at once, and no more numbers for them", live.size());
+  if (!id) poise::fail("{} tasks exist at once, and no task id is free", live.size());
   task->id = *id;
   ++num_created;
   return (live[*id] = std::move(task)).get();
 }
 
-/// Sorted pairs with CHAMELEON's own thresholds where somebody has set them. Ends the job where one
-/// cannot be.
+/// The settings by CHAMELEON's variables: policy paired with its thresholds, or empty. Ends the job
+/// if a value is wrong.
 std::string settings_of_environment() {
   std::string settings, error;
   try {
@@ -281,7 +286,7 @@ void start() {
   MPI_Initialized(&up);
   if (!up) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
   MPI_Finalized(&over);
-  if (over) poise::fail("MPI is finalized; chameleon_init comes before MPI_Finalize");
+  if (over) poise::fail("MPI is finalized; call chameleon_init before MPI_Finalize");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   std::string settings = settings_of_environment();
@@ -298,7 +303,7 @@ void start() {
   context = std::make_unique<tasks::Context>(MPI_COMM_WORLD, std::move(options));
 }
 
-// All threads of the team leave together, as from OpenMP's barrier; the last one forgets the tasks.
+// A barrier of the team, like OpenMP's; the last thread drops the finished tasks.
 void leave_together(int team) {
   const int round = num_leaving.load() / team;
   if (num_leaving.fetch_add(1) + 1 == (round + 1) * team) {
@@ -345,7 +350,7 @@ int32_t chameleon_finalize(void) {
   std::unique_ptr<tasks::Context> ending;
   {
     const std::lock_guard lock(mutex);
-    if (!context) return complain("chameleon_finalize without chameleon_init");
+    if (!context) return complain("chameleon_finalize was called before chameleon_init");
     ending = std::move(context);
   }
   ending.reset();
@@ -370,7 +375,7 @@ int32_t chameleon_distributed_taskwait(int) {
 int32_t chameleon_taskyield(void) {
   const bool ran = face::guarded(false, [] { return context && context->yield(); });
   if (ran) return last_run_was_local ? CHAM_LOCAL_TASK_SUCCESS : CHAM_REMOTE_TASK_SUCCESS;
-  if (GOMP_taskyield) GOMP_taskyield();  // as #pragma omp taskyield calls it
+  if (GOMP_taskyield) GOMP_taskyield();  // what #pragma omp taskyield calls
   return CHAM_FAILURE;
 }
 
@@ -411,7 +416,7 @@ TYPE_TASK_ID chameleon_get_last_local_task_id_added(void) { return last_added; }
 int32_t chameleon_local_task_has_finished(TYPE_TASK_ID task_id) {
   const std::lock_guard lock(mutex);
   const auto found = live.find(task_id);
-  if (found == live.end()) return ids && ids->was_given(task_id);  // forgotten since
+  if (found == live.end()) return ids && ids->was_given(task_id);  // dropped since
   return found->second->finished;
 }
 
@@ -420,8 +425,7 @@ void chameleon_set_task_replication_info(cham_migratable_task_t* task, int num_r
   face::guarded(0, [&] { return task->replication_ranks.assign(ranks, ranks + num_ranks), 0; });
 }
 
-// What the authors' compiler plug-in calls: data it copied, of which it later tells the address
-// only.
+// For CHAMELEON's compiler plug-in: it submits data first, and later gives only their address.
 
 int32_t chameleon_submit_data(void* tgt_ptr, void*, int64_t size) {
   return face::guarded<int32_t>(CHAM_FAILURE, [&] {
@@ -445,7 +449,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
                                                int64_t* arg_types, int32_t num_args) {
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
-      poise::fail("a task's arguments, or what they are, are null");
+      poise::fail("the arguments of a task, or their types, are null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);
@@ -459,7 +463,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
   });
 }
 
-// Code is found by its address; this is for tools.
+// Code is found by its address, so this only informs tools.
 void chameleon_set_img_idx_offset(cham_migratable_task_t* task, int32_t img_idx,
                                   ptrdiff_t entry_image_offset) {
   if (!task) return;

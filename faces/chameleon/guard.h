@@ -1,4 +1,4 @@
-// What programs hear of trouble: a line on stderr and a result. Nothing throws through C's
+// Turns exceptions into a line on stderr and a result, because nothing may throw through C
 // functions.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace poise::chameleon {
 
 inline void say(const char* text) { std::fprintf(stderr, "chameleon: %s\n", text); }
 
-/// What the call returns, or `otherwise` if it throws.
+/// The result of the call; `otherwise` if it throws.
 template <typename Result, typename Call>
 Result guarded(Result otherwise, Call call) noexcept {
   try {
@@ -17,7 +17,7 @@ Result guarded(Result otherwise, Call call) noexcept {
   } catch (const std::exception& exception) {
     say(exception.what());
   } catch (...) {
-    say("something was thrown that is no std::exception");
+    say("an exception was thrown that is not a std::exception");
   }
   return otherwise;
 }

@@ -1,4 +1,4 @@
-// Numbers of tasks that no two ranks give.
+// Task ids that are unique over all ranks.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace poise::chameleon {
 
-/// A rank's ids leave its own number when divided by the number of ranks. After the last one that
-/// an int holds, two billion over the number of ranks, they start again, without those in use.
+/// The ids of a rank are congruent to its number modulo the number of ranks. After the last one
+/// that an int holds they start again, and skip those in use.
 class Ids {
  public:
   Ids(int rank, int num_ranks) : rank_(rank), num_ranks_(num_ranks) {}
 
-  /// A new one, of which `in_use` does not hold; nothing if all are in use.
+  /// A new id for which `in_use` is false; nothing if all are in use.
   template <typename InUse>
   std::optional<int> next(const InUse& in_use) {
     for (std::int64_t tries = 0; tries < most(); ++tries) {
@@ -23,7 +23,7 @@ class Ids {
     return std::nullopt;
   }
 
-  /// Whether it was given to a task of this rank, some time.
+  /// True if it was ever given to a task of this rank.
   bool was_given(int id) const {
     if (id < num_ranks_ || id % num_ranks_ != rank_) return false;
     return given_ >= most() || id / num_ranks_ <= given_;

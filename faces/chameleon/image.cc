@@ -65,14 +65,14 @@ std::vector<Image> loaded_images() {
 
 CodeAddress address_of(void* code) {
   const auto address = reinterpret_cast<std::uint64_t>(code);
-  thread_local std::vector<Image> images;  // asked again only for what it does not know
+  thread_local std::vector<Image> images;  // read again only when an address is in none of them
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (const Image& image : images)
       for (const auto& [begin, end] : image.segments)
         if (begin <= address && address < end) return {image.key, address - image.base};
     images = loaded_images();
   }
-  fail("{} is no address of a function", code);
+  fail("{} is not the address of a function of the program or its libraries", code);
 }
 
 void* code_at(const CodeAddress& address) {

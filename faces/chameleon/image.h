@@ -1,5 +1,5 @@
-// Where code lies, said so that another process of the same program finds it: loaded images stand
-// at other addresses there.
+// The position of code, independent of the addresses at which a process has loaded its images, so
+// that another process of the same program finds it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace poise::chameleon {
 
 struct CodeAddress {
-  std::uint64_t image = 0;  // of its build id, or of its code where there is none
+  std::uint64_t image = 0;  // a hash of its build id, or of its code if it has none
   std::uint64_t offset = 0;
 };
 

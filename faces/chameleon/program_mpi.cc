@@ -36,18 +36,18 @@ void multiply(double* a, double* b, double* c, int n, int times) {
 
 // Those without outputs say where they ran by counting there.
 std::atomic<int> ran_nothing{0}, ran_null{0}, ran_empty{0}, ran_failing{0};
-void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
-void nothing() { nap(), ++ran_nothing; }
+void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+void nothing() { pause(), ++ran_nothing; }
 void null_pointer(double* x) {
-  nap(), ++ran_null;
+  pause(), ++ran_null;
   if (x) throw std::runtime_error("null did not stay null");
 }
 void empty(double* x) {
-  nap(), ++ran_empty;
+  pause(), ++ran_empty;
   if (!x) throw std::runtime_error("nothing is not null");
 }
 void fails(int) {
-  nap(), ++ran_failing;
+  pause(), ++ran_failing;
   throw std::runtime_error("on purpose");
 }
 void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
@@ -137,7 +137,7 @@ void lends_what_is_special(int rank) {
   lend(rank, reinterpret_cast<void*>(empty),
        {chameleon_map_data_entry_create(&value, 0, kTo | kFrom)}, ran_empty, "empty arguments");
   lend(rank, reinterpret_cast<void*>(fails), {{nullptr, 8, kLiteral}}, ran_failing,
-       "an exception comes home");
+       "an exception returns to its owner rank");
 }
 
 void many_arguments() {

@@ -11,13 +11,13 @@ namespace poise::chameleon {
 
 namespace {
 
-// Outside of what the setting takes there is nothing more to have, or no task is ever lent.
-enum class Beyond { as_the_most, never };
+// What a value above the range of the setting means: the maximum, or that no task is ever lent.
+enum class Beyond { as_the_maximum, never };
 
 struct Threshold {
   const char* variable;
   const char* setting;
-  double least, most;
+  double min, max;
   Beyond beyond;
 };
 
@@ -25,8 +25,8 @@ constexpr Threshold kThresholds[] = {
     {"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "min_local", 0, 1e9, Beyond::never},
     {"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "min_absolute", 0, 1e18, Beyond::never},
     {"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "min_relative", 0, 1, Beyond::never},
-    {"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "share", 0, 1, Beyond::as_the_most},
-    {"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "max_tasks", 1, 1e9, Beyond::as_the_most},
+    {"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "share", 0, 1, Beyond::as_the_maximum},
+    {"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "max_tasks", 1, 1e9, Beyond::as_the_maximum},
 };
 
 }  // namespace
@@ -40,9 +40,9 @@ std::string settings_of(const std::function<const char*(const char*)>& variable)
     const auto value = parse_number(text);
     if (!value) fail("{}={} is not a number; it takes 0 or more", threshold.variable, text);
     if (*value < 0) fail("{}={} is out of range; it takes 0 or more", threshold.variable, text);
-    never = never || *value < threshold.least ||
-            (*value > threshold.most && threshold.beyond == Beyond::never);
-    settings += fmt::format(",{}={}", threshold.setting, std::min(*value, threshold.most));
+    never = never || *value < threshold.min ||
+            (*value > threshold.max && threshold.beyond == Beyond::never);
+    settings += fmt::format(",{}={}", threshold.setting, std::min(*value, threshold.max));
   }
   if (never) return "policy=none";
   return settings.empty() ? "" : "policy=paired" + settings;

@@ -1,4 +1,4 @@
-// CHAMELEON's environment variables in terms of Poise's settings.
+// Translates CHAMELEON's environment variables into Poise's settings.
 #pragma once
 
 #include <functional>
@@ -6,9 +6,9 @@
 
 namespace poise::chameleon {
 
-/// Who sets a threshold of CHAMELEON's policy wants that policy: sorted pairs, with the thresholds
-/// that are set. Empty if none is. `variable` is getenv. Throws Error on what is
-/// not a number or less than 0.
+/// If some threshold of CHAMELEON's policy is set: that policy (sorted pairs) with these
+/// thresholds. Else empty. `variable` is getenv. Throws Error if a value is not a number or is
+/// negative.
 std::string settings_of(const std::function<const char*(const char*)>& variable);
 
 }  // namespace poise::chameleon

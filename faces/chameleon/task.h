@@ -1,4 +1,4 @@
-// A task as CHAMELEON's programs and tools hold it.
+// A task as CHAMELEON's programs and tools see it.
 #pragma once
 
 #include <chameleon.h>
@@ -18,10 +18,10 @@ struct chameleon_annotations_t {
 struct cham_migratable_task_t {
   int id = 0;
   void* entry = nullptr;
-  std::int32_t image = 99;                     // of tasks that no compiler's plug-in made
-  std::optional<std::ptrdiff_t> image_offset;  // if a plug-in said where the code is
+  std::int32_t image = 99;                     // default, unless a compiler's plug-in made the task
+  std::optional<std::ptrdiff_t> image_offset;  // if a plug-in gave the position of the code
   std::vector<chameleon_map_data_entry_t> arguments;
-  std::vector<std::ptrdiff_t> offsets;  // of a parameter in its data; none: all 0
+  std::vector<std::ptrdiff_t> offsets;  // of each parameter in its data; empty: all 0
   bool pinned = false, ordered = false;
   std::unique_ptr<chameleon_annotations_t> annotations;
   std::vector<int> replication_ranks;
@@ -32,12 +32,12 @@ struct cham_migratable_task_t {
   std::vector<OnFinish> on_finish;
   bool added = false, finished = false;
   cham_t_data_t tool_data{};
-  std::vector<std::int64_t> sizes, types;  // what tools ask for
+  std::vector<std::int64_t> sizes, types;  // for tools
   std::vector<void*> pointers;
   std::vector<std::vector<char>> copies;
   std::vector<char> travelling_tool_data;
 
-  /// The caller may reuse what argument i points to.
+  /// Copies what argument i points to, so that the caller may reuse it.
   void keep_copy_of(std::size_t i) {
     auto& argument = arguments[i];
     const auto* data = static_cast<const char*>(argument.valptr);
@@ -47,7 +47,7 @@ struct cham_migratable_task_t {
 
 namespace poise::chameleon {
 
-/// Whether the library is initialised: between chameleon_init and chameleon_finalize.
+/// True between chameleon_init and chameleon_finalize.
 bool is_up();
 
 }  // namespace poise::chameleon

@@ -38,7 +38,7 @@ struct Tool {
 
 thread_local cham_t_data_t thread_data{};
 
-// Tasks that wait on this rank, as of its last look at messages, without those that started since.
+// Queued tasks of this rank at its last poll, less those that have started since.
 std::atomic<std::int32_t> num_queued{0};
 
 template <typename Callback>
@@ -46,7 +46,7 @@ Callback callback(cham_t_callback_types_t which) {
   return reinterpret_cast<Callback>(tool.callbacks[which]);
 }
 
-/// Tells the tool, if it wants to hear of such an event.
+/// Calls the tool's callback for such events, if it has one.
 template <typename Callback, typename... Arguments>
 void tell(cham_t_callback_types_t which, Arguments... arguments) {
   const auto function = callback<Callback>(which);
@@ -127,7 +127,7 @@ bool try_tool(void* symbol) {
     tool.started = result;
     return true;
   }
-  tool.callbacks = {};  // it does not want to be called after all
+  tool.callbacks = {};  // the tool refused to be called
   return false;
 }
 

@@ -1,4 +1,4 @@
-// A tool that watches CHAMELEON's tasks: found, started, told, ended.
+// Finds, starts, informs and ends a tool that observes CHAMELEON's tasks.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ void tell_thread(cham_t_callback_types_t which);
 /// Both are told from where in the program that was.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
-/// A task as a thread of this rank meets it.
+/// A task as a thread of this rank sees it.
 struct Met {
   cham_migratable_task_t* task = nullptr;
   cham_t_task_flag_t flag = cham_t_task_local;
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// What the tool wants to decide: whom to lend how many tasks, which, and what a rank's load is.
+/// The policy by the tool's callbacks: whom to lend how many tasks, which tasks, and a rank's load.
 tasks::Policy policy_of_tool();
-/// Whether the tool has data of tasks that is to travel with them; both ways to say and to take it.
+/// True if the tool has data that travel with tasks; and how to encode and decode them.
 bool tool_data_travels();
 std::vector<char> encode_tool_data(cham_migratable_task_t* task);
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);
-/// Microseconds that the tool wants a task, which is about to start, to be held up.
+/// Microseconds by which the tool wants to delay a task that is about to start.
 std::int32_t ask_delay_us(cham_migratable_task_t* task, std::int32_t tasks_created);
 
 }  // namespace poise::chameleon

@@ -124,9 +124,9 @@ bool knows_itself(chameleon_annotations_t* annotations, int id) {
 }
 
 // What happened on this rank to the tasks of the first one, which alone has some, by their ids.
-constexpr std::size_t kMostIds = 4 * kTasks + 1;
+constexpr std::size_t kMaxIds = 4 * kTasks + 1;
 enum What { kStartedHere, kEndedHere, kCancelledHere, kReplicatedHere, kNumWhats };
-std::array<std::array<std::atomic<int>, kMostIds>, kNumWhats> happened{};
+std::array<std::array<std::atomic<int>, kMaxIds>, kNumWhats> happened{};
 
 void where(int* rank, int id);
 
@@ -279,17 +279,17 @@ int sum_over_ranks(int value) {
 
 // Each task starts and ends once, in one place; of a replicated one all other copies are cancelled.
 void check_schedule() {
-  std::array<std::array<int, kMostIds>, kNumWhats> here{}, all{};
+  std::array<std::array<int, kMaxIds>, kNumWhats> here{}, all{};
   for (std::size_t what = 0; what < kNumWhats; ++what)
-    for (std::size_t id = 0; id < kMostIds; ++id) here[what][id] = happened[what][id].exchange(0);
-  MPI_Allreduce(here.data(), all.data(), kNumWhats * kMostIds, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  for (std::size_t id = 0; id < kMostIds; ++id) {
+    for (std::size_t id = 0; id < kMaxIds; ++id) here[what][id] = happened[what][id].exchange(0);
+  MPI_Allreduce(here.data(), all.data(), kNumWhats * kMaxIds, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (std::size_t id = 0; id < kMaxIds; ++id) {
     const int runs = all[kStartedHere][id];
     check(runs == all[kEndedHere][id] && runs <= 1, "what starts ends, once");
     check(here[kCancelledHere][id] + here[kStartedHere][id] <= 1, "what is cancelled does not run");
     if (my_rank == 0 && all[kReplicatedHere][id])
       check(here[kCancelledHere][id] + here[kStartedHere][id] == 1,
-            "what runs elsewhere is cancelled at home");
+            "the original of a task that ran elsewhere is cancelled");
   }
   if (mode == Mode::replicas) {
     const auto& marked = all[kReplicatedHere];

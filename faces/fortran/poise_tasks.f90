@@ -1,4 +1,4 @@
-! Tasks that any rank of a communicator may run, from Fortran: see faces/c/poise_tasks.h.
+! The Fortran interface to tasks that any rank of a communicator may run; see faces/c/poise_tasks.h.
 !
 ! A task's subroutine is bind(c) and takes type(c_ptr) :: data(*), integer(c_size_t) :: bytes(*) and
 ! integer(c_int), value :: num_items.
@@ -21,7 +21,7 @@ module poise_tasks
     enumerator :: poise_integer = 0, poise_real, poise_text
   end enum
 
-  ! What is said of a task under a name. Name and text end with c_null_char.
+  ! A named value that travels with a task. Name and text end with c_null_char.
   type, bind(c) :: poise_annotation
     type(c_ptr) :: name = c_null_ptr
     integer(c_int) :: kind = poise_integer
@@ -38,7 +38,7 @@ module poise_tasks
     type(c_ptr) :: argument = c_null_ptr
     type(c_ptr) :: replicas = c_null_ptr
     integer(c_int) :: num_replicas = 0
-    type(c_ptr) :: annotations = c_null_ptr  ! the first of so many
+    type(c_ptr) :: annotations = c_null_ptr  ! an array of num_annotations
     integer(c_int) :: num_annotations = 0
   end type poise_with
 
@@ -86,7 +86,7 @@ module poise_tasks
       type(c_ptr), value :: context
       integer(c_int), value :: num_threads
     end function
-    ! Runs one task, if there is one; `ran` is 1 then, else 0.
+    ! Runs one task if there is one; `ran` is 1 if it did, else 0.
     integer(c_int) function poise_tasks_yield(context, ran) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: context
@@ -129,7 +129,7 @@ module poise_tasks
 
 contains
 
-  ! Names a task's subroutine; on every rank, before a context is created.
+  ! Registers a subroutine under a name, on every rank before a context is created.
   integer function poise_tasks_register(name, subroutine_address, id) result(status)
     character(*), intent(in) :: name
     type(c_funptr), intent(in) :: subroutine_address
@@ -137,7 +137,7 @@ contains
     status = register_c(name // c_null_char, subroutine_address, id)
   end function
 
-  ! Collective. The communicator is an integer, as of `use mpi`; of mpi_f08 give its mpi_val.
+  ! Collective. The communicator is an integer, as in `use mpi`; with mpi_f08 give its mpi_val.
   integer function poise_tasks_create(communicator, threads, context, settings) result(status)
     integer, intent(in) :: communicator, threads
     type(c_ptr), intent(out) :: context
@@ -152,19 +152,19 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! With intent(in) compilers would take what their addresses lead to as unchanged, too.
+    ! No intent(in): compilers would assume that the data behind the addresses do not change either.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with
     status = submit_c(context, function_id, items, size(items), with)
   end function
 
-  ! In a task: it failed, for this reason.
+  ! In a task: reports that it failed, with the reason.
   subroutine poise_task_fail(text)
     character(*), intent(in) :: text
     call fail_c(text // c_null_char)
   end subroutine
 
-  ! In a task: what was said of it under this name. False, and the value as it was, if nothing was.
+  ! In a task: its annotation of this name. If there is none, returns false and keeps the value.
   logical function poise_task_integer(name, value) result(found)
     character(*), intent(in) :: name
     integer(c_int64_t), intent(inout) :: value

@@ -164,7 +164,7 @@ contains
     call check(poise_tasks_submit(tasks, refuse_id, none) == poise_ok, "submit")
     call check(poise_tasks_wait(tasks) == poise_failed, "a failure is noticed")
     call check(index(poise_last_error(), "on purpose") > 0, "and its reason told")
-    call check(poise_tasks_submit(tasks, 999, none) == poise_bad_input, "there is no function 999")
+    call check(poise_tasks_submit(tasks, 999, none) == poise_bad_input, "function 999 is refused")
     call check(poise_tasks_wait_team(tasks, 0) == poise_bad_input, "a team of nobody does not wait")
   end subroutine
 

@@ -13,13 +13,13 @@ enum MapType : std::int64_t {
   kTargetParameter = 0x020,
   kPrivate = 0x080,
   kLiteral = 0x100,
-  kImplicit = 0x200,  // no clause says so
+  kImplicit = 0x200,  // not named by a clause
   kPresent = 0x1000,
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };
 
-/// A target region, of which `address` is only a mark, or a variable of `size` bytes, or from LLVM
-/// 18 on what the program requires, in `data`.
+/// A target region, which `address` only identifies; or a variable of `size` bytes; or, from LLVM
+/// 18 on, the requirements of the program in `data`.
 struct Entry {
   static constexpr std::int32_t kRequires = 0x10;
   void* address;
@@ -28,7 +28,7 @@ struct Entry {
   std::int32_t flags, data;
 };
 
-/// What `#pragma omp requires` asks for, as bits.
+/// The requirements of `#pragma omp requires`, as bits.
 enum Requirement : std::int64_t {
   kReverseOffload = 2,
   kUnifiedAddress = 4,
@@ -46,8 +46,8 @@ struct Binary {
   const Entry *host_begin, *host_end;
 };
 
-/// Version 2: LLVM 16, and what we make of the calls of LLVM 14; 3: LLVM 17 to 19, whose regions
-/// take one parameter more, before the others.
+/// Version 2: LLVM 16, and translated calls of LLVM 14. Version 3: LLVM 17 to 19, whose regions
+/// take one more parameter before the others.
 struct KernelArguments {
   std::uint32_t version, num_arguments;
   void **bases, **pointers;
@@ -58,7 +58,7 @@ struct KernelArguments {
   std::uint32_t num_teams[3], thread_limit[3], dynamic_memory;
 };
 
-/// The wrapping that LLVM 15 to 18 put around an image.
+/// The header that LLVM 15 to 18 put before an image.
 struct WrappedHeader {
   std::uint8_t magic[4];  // 10 FF 10 AD
   std::uint32_t version;

@@ -11,12 +11,13 @@ namespace poise::openmp_target {
 
 namespace {
 
-constexpr std::size_t kMostParameters = 128;  // of a task
+/// Parameters of a region that can become a task.
+constexpr std::size_t kMaxParameters = 128;
 constexpr const char* kAddress = "an address is passed by value";
 constexpr int kBoth = CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
 
-/// Whether a value is an address in use by this process: the calls do not tell what `is_device_ptr`
-/// hands over from another value of eight bytes that a clause names.
+/// True if a value is an address that this process has mapped. The calls do not distinguish a
+/// pointer of `is_device_ptr` from any other value of eight bytes.
 bool is_address(const void* value) {
   const auto number = reinterpret_cast<std::uintptr_t>(value);
   constexpr std::uintptr_t kPage = 4096, kLeast = 0x10000, kMost = std::uintptr_t{1} << 47;
@@ -30,15 +31,15 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// What a region sees, of memory that needs no place of its own in the order.
+/// A parameter that a region sees, and that no dependency is needed for.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};
 }
 
-/// Whoever may touch anything comes after all earlier regions and before all later ones.
+/// A region that may touch any memory depends on all earlier regions, and all later ones on it.
 void touch_anything(Call& call) {
-  constexpr std::uintptr_t kFirst = 1;  // null would be no data
+  constexpr std::uintptr_t kFirst = 1;  // null would mean no data
   constexpr std::size_t kAll = std::size_t{1} << 55;
   for (std::size_t i = 0; i < call.parameters.size(); ++i)
     if (std::ranges::find(call.copied, i) == call.copied.end())
@@ -59,8 +60,8 @@ void add_literal(Call& call, void* value, std::int64_t bytes, std::int64_t type)
     reach_anywhere(call, kAddress);
 }
 
-/// Whether memory is read that holds an address and no more: so clang 16 and 19 pass a member's
-/// `is_device_ptr`, and all of them a member that is used without a clause.
+/// True if the memory read holds only an address. Clang 16 and 19 pass `is_device_ptr` of a member
+/// so, and all versions a member that is used without a clause.
 bool brings_address(Range range, std::int64_t type) {
   void* value = nullptr;
   if (!range.begin || range.bytes != sizeof value) return false;
@@ -69,7 +70,7 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// What a region may reach through a parameter or a part of one.
+/// The memory that a region may reach through a parameter or a part of one.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");
@@ -82,8 +83,9 @@ void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
 void add_memory(Call& call, void* base, Range range, std::int64_t type) {
   int mode = static_cast<int>(type & (kTo | kFrom));
   const auto held = type & kPrivate ? std::nullopt : held_around(range.begin);
-  // Of what is held, regions keep what they do not write, and see what earlier ones wrote. With
-  // eight bytes of it "to" its region clang 16 may mean all of it, by has_device_addr.
+  // For memory that `target data` holds, regions keep what they do not write and see what earlier
+  // ones wrote. For has_device_addr clang 16 passes eight bytes "to" the region and means all of
+  // it.
   const bool may_mean_all = mode == kTo && range.bytes == sizeof base;
   if (held && (mode != kTo || may_mean_all)) mode = kBoth;
   if (held && (range.bytes == 0 || may_mean_all)) range = *held;
@@ -92,7 +94,7 @@ void add_memory(Call& call, void* base, Range range, std::int64_t type) {
                              static_cast<char*>(base) - range.begin});
 }
 
-/// A member, or what a pointer in a structure points to.
+/// A member of a structure, or the target of a pointer in it.
 void add_part(Call& call, Range range, std::int64_t type) {
   const auto held = held_around(range.begin);
   if (held && range.bytes == 0) range = *held;
@@ -123,11 +125,11 @@ void add_argument(Call& call, const KernelArguments& region, std::uint32_t i) {
 
 Call call_of(const KernelArguments& region) {
   Call call;
-  if (region.version == 3)  // a parameter that only devices with an environment of their own use
+  if (region.version == 3)  // a parameter for devices with an environment of their own
     add_literal(call, nullptr, 0, kImplicit);
   for (std::uint32_t i = 0; i < region.num_arguments; ++i) add_argument(call, region, i);
   const std::size_t all = call.parameters.size() + call.touched.size();
-  if (call.reaches_anywhere || all > kMostParameters) touch_anything(call);
+  if (call.reaches_anywhere || all > kMaxParameters) touch_anything(call);
   return call;
 }
 

@@ -1,4 +1,4 @@
-// What a region's task is called with, and what it touches besides.
+// The arguments of a region's task, and the other memory that it touches.
 #pragma once
 
 #include <chameleon.h>
@@ -9,18 +9,18 @@
 
 namespace poise::openmp_target {
 
-/// One parameter of a region as data of a task.
+/// A parameter of a region as data of a task.
 struct Parameter {
   chameleon_map_data_entry_t entry;
-  std::ptrdiff_t offset = 0;  // of what the region sees, in the data
+  std::ptrdiff_t offset = 0;  // in the data, of the address that the region sees
 };
 
 struct Call {
   std::vector<Parameter> parameters;  // in the region's order
-  std::vector<Parameter> touched;     // beside them; for the task's place among others only
-  std::vector<std::size_t> copied;    // parameters that the region has as its own
-  const char* stays = nullptr;        // why the task means nothing on another rank
-  bool reaches_anywhere = false;      // nobody told what it touches
+  std::vector<Parameter> touched;     // other memory that it touches; for dependencies only
+  std::vector<std::size_t> copied;  // indices of parameters that the region gets as private copies
+  const char* stays = nullptr;      // why the task cannot run on another rank; null: it can
+  bool reaches_anywhere = false;    // it may touch any memory
 };
 
 Call call_of(const KernelArguments& region);

@@ -184,10 +184,10 @@ void pointers_of_members() {
     pointing.add_without_clause();
   }
   wait();
-  check(number == 6 * kRegions, "an address that a structure holds is used at home");
+  check(number == 6 * kRegions, "an address that a structure holds is used on its own rank");
 }
 
-/// A value of eight bytes that no clause names is no address, whatever it looks like.
+/// A value of eight bytes that no clause names is never taken for an address.
 void numbers_like_addresses() {
   std::vector<std::uintptr_t> number(1);
   number[0] = reinterpret_cast<std::uintptr_t>(number.data());
@@ -224,7 +224,7 @@ void unknown_extents() {
   check(all[500] == expected, "a region that was given an address keeps its place");
 }
 
-/// The same of a structure held with what its pointer points to, with two threads at home.
+/// The same with a structure and the target of its pointer, with two threads per rank.
 void reached_through_held() {
   int numbers[3] = {};
   Holder holder{3, numbers};

@@ -1,5 +1,5 @@
-// `target data` and its relatives. Regions see the program's own memory, so that data need not be
-// moved: it is enough to know it.
+// `target data` and related directives. Regions use the memory of the program, so no data are
+// moved; the ranges are only recorded.
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace {
 
 namespace face = poise::openmp_target;
 
-/// What a directive names. Of a user-defined mapper that is what the mapper says.
+/// The items that a directive names, or that its user-defined mapper adds.
 struct Item {
   void *base, *begin;
   std::int64_t bytes, type;
@@ -37,7 +37,7 @@ Items items_of(std::int32_t count, void** bases, void** pointers, const std::int
   return items;
 }
 
-/// The memory, and the pointers to memory, of `target data`.
+/// The memory and the pointers that `target data` names.
 template <typename ForRange, typename ForPointer>
 void change_held(const Items& items, ForRange for_range, ForPointer for_pointer) {
   for (const Item& item : items) {
@@ -78,7 +78,8 @@ void __tgt_target_data_update_nowait_mapper(DATA, DEPENDENCES) {
   need_present(items_of(THIS_DATA));
 }
 
-// What mappers call. They are compiled into the program, and get the items they shall add to.
+// Called by user-defined mappers, which are compiled into the program and append to the given
+// items.
 std::int64_t __tgt_mapper_num_components(Items* items) {
   return static_cast<std::int64_t>(items->size());
 }

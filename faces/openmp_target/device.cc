@@ -1,4 +1,4 @@
-// OpenMP's functions on devices and their memory. All memory is the host's.
+// OpenMP's functions for devices and their memory. All memory belongs to the host.
 #include "faces/openmp_target/device.h"
 
 #include <chameleon.h>
@@ -9,7 +9,7 @@
 #include "faces/openmp_target/mapped.h"
 #include "faces/openmp_target/trouble.h"
 
-// The program's OpenMP has it.
+// From the OpenMP library of the program.
 extern "C" int omp_get_default_device(void) __attribute__((weak));
 
 namespace {
@@ -24,7 +24,7 @@ bool is_host(std::int64_t device) {
   return device == CHAMELEON_HOST || device == num_devices() || device < -1;
 }
 
-/// A box in arrays of several dimensions.
+/// A box in two arrays of several dimensions.
 struct Box {
   std::size_t element_bytes;
   int num_dimensions;
@@ -37,7 +37,7 @@ std::size_t elements_below(const std::size_t* sizes, int dimension, int num_dime
   return elements;
 }
 
-/// From a dimension on; of the last one a row in one piece.
+/// Copies the box from this dimension on; rows of the last dimension are contiguous.
 void copy_box(char* to, const char* from, const Box& box, int dimension) {
   const auto below = [&](const std::size_t* sizes) {
     return box.element_bytes * elements_below(sizes, dimension, box.num_dimensions);
@@ -54,7 +54,7 @@ void copy_box(char* to, const char* from, const Box& box, int dimension) {
 }
 
 void note_dependences(int count) {
-  if (count > 0) face::note("asynchronous copies are made at once, whatever they are to wait for");
+  if (count > 0) face::note("asynchronous copies are made at once; their dependences are ignored");
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ int omp_get_num_devices(void) { return num_devices(); }
 int omp_get_initial_device(void) { return num_devices(); }
 int omp_get_device_num(void) { return num_devices(); }
 
-// The same by libomp's version of their names. Preloaded, this library comes before libomp, whose
-// own functions would ask a libomptarget behind it.
+// The same under libomp's versioned names. If this library is preloaded it comes before libomp,
+// whose own functions would look for a libomptarget after it.
 int num_devices_for_libomp(void) { return num_devices(); }
 asm(".symver num_devices_for_libomp, omp_get_num_devices@VERSION");
 asm(".symver num_devices_for_libomp, omp_get_initial_device@VERSION");
@@ -89,7 +89,7 @@ void* omp_get_mapped_ptr(const void* memory, int device) {
   return omp_target_is_present(memory, device) ? const_cast<void*>(memory) : nullptr;
 }
 int omp_target_associate_ptr(const void*, const void*, std::size_t, std::size_t, int) {
-  face::note("memory is not associated with other memory, as regions use the program's own");
+  face::note("omp_target_associate_ptr has no effect: regions use the memory of the program");
   return kFailed;
 }
 int omp_target_disassociate_ptr(const void*, int) { return kFailed; }
@@ -113,7 +113,7 @@ int omp_target_memcpy_async(void* to, const void* from, std::size_t bytes, std::
       const std::size_t *volume, const std::size_t *to_offsets, const std::size_t *from_offsets, \
       const std::size_t *to_sizes, const std::size_t *from_sizes, int, int
 
-/// Without memory it is asked how many dimensions are possible.
+/// With null pointers it returns the maximal number of dimensions.
 int omp_target_memcpy_rect(BOX) {
   if (!to && !from) return INT_MAX;
   const bool is_box = to && from && element_bytes > 0 && num_dimensions > 0 && volume &&
@@ -139,17 +139,17 @@ void* omp_target_memset_async(void* memory, int value, std::size_t bytes, int de
   return omp_target_memset(memory, value, bytes, device);
 }
 
-// Interop objects are of devices with queues of their own; here as with libomptarget's own
-// processors they are omp_interop_none.
+// Interop objects need devices with queues of their own; here, as with libomptarget on processors,
+// they are omp_interop_none.
 
 void __tgt_interop_init(void*, std::int32_t, void** interop) {
-  face::note("there is nothing to interoperate with: interop objects are omp_interop_none");
+  face::note("interop objects are not supported; they are omp_interop_none");
   *interop = nullptr;
 }
 void __tgt_interop_use(void*, std::int32_t, void**) {}
 void __tgt_interop_destroy(void*, std::int32_t, void** interop) { *interop = nullptr; }
 
-// Of LLVM's own, for what libomptarget prints.
+// LLVM's own functions for the output of libomptarget.
 void __tgt_set_info_flag(std::uint32_t) {}
 int __tgt_print_device_info(std::int64_t) { return 0; }
 

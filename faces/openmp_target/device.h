@@ -1,11 +1,11 @@
-// The numbers of devices: 0 is the other ranks, 1 the host.
+// Device numbers: 0 stands for all ranks, 1 for the host.
 #pragma once
 
 #include <cstdint>
 
 namespace poise::openmp_target {
 
-/// Whether a region with that `device` clause may be run by any rank; -1 is none.
+/// True if a region with that `device` clause may run on any rank; -1: no clause.
 bool is_for_ranks(std::int64_t device, bool nowait);
 
 }  // namespace poise::openmp_target

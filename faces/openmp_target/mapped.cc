@@ -15,7 +15,7 @@ struct Held {
 };
 
 std::mutex mutex;
-std::map<char*, Held> ranges;  // by begin; OpenMP forbids that they overlap
+std::map<char*, Held> ranges;  // by first address; OpenMP forbids overlaps
 std::map<char*, std::size_t> pointers;
 
 std::map<char*, Held>::iterator around(char* at) {

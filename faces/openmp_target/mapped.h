@@ -1,4 +1,4 @@
-// What `target data` and `target enter data` hold: memory that regions may use by its address.
+// The memory that `target data` and `target enter data` hold; regions may use it by its address.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ struct Range {
   std::size_t bytes;
 };
 
-/// Counted: what was added twice, or a part of it, is held until removed as often, or for good.
+/// Reference counted: a range added twice is held until it is removed twice, or removed for good.
 void hold(Range range);
 void release(Range range, bool for_good);
-/// The memory held around an address.
+/// The held range that contains an address.
 std::optional<Range> held_around(void* address);
 
-/// Ends the program unless all of it is held, as the modifier `present` demands.
+/// Ends the program unless all of it is held, as the modifier `present` requires.
 void need_present(Range range);
 
-/// Pointers that were mapped with what they point to; counted likewise.
+/// Pointers that were mapped together with their targets; reference counted, too.
 void attach(void* pointer);
 void detach(void* pointer, bool for_good);
 bool attached_within(Range range);

@@ -1,4 +1,4 @@
-// The calls of clang 14, whose regions come in pieces instead of as KernelArguments.
+// The calls of clang 14, which passes separate arguments instead of KernelArguments.
 #include "faces/openmp_target/abi.h"
 
 namespace face = poise::openmp_target;

@@ -103,7 +103,7 @@ struct Holder {
   int* numbers;
 };
 
-/// What cannot travel is done all the same, at home and in its order.
+/// Regions that cannot be lent run on their own rank, in order.
 void at_home(int num_tasks) {
   int numbers[3] = {1, 1, 1}, ran = 0;
   int* at = &ran;

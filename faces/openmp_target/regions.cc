@@ -20,7 +20,7 @@ std::map<const void*, void*> code;  // by mark
 
 bool requires_too_much = false;
 
-void complain(const std::string& why) { say(why, "run where they are met"); }
+void complain(const std::string& why) { say(why, "run on their own rank"); }
 
 /// The ELF file inside, wrapped or not; empty if there is none.
 std::string_view elf_of(const DeviceImage& image) {
@@ -59,7 +59,7 @@ void load(const DeviceImage& image) {
       return complain(std::string("the variable ") + entry->name +
                       " is `declare target`, which ranks do not keep equal");
   const std::string_view elf = elf_of(image);
-  if (elf.empty()) return complain("the program has code for a device that is no processor");
+  if (elf.empty()) return complain("the program has code for a device other than the processor");
   void* library = open_library(elf);
   if (!library) {
     const char* why = ::dlerror();

@@ -1,4 +1,4 @@
-// A program that requires of its regions what no other rank can give: they run where they are met,
+// A program that requires of its regions what no other rank can give: they run on their own rank,
 // and the program is told.
 #include <chameleon.h>
 #include <cstdio>

@@ -1,6 +1,5 @@
-// Stands in for libomptarget: regions of `#pragma omp target` become tasks that other ranks may
-// run. Entry points answer 0 for a region taken over and 1 for one that the caller shall run
-// itself.
+// Replaces libomptarget: regions of `#pragma omp target` become tasks that other ranks may run.
+// Entry points return 0 if the region was taken, and 1 if the caller must run it itself.
 #include <chameleon.h>
 #include <cstdlib>
 #include <vector>
@@ -18,17 +17,18 @@ namespace face = poise::openmp_target;
 
 constexpr int kTaken = 0, kRunItYourself = 1;
 
-/// As a task of its own, ordered by the data it touches like OpenMP's depend clauses would.
+/// Submits the region as a task, ordered by the data that it touches, as by OpenMP's depend
+/// clauses.
 int defer(void* code, const face::KernelArguments& region) {
   face::Call call = face::call_of(region);
-  if (call.stays) face::say(call.stays, "stay at home");
+  if (call.stays) face::say(call.stays, "stay on their own rank");
   call.parameters.insert(call.parameters.end(), call.touched.begin(), call.touched.end());
   std::vector<chameleon_map_data_entry_t> entries;
   for (const face::Parameter& parameter : call.parameters) entries.push_back(parameter.entry);
   cham_migratable_task_t* task =
       chameleon_create_task(code, static_cast<int>(entries.size()), entries.data());
   if (!task) {
-    face::say("a region has too many parameters", "run where they are met");
+    face::say("a region has more parameters than a task can have", "run on their own rank");
     return kRunItYourself;
   }
   for (const face::Parameter& parameter : call.parameters)
@@ -44,15 +44,15 @@ int meet(std::int64_t device, const void* mark, const face::KernelArguments& reg
       face::offload() == face::Offload::kDisabled)
     return kRunItYourself;
   if (region.version != 2 && region.version != 3) {
-    face::say("this compiler's calls are of an unknown version", "run where they are met");
+    face::say("the calls of this compiler are of an unknown version", "run on their own rank");
     return kRunItYourself;
   }
   void* code = face::code_of(mark);
   return code ? defer(code, region) : kRunItYourself;
 }
 
-// libomp would hand `nowait` regions to threads of its own, which meet them later: after the wait
-// that should include them. It reads this when the program first uses OpenMP.
+// libomp would run `nowait` regions on hidden threads, perhaps after the wait that should include
+// them. It reads this variable when the program first uses OpenMP.
 [[gnu::constructor]] void keep_nowait_regions_on_their_thread() {
   ::setenv("LIBOMP_USE_HIDDEN_HELPER_TASK", "0", 0);
 }
@@ -72,10 +72,9 @@ int __tgt_target_kernel(void*, std::int64_t device, std::int32_t num_teams,
                         std::int32_t thread_limit, void* mark,
                         const face::KernelArguments* region) {
   const int met = meet(device, mark, *region, region->version > 1 && (region->flags & 1));
-  const bool is_serial =
-      num_teams == -1;  // as it begins: neither "teams" nor "parallel" belongs to it
+  const bool is_serial = num_teams == -1;  // the region has neither "teams" nor "parallel"
   if (met == kTaken && is_serial && thread_limit > 0)
-    face::say("thread_limit without teams is not supported", "run as if it were not there");
+    face::say("thread_limit without teams is not supported", "run without it");
   return met;
 }
 int __tgt_target_kernel_nowait(void*, std::int64_t device, std::int32_t, std::int32_t, void* mark,

@@ -1,4 +1,4 @@
-// What a program is told of target regions that no other rank can run.
+// Messages about target regions that cannot run on other ranks.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace poise::openmp_target {
 enum class Offload { kUsual, kDisabled, kMandatory };
 Offload offload();
 
-/// Says why some regions cannot be lent and where they run instead: each reason once, for a region
-/// may be met a million times.
+/// Prints why some regions cannot be lent and where they run instead. Each reason is printed once,
+/// as a region may be reached a million times.
 void say(const std::string& why, const char* instead);
-/// Says, once, what else has no effect.
+/// Prints once what else has no effect.
 void note(const std::string& what);
-/// Ends the job, as libomptarget does where going on would be wrong.
+/// Ends the job, as libomptarget does where results would be wrong.
 [[noreturn]] void end(const std::string& why);
 
 }  // namespace poise::openmp_target

@@ -14,7 +14,7 @@ TaskFailed::TaskFailed(const Failure& first, std::size_t num_failures)
 Self self_of(const Task& task) {
   static const Annotations none;
   const auto& annotations = task.extras->annotations;
-  return {task.home, task.replicated, annotations ? *annotations : none};
+  return {task.owner, task.replicated, annotations ? *annotations : none};
 }
 
 Context::Context(MPI_Comm communicator, Options options)
@@ -39,7 +39,7 @@ Self Context::self() const { return runtime_->self(); }
 
 Context& Context::current() {
   if (Context* context = Runtime::current_context()) return *context;
-  fail("tasks::Context::current() is for tasks; outside of them name the context");
+  fail("tasks::Context::current() works only inside a task; elsewhere use the context itself");
 }
 
 }  // namespace poise::tasks

@@ -1,5 +1,5 @@
-// Tasks that any rank of a communicator may run: submitted on one rank, lent to others while ranks
-// wait, results brought home.
+// Tasks that any rank of a communicator may run. A rank submits tasks; while ranks wait, tasks are
+// lent (offloaded) to other ranks, which return the results.
 //
 //     const auto scale = tasks::function("scale", [](std::span<double> x, double by) { … });
 //     …
@@ -31,48 +31,49 @@
 
 namespace poise::tasks {
 
-/// A task ended with an exception, on whichever rank; thrown by wait on the rank that submitted it.
+/// A task ended with an exception, on any rank. Thrown by wait on the rank that submitted the task.
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
 struct Options {
-  unsigned threads = 1;  // that run tasks, with the one that waits among them
-  std::string settings =
-      {};  // "policy=paired,pull=0"; see settings.h. Variables have the last word
+  unsigned threads = 1;  // that run tasks, including the one that waits
+  // "policy=paired,pull=0", see settings.h; POISE_TASKS_* variables override it.
+  std::string settings = {};
   Policy policy = {};
 };
 
-/// What may be said of a task besides its arguments.
+/// Properties of a task besides its arguments.
 struct With {
   double cost = 1;  // relative to other tasks of the same function
   std::int32_t priority = 0;
-  bool pinned = false;     // runs on this rank
+  bool pinned = false;     // never lent
   std::uint64_t name = 0;  // for the program's own policy
-  // Ranks that get a copy of the task ahead of time. Whoever has a thread free first runs it, once.
+  // Ranks that get a copy of the task ahead of time. The first with a free thread runs it, once.
   std::vector<std::uint32_t> replicas = {};
-  Annotations annotations =
-      {};  // for the program's own policy and the task itself, wherever it runs
-  // After earlier ordered tasks of this rank that touch the same data; a task's own come after one
-  // another only, as it may wait for them.
+  // For the program's own policy, and for the task itself on whichever rank runs it.
+  Annotations annotations = {};
+  // Runs after earlier ordered tasks of this rank that touch the same data. Children of a task
+  // depend on one another only, as the task may wait for them.
   bool ordered = false;
-  // On this rank, once, when the outputs are in place or the task has failed. It may submit, but
-  // not wait; if it throws, the task has failed.
+  // Called once, on this rank, when the outputs are in place or the task has failed. It may submit
+  // but not wait. If it throws, the task has failed.
   std::function<void()> on_finish = {};
-  // On this rank, once, before the task leaves it: may give the items their data, for those whose
-  // data would be made in vain if the task stays. Must not call the context. If it throws, the task
-  // has failed.
+  // Called once, on this rank, before the task is first lent. It may set data and bytes of the
+  // items, which is useful for data that only a lent task needs. It must not call the context. If
+  // it throws, the task has failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
-/// The result of a task, there after the wait.
+/// The result of a task, valid after the wait.
 template <typename T>
 class Future {
  public:
   bool ready() const { return state_->ready.load(std::memory_order_acquire); }
   const T& get() const {
-    if (!ready()) fail("the result of a task is not there yet, or never will be; wait first");
+    if (!ready())
+      fail("Future::get() before the task is done, or after it failed; call wait first");
     return state_->value;
   }
 
@@ -80,7 +81,7 @@ class Future {
   friend class Context;
   struct State {
     T value{};
-    Buffer bytes;  // of the value, if an archive brings it
+    Buffer bytes;  // the serialized value, of types that need an archive
     std::atomic<bool> ready{false};
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
@@ -88,22 +89,23 @@ class Future {
 
 class Runtime;
 
-/// Where tasks of one communicator are submitted, run and waited for. Creation, wait and
-/// destruction are collective. Several may exist at once.
+/// Submits, runs and waits for the tasks of one communicator. Construction, wait and destruction
+/// are collective. Several contexts may exist at once.
 class Context {
  public:
-  /// MPI must be up, with MPI_THREAD_FUNNELED at least. Throws Error, on all ranks together, if
-  /// the program's settings are wrong or the ranks did not register the same functions.
-  /// POISE_TASKS_* variables that are wrong end the job, with a line and exit status 2.
+  /// Needs MPI with at least MPI_THREAD_FUNNELED. Throws Error on all ranks if the program's
+  /// settings are wrong or the ranks registered different functions. Wrong POISE_TASKS_* variables
+  /// end the job with one line on stderr and exit status 2.
   explicit Context(MPI_Comm communicator, Options options = {});
-  /// Waits for what was submitted; what its tasks threw is lost then. Not where an exception ends
-  /// it: other ranks may not be here.
+  /// Waits for all tasks, and drops their exceptions. If an exception destroys the context it does
+  /// not wait, as other ranks may not come.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Adds a task; any thread may, and tasks may. Values are copied, referenced data must stay
-  /// until the task is done. Nothing runs before a wait. Returns a Future if the function returns.
+  /// Adds a task; any thread and any task may call it. Values are copied; referenced data must stay
+  /// valid until the task is done. Nothing runs before a wait. Returns a Future if the function
+  /// returns a value.
   template <typename Result, typename... Parameters, typename... Arguments>
   auto submit(const Function<Result, Parameters...>& function, const Arguments&... arguments) {
     return add(nullptr, function, arguments...);
@@ -114,48 +116,47 @@ class Context {
     return add(&with, function, arguments...);
   }
 
-  /// The same without the compiler's checks: `items` in the order of the function's parameters.
+  /// The same without the compiler's checks: `items` are in the order of the function's parameters.
   /// `deliver` is called before `on_finish`, unless the task failed.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
     add(&with, function, items, std::move(deliver));
   }
 
-  /// Runs tasks until no rank has an unfinished one; every rank has to wait, with or without tasks.
-  /// Throws TaskFailed if own tasks failed, all others being done nevertheless. Inside a task:
-  /// until the tasks which that task submitted are done, and not collective. When a team of threads
-  /// of the program enters, each says how many they are; with MPI_THREAD_FUNNELED the main thread
-  /// is one of them.
+  /// Runs tasks until no rank has an unfinished one. Every rank must call it, with or without
+  /// tasks. Throws TaskFailed if own tasks failed, after all others are done. Inside a task it is
+  /// not collective and waits for the children of that task. If several threads of the program wait
+  /// together, each gives their number; with MPI_THREAD_FUNNELED one of them is the main thread.
   void wait(unsigned team = 1);
 
-  /// Looks at messages. For long tasks, which may call it now and then.
+  /// Polls for messages. Long tasks may call it now and then.
   void poll();
 
-  /// Runs one task, if there is one, inside a wait or before it. Returns whether there was.
+  /// Runs one task if there is one, inside a wait or before it. Returns whether it did.
   bool yield();
 
   std::uint32_t rank() const;
   std::uint32_t num_ranks() const;
 
-  /// Gives out memory whose data ranks of this node read and write in place when tasks are lent:
-  /// `std::pmr::vector<double> row(n, context.memory());`. It must be given back before the context
-  /// ends. Where memory cannot be shared it is ordinary.
+  /// Allocates memory that ranks of this node read and write in place when tasks are lent:
+  /// `std::pmr::vector<double> row(n, context.memory());`. It must be freed before the context is
+  /// destroyed. Where memory cannot be shared it is ordinary memory.
   std::pmr::memory_resource* memory();
   Counters counters() const;
-  /// All ranks' counters as a table, on rank 0; collective.
+  /// The counters of all ranks as a table; empty except on rank 0. Collective.
   std::string summary();
 
-  /// Of the task that the calling thread runs, while it does; Error outside of tasks.
+  /// About the task that the calling thread runs. Throws Error outside of tasks.
   Self self() const;
 
-  /// The context of the task that the calling thread runs; Error outside of tasks.
+  /// The context of the task that the calling thread runs. Throws Error outside of tasks.
   static Context& current();
 
  private:
   template <typename Result, typename... Parameters, typename... Arguments>
   auto add(With* with, const Function<Result, Parameters...>& function,
            const Arguments&... arguments);
-  // What is said of a task is taken from there; of most nothing is.
+  // `with` may be null; otherwise its members are moved from.
   void add(With* with, FunctionId function, std::span<const Item> items,
            std::function<void()>&& deliver = {});
 
@@ -170,7 +171,7 @@ struct Argument {
   template <typename Given>
   static Item item(const Given& given, Copy& copy) {
     static_assert(std::is_convertible_v<const Given&, Parameter>,
-                  "the function wants another type");
+                  "the argument does not convert to the type of the parameter");
     if constexpr (RawBytes<Parameter>) {
       copy = given;
       return Item::of(&copy, sizeof(Parameter), Mode::literal);
@@ -187,7 +188,7 @@ struct Argument<std::span<T>> {
   template <typename U, Mode mode>
   static Item item(const Reference<U, mode>& given, Copy&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
-                  "the function's span has elements of another type");
+                  "the span of the function has another element type");
     static_assert(std::is_const_v<T> == (mode == Mode::in),
                   "std::span<const T> takes in(…), std::span<T> takes out(…) or inout(…)");
     return Item::of(const_cast<std::remove_const_t<T>*>(given.data.data()), given.data.size_bytes(),
@@ -200,7 +201,7 @@ struct Argument<std::span<T>> {
 template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
-  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "one argument for each parameter");
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "give one argument per parameter");
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
   auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{

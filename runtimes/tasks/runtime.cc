@@ -16,6 +16,7 @@
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
 #include "runtimes/tasks/transport/locality.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -25,32 +26,22 @@ namespace poise::tasks {
 
 namespace {
 
-// Of a busy rank's time, for looks that may be in vain; of the time for which there are tasks,
-// between two.
-struct PollBudget {
-  double share, every_share;
-};
-constexpr PollBudget kPollsWhereAllNotify{0.001, 0.5}, kPollsElsewhere{0.005, 0.1};
-// Of tasks, between two readings of the clock; and of those there are, as looks matter at the end.
-constexpr double kBatch_s = 320e-6, kBatchShare = 0.1;
-constexpr double kColdPoll_s = 100e-6;  // until the caches hold nothing of the last look
-
 thread_local Context* context_of_thread = nullptr;
-thread_local const Runtime* engine_locked_here = nullptr;  // whose exchange this thread has locked
+thread_local const Runtime* engine_locked_here = nullptr;  // whose engine this thread has locked
 
-// Of all contexts: under MPI_THREAD_SERIALIZED two of them may not be inside MPI at once either.
+// Common to all contexts: below MPI_THREAD_MULTIPLE only one of them may call MPI at a time.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
 }
 
-// Where a literal may begin after others: no type is aligned to more than its size.
+// The offset of a literal behind others; a type is never aligned to more than its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Takes a literal's value over, because it is the submitter's own again when that goes on. Returns
-// where the literals so far end; beyond the room there is, nothing is copied.
+// Copies a literal, because its memory belongs to the submitter. Returns where the literals so far
+// end; copies nothing if that is beyond `room`.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
@@ -65,7 +56,7 @@ void store_many_literals(Task& task, std::size_t bytes) {
     if (item.is_value()) end = copy_literal(item, memory, end, bytes);
 }
 
-// In one pass: it is a good part of what a task costs.
+// In one pass, because it is a large part of the overhead of a task.
 void store_items(Task& task, std::span<const Item> items) {
   const std::size_t room = task.small_literals.size();
   std::size_t end = 0;
@@ -79,16 +70,17 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
-// Nobody would catch what a destructor throws.
+// For destructors, whose exceptions nobody could catch.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
 
-// What others may still send to. They wait for this rank, and say so.
+// Keeps the engine alive, because other ranks may still send to it. They wait for this rank, and
+// report that it is missing.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
-  static auto& left = *new std::vector<std::unique_ptr<OffloadEngine>>;
-  left.push_back(std::move(engine));
+  static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
+  abandoned.push_back(std::move(engine));
 }
 
 }  // namespace
@@ -113,11 +105,11 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   trace_path_ = next_trace_path(communicator);
   if (!trace_path_.empty())
     recorder_ = std::make_unique<TraceRecorder>(communicator, locality.nodes);
-  pool_->tell(recorder_.get());
+  pool_->record(recorder_.get());
   start_threads(options.threads - 1, communicator);
 }
 
-// On all ranks or on none.
+// Succeeds on all ranks or on none.
 void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   std::string error;
   try {
@@ -126,8 +118,8 @@ void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
     if (wants_progress_thread(settings_) && engine_->num_ranks() > 1)
       threads_.emplace_back([this] { progress_in_background(); });
   } catch (const std::system_error& refused) {
-    error = fmt::format("the system lets a tasks::Context have {} more threads, not {}: {}",
-                        threads_.size(), own, refused.what());
+    error = fmt::format("a tasks::Context wants {} more threads, but the system allows {}: {}", own,
+                        threads_.size(), refused.what());
   }
   try {
     throw_if_any_failed(communicator, error);
@@ -151,11 +143,11 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // An exception ends it where the other ranks may not end theirs.
+  // When an exception destroys the context, the other ranks may not destroy theirs.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);
-  } catch (const TaskFailed&) {  // nobody is left to tell
+  } catch (const TaskFailed&) {  // no caller could catch it
   } catch (const Error& error) {
     end_job(error.what());
   }
@@ -172,23 +164,21 @@ Runtime::~Runtime() {
   }
 }
 
-/// A job goes on without its trace.
+// An error leaves the job without its trace, and is printed.
 void Runtime::write_trace() {
   const std::vector<RankTrace> ranks = recorder_->gathered(engine_->communicator());
   if (engine_->rank() != 0) return;
-  const auto is_cut = [](const RankTrace& rank) {
-    return rank.ran.size() == TraceRecorder::kMaxEvents;
-  };
+  const auto is_cut = [](const RankTrace& rank) { return rank.ran.size() == tuning::kMaxEvents; };
   if (std::any_of(ranks.begin(), ranks.end(), is_cut))
-    std::fprintf(stderr, "poise: the trace %s has the first %zu tasks of each rank, no more\n",
-                 trace_path_.c_str(), TraceRecorder::kMaxEvents);
+    std::fprintf(stderr, "poise: the trace %s is cut: it has the first %zu tasks per rank\n",
+                 trace_path_.c_str(), tuning::kMaxEvents);
   std::vector<std::string> names;
   for (std::uint32_t f = 0; f < function_numbers_.size(); ++f)
     names.push_back(pool_->function(f).name);
   try {
     write_file(trace_path_, trace_json(ranks, names));
   } catch (const Error& error) {
-    std::fprintf(stderr, "poise: there is no trace of tasks: %s\n", error.what());
+    std::fprintf(stderr, "poise: the trace of tasks cannot be written: %s\n", error.what());
   }
 }
 
@@ -196,13 +186,13 @@ Context* Runtime::current_context() { return context_of_thread; }
 
 Self Runtime::self() const {
   const Task* task = pool_->current();
-  if (!task) fail("tasks::Context::self() is for tasks of this context");
+  if (!task) fail("tasks::Context::self() works only inside a task of this context");
   return self_of(*task);
 }
 
 void Runtime::describe(Task& task, With&& with) const {
   if (!(with.cost >= 0) || std::isinf(with.cost))
-    fail("a task's cost is {}; it can be any number from 0", with.cost);
+    fail("With::cost is {}; it must be a finite number of 0 or more", with.cost);
   task.cost = with.cost;
   task.priority = with.priority;
   task.pinned = with.pinned;
@@ -212,7 +202,7 @@ void Runtime::describe(Task& task, With&& with) const {
         std::make_shared<const Annotations>(std::move(with.annotations));
   for (const std::uint32_t rank : with.replicas) {
     if (rank >= engine_->num_ranks())
-      fail("a task cannot be replicated on rank {}; there are {}", rank, engine_->num_ranks());
+      fail("With::replicas has rank {}; there are only {} ranks", rank, engine_->num_ranks());
     if (rank != engine_->rank() && !with.pinned) task.extras.make().replicas.push_back(rank);
   }
   if (with.on_finish) task.extras.make().on_finish = std::move(with.on_finish);
@@ -222,7 +212,7 @@ void Runtime::describe(Task& task, With&& with) const {
 [[noreturn]] void Runtime::refuse(FunctionId function) {
   const auto functions = registered_functions();
   if (function >= functions.size())
-    fail("there is no function {} of tasks", static_cast<std::int32_t>(function));
+    fail("function id {} is not registered", static_cast<std::int32_t>(function));
   fail("function \"{}\" was registered after the context was created; register it before",
        functions[function]->name);
 }
@@ -243,8 +233,8 @@ void Runtime::progress() {
   step_and_unlock(std::unique_lock(engine_mutex_, std::try_to_lock));
 }
 
-// Once a wait has ended MPI belongs to the program again: under MPI_THREAD_SERIALIZED no thread
-// that is late to notice may call it then.
+// Under MPI_THREAD_SERIALIZED MPI belongs to the program again once the wait has ended, so a thread
+// that notices the end late must not call it.
 void Runtime::progress_in_wait() {
   if (!any_thread_ && !is_main_thread()) return;
   std::unique_lock lock(engine_mutex_, std::try_to_lock);
@@ -255,7 +245,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   if (!lock) return;
   const double now = clock_s();
   const bool was_called = engine_->has_messages();
-  const bool is_cold = now - last_poll_s_.load(std::memory_order_relaxed) > kColdPoll_s;
+  const bool is_cold = now - last_poll_s_.load(std::memory_order_relaxed) > tuning::kColdPoll_s;
   engine_locked_here = this;
   engine_->step(now, wait_.load(), all_inside_.load(), own_threads_ + team_.load());
   engine_locked_here = nullptr;
@@ -263,7 +253,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   auto finished = engine_->take_finished();
   last_poll_s_.store(now, std::memory_order_relaxed);
   if (!was_called && is_cold && pool_->queued() > 0)
-    poll_cost_s_.store(moved_average(poll_cost_s_, clock_s() - now, 0.125));
+    poll_cost_s_.store(moved_average(poll_cost_s_, clock_s() - now, tuning::kPollCostWeight));
   report_missing(now);
   lock.unlock();
   Context* const before = std::exchange(context_of_thread, &owner_);
@@ -274,51 +264,54 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   context_of_thread = before;
 }
 
-// Once in a wait.
+// Reports once per wait.
 void Runtime::report_missing(double now_s) {
   const double waited_s = now_s - entered_s_;
   if (patience_s_ <= 0 || waited_s < patience_s_ || done_ >= wait_) return;
   if (reported_missing_.exchange(true)) return;
   if (inside_ < team_)
-    std::fprintf(stderr,
-                 "poise: rank %u waits for tasks since %.0f s, but %u of its %u threads have not "
-                 "entered the wait\n",
-                 engine_->rank(), waited_s, team_ - inside_, team_.load());
-  for (const std::uint32_t rank : engine_->missing())
     std::fprintf(
         stderr,
-        "poise: rank %u waits for tasks since %.0f s, but rank %u has not entered the wait\n",
-        engine_->rank(), waited_s, rank);
+        "poise: rank %u has been waiting for tasks for %.0f s, but %u of its %u threads have "
+        "not entered the wait\n",
+        engine_->rank(), waited_s, team_ - inside_, team_.load());
+  for (const std::uint32_t rank : engine_->missing())
+    std::fprintf(stderr,
+                 "poise: rank %u has been waiting for tasks for %.0f s, but rank %u has not "
+                 "entered the wait\n",
+                 engine_->rank(), waited_s, rank);
 }
 
-// After a task of this length. What nobody of this node has called for is looked for now and then,
-// and more often the less there is left to do.
+// Whether to poll after a task of this length. Messages that ring no doorbell are found by polling,
+// the more often the less work remains.
 bool Runtime::poll_is_due(double now_s, double task_s) const {
   const double since_s = now_s - last_poll_s_.load(std::memory_order_relaxed);
   if (since_s < poll_s_) return false;
   if (engine_->has_messages()) return true;
-  const PollBudget& looks = engine_->all_messages_notify() ? kPollsWhereAllNotify : kPollsElsewhere;
-  const double left_s = static_cast<double>(pool_->queued()) * task_s;
-  return since_s >= std::min(looks.every_share * left_s, poll_cost_s_ / looks.share);
+  const tuning::PollBudget& budget = engine_->all_messages_notify()
+                                         ? tuning::kPollBudgetWithDoorbell
+                                         : tuning::kPollBudgetWithoutDoorbell;
+  const double remaining_s = static_cast<double>(pool_->queued()) * task_s;
+  return since_s >= std::min(budget.max_work_share * remaining_s, poll_cost_s_ / budget.max_share);
 }
 
-// Runs tasks until there is none, or a look is due, or `until` says so. Returns whether any ran.
+// Runs tasks until there is none, or a poll is due, or `until()` holds. Returns whether any ran.
 template <typename Until>
 bool Runtime::run_tasks(Until until) {
   bool any = false;
   double now_s = clock_s();
   std::size_t max_batch = 1;
-  const auto called = [this] { return engine_->has_messages(); };
+  const auto is_notified = [this] { return engine_->has_messages(); };
   for (;;) {
     const double begin_s = now_s;
-    const std::size_t batch_size = pool_->run(now_s, max_batch, std::cref(called));
+    const std::size_t batch_size = pool_->run(now_s, max_batch, std::cref(is_notified));
     if (batch_size == 0) return any;
     any = true;
     const double task_s = (now_s - begin_s) / static_cast<double>(batch_size);
     if (until() || poll_is_due(now_s, task_s)) return true;
-    const double few = kBatchShare * static_cast<double>(pool_->queued());
+    const double few = tuning::kBatchShare * static_cast<double>(pool_->queued());
     max_batch = static_cast<std::size_t>(
-        std::clamp<double>(std::min(kBatch_s / task_s, few), 1, TaskPool::kMaxBatch));
+        std::clamp<double>(std::min(tuning::kBatch_s / task_s, few), 1, tuning::kMaxBatch));
   }
 }
 
@@ -371,10 +364,11 @@ void Runtime::wait_for_children(Children& children) {
 
 std::uint64_t Runtime::enter(unsigned team) {
   std::unique_lock lock(wait_mutex_);
-  // The slowest thread of the team may still have to leave the wait before.
+  // Another thread of the team may not have left the previous wait yet.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
-    fail("a thread waits for tasks as one of {}, but others as {}", team, team_.load());
+    fail("wait({}) while other threads of the team call wait({}); all must give the same number",
+         team, team_.load());
   if (inside_++ == 0) {
     entered_s_ = clock_s();
     reported_missing_ = false;
@@ -402,16 +396,16 @@ void Runtime::wait(unsigned team) {
     return;
   }
   if (context_of_thread == &owner_)
-    fail("only tasks can wait for tasks, not what is called when they end, leave or are chosen");
-  if (team == 0) fail("no thread cannot wait for tasks; say how many of the program's do");
+    fail("on_finish, on_lend and policies must not call wait; only tasks and the program may");
+  if (team == 0) fail("wait(team): team must be at least 1");
   if (team == 1 && !any_thread_ && !is_main_thread())
-    fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can wait for tasks");
+    fail("MPI was started with MPI_THREAD_FUNNELED, so only the main thread can call wait");
   const std::uint64_t wait = enter(team);
   const double begin_s = clock_s();
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
   if (recorder_) recorder_->waited(begin_s, clock_s());
   leave();
-  { const std::lock_guard lock(engine_mutex_); }  // whoever is still inside MPI comes out
+  { const std::lock_guard lock(engine_mutex_); }  // waits until no other thread is inside MPI
   const auto failures = pool_->take_failures();
   if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
 }
@@ -428,7 +422,7 @@ void Runtime::work_in_background() {
   }
 }
 
-// A policy may ask, too, from inside the exchange.
+// A policy may call this, too, while this thread holds the engine's mutex.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

@@ -1,4 +1,4 @@
-// The threads of a context: they run tasks, and drive the exchange when there is nothing to run.
+// The implementation of a context: its threads run tasks, and drive the offload engine in between.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,12 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  /// `with`: null, if nothing is said of the task; else what is said is taken from there.
+  /// `with` may be null; otherwise its members are moved from.
   void submit(With* with, FunctionId function, std::span<const Item> items,
               std::function<void()>&& deliver);
   void wait(unsigned team);
   bool yield();
-  /// Looks at messages, from wherever the program calls it.
+  /// Polls for messages; the program may call it anywhere.
   void progress();
   std::string summary();
   Self self() const;
@@ -59,40 +59,41 @@ class Runtime {
   void progress_in_background();
   bool poll_is_due(double now_s, double task_s) const;
   double progress_sleep_s(double max_s) const;
-  void sleep_until_woken(double sleep_s, WakeBackoff& hearing);
+  void sleep_until_woken(double sleep_s, WakeBackoff& wake);
   void report_missing(double now_s);
   [[noreturn]] static void refuse(FunctionId function);
   void write_trace();
 
   Context& owner_;
   Knobs settings_;
-  bool any_thread_;                              // may call MPI; else the main thread only
-  std::vector<std::uint32_t> function_numbers_;  // of each FunctionId
+  bool any_thread_;                              // may call MPI; else only the main thread may
+  std::vector<std::uint32_t> function_numbers_;  // by FunctionId
   std::string trace_path_;                       // empty: no trace
   std::unique_ptr<TraceRecorder> recorder_;
   std::unique_ptr<TaskPool> pool_;
   std::unique_ptr<OffloadEngine> engine_;
   std::mutex own_mutex_;
-  std::mutex& engine_mutex_;  // of all contexts, where MPI is for one thread at a time
+  // Guards the engine. With less than MPI_THREAD_MULTIPLE all contexts have one in common, as only
+  // one thread may call MPI.
+  std::mutex& engine_mutex_;
   std::atomic<double> last_poll_s_{0};
-  std::atomic<double> poll_cost_s_{1e-6};  // in vain, of a busy rank
+  std::atomic<double> poll_cost_s_{1e-6};  // a poll of a busy rank that finds nothing
   double poll_s_ = 0, patience_s_ = 0;
 
-  // The wait that is open, if any. A team's threads come and go one by one.
+  // The current wait, if any. The threads of a team enter and leave it one by one.
   mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
-  std::atomic<std::uint64_t> wait_{0},
-      done_{0};  // the number of the latest, and of the latest that ended
+  std::atomic<std::uint64_t> wait_{0}, done_{0};  // numbers of the last wait begun, and ended
   unsigned own_threads_ = 0;
   std::atomic<unsigned> inside_{0};
-  std::atomic<unsigned> team_{1};  // threads of the program in the wait
+  std::atomic<unsigned> team_{1};  // threads of the program that take part in the wait
   std::atomic<bool> all_inside_{false};
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  double waiting_s_ = 0, threads_waiting_s_ = 0;  // the latter of all its threads
+  double waiting_s_ = 0, threads_waiting_s_ = 0;  // the second summed over threads
   std::vector<std::thread> threads_;
-  const int exceptions_ = std::uncaught_exceptions();  // under way when it began
+  const int exceptions_ = std::uncaught_exceptions();  // in flight when the context was created
 };
 
 }  // namespace poise::tasks

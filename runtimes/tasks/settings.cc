@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "poise/base/error.h"
@@ -15,34 +16,45 @@ namespace poise::tasks {
 namespace {
 
 constexpr std::string_view kPrefix = "POISE_TASKS_";
-constexpr std::string_view kProgressThread[] = {"auto", "on",
-                                                "off"};  // auto: with MPI_THREAD_MULTIPLE
 constexpr std::string_view kSwitch[] = {"0", "1"};
 constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
+// auto: on with MPI_THREAD_MULTIPLE.
+constexpr std::string_view kProgressThread[] = {"auto", "on", "off"};
 
 constexpr Knob kSettings[] = {
-    {"policy", 0, 0, 3, "who lends how much to whom", kPolicies},
-    {"pull", 1, 0, 1, "idle ranks ask for tasks", kSwitch},
-    {"push", 1, 0, 1, "loaded ranks lend unasked", kSwitch},
-    {"min_gain", 0.1, 0, 1, "policy cost: the end must come sooner by this share"},
-    {"min_local", 2, 0, 1e9, "policies paired, lightest: tasks queued at the lender"},
-    {"min_absolute", 2, 0, 1e18, "the same: smallest difference in tasks"},
-    {"min_relative", 0.05, 0, 1, "the same: smallest difference over the larger"},
-    {"share", 0.5, 0, 1, "the same: of the difference, lent at once"},
-    {"max_tasks", 1, 1, 1e9, "the same: most tasks lent at once"},
-    {"poll_us", 5, 0, 1e6, "busy threads look at messages this often at most"},
-    {"helper", 0, 0, 2, "a thread that looks at messages during long tasks", kProgressThread},
-    {"helper_us", 2000, 1, 1e6, "how long the helper sleeps between looks, at least"},
-    {"large_bytes", 16384, 1, 1e9, "items from this size travel on their own, without a copy"},
-    {"chunk_bytes", 1073741824, 1, 2147483647, "longest single MPI message"},
-    {"batch_bytes", 4194304, 1, 1e15, "most data lent at once, and waiting at a rank"},
-    {"shared_bytes", 68719476736, 0, 1e15, "address space of a rank for memory its node sees"},
-    {"delay_us", 0, 0, 1e6, "for tests: messages are held back up to so long, in any order"},
-    {"patience_s", 60, 0, 1e9, "after this long in a wait, say who has not come (0: never)"},
+    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
+    {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
+    {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
+    {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
+    {"min_local", 2, 0, 1e9, "policies paired, lightest: min queued tasks of a lender"},
+    {"min_absolute", 2, 0, 1e18, "the same: min difference of queued tasks between two ranks"},
+    {"min_relative", 0.05, 0, 1, "the same: min difference divided by the larger number"},
+    {"share", 0.5, 0, 1, "the same: share of the difference that is lent at once"},
+    {"max_tasks", 1, 1, 1e9, "the same: max tasks lent at once"},
+    {"poll_us", 5, 0, 1e6, "min microseconds between two polls of a busy thread"},
+    {"progress_thread", 0, 0, 2, "a thread that polls during long tasks", kProgressThread},
+    {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
+    {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
+    {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
+    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
+    {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
+    {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
+    {"patience_s", 60, 0, 1e9, "seconds in a wait after which missing ranks are named (0: never)"},
     {"summary", 0, 0, 1, "print the counters of all ranks at the end", kSwitch},
 };
 
-constexpr std::string_view kTrace = "trace";  // no number, and read by rank 0 only
+// Deprecated names of settings, and the present ones.
+constexpr std::pair<std::string_view, std::string_view> kDeprecated[] = {
+    {"helper", "progress_thread"}, {"helper_us", "progress_us"}};
+
+// A variable only: it is not a number, and only rank 0 reads it.
+constexpr std::string_view kTrace = "trace";
+
+std::string present_name(std::string name) {
+  for (const auto& [deprecated, present] : kDeprecated)
+    if (name == deprecated) return std::string(present);
+  return name;
+}
 
 std::string changed(std::string_view text, int (*change)(int)) {
   std::string result(text);
@@ -67,17 +79,27 @@ std::string variable_of(std::string_view name) {
 }
 
 void apply_variable(Knobs& settings, std::string_view variable, std::string_view value) {
-  const std::string name = changed(variable.substr(kPrefix.size()), std::tolower);
+  const std::string name = present_name(changed(variable.substr(kPrefix.size()), std::tolower));
   if (name == kTrace) return;
   const auto knob = std::ranges::find(kSettings, std::string_view(name), &Knob::name);
   if (knob == std::end(kSettings)) refuse_variable(variable, name);
-  knob_value(*knob, variable, value);  // refuses it under the variable's name
+  knob_value(*knob, variable, value);  // so that an error names the variable
   settings.set("tasks", name, value);
 }
 
 }  // namespace
 
 std::span<const Knob> setting_knobs() { return kSettings; }
+
+void apply_program(Knobs& settings, std::string_view text) {
+  for (const std::string_view setting : split(text, ',')) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string_view::npos)
+      fail("tasks: \"{}\" is not of the form SETTING=VALUE", setting);
+    settings.set("tasks", present_name(std::string(setting.substr(0, equals))),
+                 setting.substr(equals + 1));
+  }
+}
 
 void apply_environment(Knobs& settings, const char* const* environment) {
   for (; *environment; ++environment) {

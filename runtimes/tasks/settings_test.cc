@@ -28,6 +28,15 @@ TEST(Settings, come_from_variables_that_begin_with_POISE_TASKS) {
   EXPECT_EQ(settings.text(), "policy=paired,pull=0");
 }
 
+TEST(Settings, accept_deprecated_names) {
+  Knobs settings(setting_knobs());
+  apply_program(settings, "helper=off,helper_us=10");
+  EXPECT_EQ(settings.text(), "progress_thread=off,progress_us=10");
+  const char* const environment[] = {"POISE_TASKS_HELPER=on", nullptr};
+  apply_environment(settings, environment);
+  EXPECT_EQ(settings.text(), "progress_thread=on,progress_us=10");
+}
+
 TEST(Settings, refuse_a_misspelt_variable_and_name_the_nearest) {
   EXPECT_EQ(error_of("POISE_TASKS_POLCY=cost"),
             "there is no variable POISE_TASKS_POLCY; did you mean POISE_TASKS_POLICY?");
@@ -44,8 +53,8 @@ TEST(Settings, refuse_a_wrong_value_under_the_name_of_its_variable) {
             "POISE_TASKS_MIN_GAIN=lots is not a number; it takes 0 to 1");
   EXPECT_EQ(error_of("POISE_TASKS_MIN_GAIN=2"),
             "POISE_TASKS_MIN_GAIN=2 is out of range; it takes 0 to 1");
-  EXPECT_EQ(error_of("POISE_TASKS_HELPER=offf"),
-            "POISE_TASKS_HELPER=offf is not one of auto, on, off; did you mean \"off\"?");
+  EXPECT_EQ(error_of("POISE_TASKS_PROGRESS_THREAD=offf"),
+            "POISE_TASKS_PROGRESS_THREAD=offf is not one of auto, on, off; did you mean \"off\"?");
 }
 
 }  // namespace

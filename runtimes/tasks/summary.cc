@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
 
 namespace {
-constexpr std::size_t kMaxLines = 32;
 constexpr char kHead[] =
     "{:>5} {:>9} {:>9} {:>9} {:>9} {:>7} {:>6} {:>6} {:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>8}\n";
 constexpr char kLine[] =
@@ -30,14 +30,15 @@ std::string summary_of(MPI_Comm communicator, const Counters& counters) {
   std::string text = fmt::format(kHead, "rank", "submitted", "ran own", "ran lent", "lent away",
                                  "most to", "loans", "asked", "requests", "declined", "MB lent",
                                  "busy s", "moving s", "idle s", "wait s");
-  for (std::size_t r = 0; r < std::min(all.size(), kMaxLines); ++r) {
+  for (std::size_t r = 0; r < std::min(all.size(), tuning::kMaxSummaryLines); ++r) {
     const Counters& c = all[r];
     const std::string most_to = c.lent > 0 ? std::to_string(c.most_to) : "-";
     text += fmt::format(kLine, r, c.submitted, c.ran_own, c.ran_borrowed, c.lent, most_to, c.loans,
                         c.answers, c.requests, c.declines, static_cast<double>(c.bytes_lent) * 1e-6,
                         c.working_s, c.transfer_s, c.idle_s, c.waiting_s);
   }
-  if (all.size() > kMaxLines) text += fmt::format("… and {} more ranks\n", all.size() - kMaxLines);
+  if (all.size() > tuning::kMaxSummaryLines)
+    text += fmt::format("… and {} more ranks\n", all.size() - tuning::kMaxSummaryLines);
   return text;
 }
 

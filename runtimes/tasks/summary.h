@@ -1,4 +1,4 @@
-// The counters of all ranks on one screen.
+// The counters of all ranks as a table.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace poise::tasks {
 
-/// A table with a line per rank, the first ones of many; empty except on rank 0. Collective.
+/// One line per rank, at most kMaxSummaryLines; empty except on rank 0. Collective.
 std::string summary_of(MPI_Comm communicator, const Counters& counters);
 
 }  // namespace poise::tasks

@@ -7,6 +7,7 @@
 
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/trace/chrome.h"
 
@@ -14,36 +15,34 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr double kMinIdle_s = 10e-6;  // less is nobody's idleness
-
 template <typename T>
 void keep(std::vector<T>& events, const T& event) {
-  if (events.size() < TraceRecorder::kMaxEvents) events.push_back(event);
+  if (events.size() < tuning::kMaxEvents) events.push_back(event);
 }
 
 struct Loan {
   double at_s = 0;
-  std::uint32_t lender = 0;  // home, or who passed it on
+  std::uint32_t lender = 0;  // the owner, or a borrower that lent the task on
 };
-/// By home and slot of the task and by borrower, in order of time.
+/// By owner and slot of the task and by borrower, sorted by time.
 using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
 
 Loans loans_among(std::span<const RankTrace> ranks) {
   Loans loans;
   for (std::uint32_t r = 0; r < ranks.size(); ++r)
     for (const Lent& lent : ranks[r].lent)
-      loans[{lent.home, lent.slot, lent.to}].push_back({lent.at_s, r});
+      loans[{lent.owner, lent.slot, lent.to}].push_back({lent.at_s, r});
   for (auto& [task, times] : loans)
     std::sort(times.begin(), times.end(),
               [](const Loan& a, const Loan& b) { return a.at_s < b.at_s; });
   return loans;
 }
 
-/// From the latest loan of each task to this rank before it ran here.
+/// An arrow per borrowed task, from its last loan to this rank.
 void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankTrace& rank, const Loans& loans) {
   for (const Ran& ran : rank.ran) {
-    const auto found = loans.find({ran.home, ran.slot, r});
-    if (ran.home == r || found == loans.end()) continue;
+    const auto found = loans.find({ran.owner, ran.slot, r});
+    if (ran.owner == r || found == loans.end()) continue;
     const auto later = std::upper_bound(found->second.begin(), found->second.end(), ran.begin_s,
                                         [](double t, const Loan& loan) { return t < loan.at_s; });
     if (later == found->second.begin()) continue;
@@ -57,10 +56,10 @@ std::string milliseconds(const Reason::Busy& busy) {
                      1e3 * busy.without_s);
 }
 
-/// What was lent, and why.
+/// The annotations of a loan: what was lent, and why.
 ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::string& function) {
   const Reason& reason = lent.reason;
-  ChromeTrace::Notes notes = {{"task", fmt::format("{} of rank {}", function, lent.home)},
+  ChromeTrace::Notes notes = {{"task", fmt::format("{} of rank {}", function, lent.owner)},
                               {"bytes there and back", fmt::format("{}", lent.bytes)},
                               {"tasks in the loan", fmt::format("{}", reason.tasks)}};
   if (reason.asked)
@@ -72,12 +71,12 @@ ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::s
     notes.emplace_back(fmt::format("rank {} busy for", lender), milliseconds(reason.lender));
     notes.emplace_back(fmt::format("rank {} busy for", lent.to), milliseconds(reason.borrower));
   } else {
-    notes.emplace_back("busy for", "unknown: no task of a function in the queue has run yet");
+    notes.emplace_back("busy for", "unknown: the time of some queued function is not known yet");
   }
   return notes;
 }
 
-/// What a thread's tasks leave of the waits.
+/// The parts of the waits in which a thread ran no task.
 void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& rank,
                    std::vector<Waited> busy) {
   std::sort(busy.begin(), busy.end(),
@@ -86,10 +85,11 @@ void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& ra
   for (const Waited& wait : rank.waits) {
     double since_s = wait.begin_s;
     for (; next != busy.end() && next->begin_s < wait.end_s; ++next) {
-      if (next->begin_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, next->begin_s);
+      if (next->begin_s - since_s > tuning::kMinIdle_s)
+        trace.slice(row, "idle", since_s, next->begin_s);
       since_s = std::max(since_s, next->end_s);
     }
-    if (wait.end_s - since_s > kMinIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
+    if (wait.end_s - since_s > tuning::kMinIdle_s) trace.slice(row, "idle", since_s, wait.end_s);
   }
 }
 
@@ -106,7 +106,7 @@ void draw_rank(ChromeTrace& trace, std::uint32_t r, std::span<const RankTrace> r
     const ChromeTrace::Row row{r, ran.thread};
     busy[ran.thread].push_back({ran.begin_s, ran.end_s});
     const std::string& name = names[ran.function];
-    trace.slice(row, ran.home == r ? name : fmt::format("{} of rank {}", name, ran.home),
+    trace.slice(row, ran.owner == r ? name : fmt::format("{} of rank {}", name, ran.owner),
                 ran.begin_s, ran.end_s);
   }
   for (auto& [thread, spans] : busy) {
@@ -126,7 +126,7 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
     MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
   });
   std::vector<std::vector<T>> all(counts.size());
-  // One by one, so that no sum of counts has to fit an int.
+  // Rank by rank, because the sum of all counts may exceed an int.
   if (rank != 0) MPI_Send(own.data(), bytes, MPI_BYTE, 0, 0, communicator);
   if (rank != 0) return {};
   all[0] = own;
@@ -151,17 +151,17 @@ std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::st
 
 TraceRecorder::TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes) {
   complete([&](MPI_Request* request) { MPI_Ibarrier(communicator, request); });
-  // Ranks of a node have one clock, and leave a barrier as late as the system lets them.
+  // Ranks of a node share a clock but leave a barrier at different times.
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   begin_s_ = all_of(communicator, clock_s())[nodes[static_cast<std::size_t>(rank)]];
 }
 
-void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
+void TraceRecorder::ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,
                         std::uint64_t slot) {
   const std::lock_guard lock(mutex_);
   const auto thread = threads_.emplace(std::this_thread::get_id(), threads_.size()).first->second;
-  keep(own_.ran, {begin_s - begin_s_, end_s - begin_s_, thread, function, home, slot});
+  keep(own_.ran, {begin_s - begin_s_, end_s - begin_s_, thread, function, owner, slot});
 }
 
 void TraceRecorder::lent(Lent lent) {

@@ -1,5 +1,5 @@
-// What a context did over time, for a picture of it: which task ran where, what was lent, and when
-// there was nothing to run.
+// A trace of a context over time: which task ran where, which tasks were lent, and when threads
+// idled.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,28 @@ namespace poise::tasks {
 
 struct Ran {
   double begin_s = 0, end_s = 0;
-  std::uint32_t thread = 0;  // in the order in which the rank's threads turned up
-  std::uint32_t function = 0, home = 0;
-  std::uint64_t slot = 0;  // of its record at home, if it was lent
+  std::uint32_t thread =
+      0;  // numbered in the order in which the threads of the rank ran their first task
+  std::uint32_t function = 0, owner = 0;
+  std::uint64_t slot = 0;  // index in the owner's table of lent tasks
 };
-/// Why one rank lent to another, in the words and numbers of the decision.
+/// Why one rank lent to another.
 struct Reason {
-  bool asked = false;        // the borrower did; else the lender took it for idle soon
-  bool times_known = false;  // of the tasks; else there are no seconds
-  std::uint32_t tasks = 0;   // of the loan, which may be one of several tasks
+  bool asked =
+      false;  // the borrower sent a steal request; else the lender expected it to be idle soon
+  bool times_known = false;  // of all functions; else the seconds below are not known
+  std::uint32_t tasks = 0;   // in the loan
   struct Busy {
-    double without_s = 0, with_s = 0;  // from now on, without and with the loan
+    double without_s = 0, with_s = 0;  // seconds from now on, without and with the loan
   };
   Busy lender, borrower;
 };
 struct Lent {
   double at_s = 0;
-  std::uint32_t to = 0, home = 0;
+  std::uint32_t to = 0, owner = 0;
   std::uint64_t slot = 0;
   std::uint32_t function = 0;
-  std::uint64_t bytes = 0;  // there and back
+  std::uint64_t bytes = 0;  // both ways
   Reason reason = {};
 };
 struct Waited {
@@ -47,26 +49,24 @@ struct RankTrace {
   std::vector<Waited> waits;
 };
 
-/// A picture for Perfetto and Chrome: a group per rank, a row per thread, tasks and idleness in
-/// waits as slices, an arrow from where a task was lent, with the reason, to where it ran. `names`
-/// of functions.
+/// The trace as JSON for Perfetto and Chrome: a group per rank and a row per thread; tasks and idle
+/// times in waits are slices, and an arrow leads from where a task was lent to where it ran.
+/// `names`: of the functions.
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
-/// Collects one rank's events, so many of each kind at most: those of the beginning. Times count
-/// from the creation, which is collective, as a node's first rank leaves a barrier.
+/// Records the events of one rank, the first kMaxEvents of each kind. Time 0 is when the first rank
+/// of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
-  static constexpr std::size_t kMaxEvents = 200'000;
-
-  /// Collective. `nodes`: of each rank, see Locality.
+  /// Collective. `nodes`: Locality::nodes.
   TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 
-  void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t home,
+  void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,
            std::uint64_t slot);
   void lent(Lent lent);
   void waited(double begin_s, double end_s);
 
-  /// Of all ranks, at rank 0. Collective.
+  /// The events of all ranks, on rank 0. Collective.
   std::vector<RankTrace> gathered(MPI_Comm communicator) const;
 
  private:

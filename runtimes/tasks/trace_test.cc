@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// Rank 0 runs one task and lends two, of which rank 1 runs one and passes one on to rank 2.
+// Rank 0 runs one task and lends two; rank 1 runs one of them and lends the other on to rank 2.
 std::vector<RankTrace> three_ranks() {
   std::vector<RankTrace> ranks(3);
   ranks[0].ran = {{1, 2, 0, 0, 0, 0}};
@@ -31,7 +31,7 @@ std::vector<json> events_like(const std::string& phase, const std::string& name)
   return found;
 }
 
-TEST(TraceRecorder, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
+TEST(Trace, shows_tasks_where_they_ran_with_their_owner) {
   ASSERT_EQ(events_like("X", "multiply").size(), 1u);
   const auto lent = events_like("X", "multiply of rank 0");
   ASSERT_EQ(lent.size(), 1u);
@@ -42,7 +42,7 @@ TEST(TraceRecorder, tasks_are_slices_where_they_ran_and_say_whose_they_are) {
   EXPECT_EQ(events_like("X", "add of rank 0").size(), 1u);
 }
 
-TEST(TraceRecorder, loans_say_what_was_lent_and_why) {
+TEST(Trace, shows_loans_and_their_reasons) {
   const auto loans = events_like("X", "to rank 1");
   ASSERT_EQ(loans.size(), 2u);
   EXPECT_EQ(loans[0]["args"], (json{{"task", "add of rank 0"},
@@ -57,7 +57,7 @@ TEST(TraceRecorder, loans_say_what_was_lent_and_why) {
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
-TEST(TraceRecorder, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
+TEST(Trace, draws_arrows_from_the_last_lender) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);
@@ -70,7 +70,7 @@ TEST(TraceRecorder, arrows_lead_from_whoever_lent_last_to_where_a_task_ran) {
   EXPECT_NE(starts[0]["id"], starts[1]["id"]);
 }
 
-TEST(TraceRecorder, what_tasks_leave_of_a_wait_is_idle) {
+TEST(Trace, shows_idle_times_between_tasks) {
   std::vector<double> idle_s(3);
   for (const json& event : events_like("X", "idle"))
     idle_s[event["pid"].get<std::size_t>()] += 1e-6 * event["dur"].get<double>();

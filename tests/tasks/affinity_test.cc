@@ -1,4 +1,4 @@
-// That threads stay on the processing units they were on: run by all ranks.
+// Tests that a context does not change the affinity of threads; run by all ranks.
 #include <chrono>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ void bind_to(const std::vector<int>& units) {
 namespace {
 
 const auto kUnits = function("units it may run on", [] {
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that all threads get some
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // so that every thread runs some
   return allowed_units();
 });
 

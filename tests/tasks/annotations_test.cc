@@ -1,4 +1,4 @@
-// Tests of what a program says of a task: each is run by all ranks.
+// Tests of annotations of tasks; each is run by all ranks.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace poise::tasks {
 namespace {
 
-// What a task sees of itself: its number, and that the rest is there and of its type.
+// Returns the number that annotates the current task, after checking the other annotations.
 const auto kLook = function("look at annotations", [](int us) {
   std::this_thread::sleep_for(std::chrono::microseconds(us));
   const Annotations& mine = Context::current().self().annotations;
@@ -37,7 +37,7 @@ Annotations with_index(int index) {
   return annotations;
 }
 
-// Every other task of the first rank has annotations, and is to see these.
+// Every other task of rank 0 has annotations and must see them.
 void check_what_tasks_see(Policy policy, const std::string& settings,
                           const std::vector<std::uint32_t>& replicas) {
   Context context(MPI_COMM_WORLD, {.settings = settings, .policy = std::move(policy)});
@@ -60,14 +60,14 @@ TEST(Annotations, travel_with_lent_tasks) {
   policy.decide = [](const LendingView& view) {
     return std::vector<Loan>{{view.others.back().rank, 60, {}}};
   };
-  check_what_tasks_see(policy, "helper=off", {});
+  check_what_tasks_see(policy, "progress_thread=off", {});
 }
 
-TEST(Annotations, travel_with_copies_of_tasks) {
+TEST(Annotations, travel_with_replicas) {
   std::vector<std::uint32_t> all;
   for (int rank = 0; rank < count_ranks(); ++rank) all.push_back(static_cast<std::uint32_t>(rank));
-  check_what_tasks_see({}, "policy=none,helper=off", all);
-  check_what_tasks_see({}, "policy=none,helper=off,shared_bytes=0", all);
+  check_what_tasks_see({}, "policy=none,progress_thread=off", all);
+  check_what_tasks_see({}, "policy=none,progress_thread=off,shared_bytes=0", all);
 }
 
 TEST(Annotations, are_seen_by_the_programs_policy) {
@@ -84,7 +84,7 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
     }
     return loans;
   };
-  Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = policy});
+  Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off", .policy = policy});
   if (context.rank() == 0) keep_threads_until_one_has_left(context);
   for (int t = 1; t < 60 && context.rank() == 0; ++t) {
     With with = says_when_it_leaves();
@@ -97,7 +97,7 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
   EXPECT_TRUE(one_has_left || context.rank() > 0);
 }
 
-TEST(Self, knows_its_home_and_whether_it_is_one_of_several) {
+TEST(Self, knows_its_owner_rank_and_whether_it_is_replicated) {
   Context context(MPI_COMM_WORLD, {});
   const auto plain = context.submit(kHome);
   With with;

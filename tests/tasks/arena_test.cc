@@ -1,4 +1,4 @@
-// Tests of memory that the ranks of a node share, and of what lending copies; run by all ranks.
+// Tests of memory that the ranks of a node share, and of copies made for lending; run by all ranks.
 #include "runtimes/tasks/transport/arena.h"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::size_t kPart = std::size_t{1} << 24;
 
-// Some tests say what holds between ranks of one node.
+// Some tests hold only if all ranks are on one node.
 bool on_one_node() {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   return std::count(nodes.begin(), nodes.end(), 0U) == count_ranks();
 }
 
-// What rank r put at a spot is what all others of its node see there.
+// All ranks of a node read what one of them wrote.
 TEST(Arena, shows_every_rank_the_same_bytes) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
@@ -46,7 +46,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
   arena.deallocate(here, sizeof(int));
 }
 
-TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
+TEST(Arena, allocates_disjoint_pieces_and_frees_all) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);
@@ -82,7 +82,7 @@ TEST(Arena, gives_out_pieces_that_do_not_overlap_and_takes_all_back) {
   arena.deallocate(all, kPart);
 }
 
-TEST(Arena, gives_out_ordinary_memory_when_it_is_full_or_shares_nothing) {
+TEST(Arena, allocates_ordinary_memory_when_full_or_not_shared) {
   for (const std::size_t part_bytes : {std::size_t{0}, kPart}) {
     Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, part_bytes);
     std::pmr::vector<char> much(2 * kPart, 'x', &arena);
@@ -101,7 +101,7 @@ const auto kDoubleInPlace = function("double in place", [](std::span<std::uint32
   for (auto& value : x) value *= 2;
 });
 
-// Submits on rank 0 tasks on vectors of this memory; returns what all ranks counted.
+// Submits tasks on rank 0 with vectors in this memory; returns the counters summed over ranks.
 Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std::size_t length) {
   using Numbers = std::pmr::vector<std::uint32_t>;
   std::vector<Numbers> x, y, both;
@@ -130,7 +130,7 @@ Counters double_numbers(std::pmr::memory_resource* memory, Context& context, std
   return all;
 }
 
-TEST(Lending, copies_nothing_that_lies_in_shared_memory) {
+TEST(Lending, copies_no_data_in_shared_memory) {
   if (!on_one_node()) GTEST_SKIP() << "ranks are on several nodes";
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 10000);
@@ -145,20 +145,20 @@ TEST(Lending, copies_other_data_once) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const Counters all = double_numbers(std::pmr::new_delete_resource(), context, 10000);
   EXPECT_EQ(all.bytes_sent, 0u);
-  // 40 kB in and 40 kB out, each way once: from home, and back to it. Whoever a task is lent on to
-  // uses the same copy.
+  // 40 kB in and 40 kB out, copied once each way. A rank to which a task is lent on uses the same
+  // copy.
   EXPECT_GE(all.bytes_copied, 80000 * all.returned);
   EXPECT_LE(all.bytes_copied, 80000 * all.lent);
 }
 
-TEST(Lending, sends_messages_where_nothing_is_shared) {
+TEST(Lending, sends_messages_without_shared_memory) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=0,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 10000);
   EXPECT_EQ(all.bytes_copied + all.bytes_in_place, 0u);
   EXPECT_GE(all.bytes_sent, 80000 * all.returned);
 }
 
-TEST(Lending, goes_on_when_shared_memory_is_used_up) {
+TEST(Lending, works_when_shared_memory_is_full) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=100000,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 300000);
   EXPECT_EQ(all.bytes_sent + all.bytes_copied + all.bytes_in_place > 0, count_ranks() > 1);

@@ -37,7 +37,7 @@ const auto kSleep = function("sleep", [](int us) {
   std::this_thread::sleep_for(std::chrono::microseconds(us));
   return static_cast<int>(Context::current().rank());
 });
-const auto kNap = function("nap", [](std::span<const char>, int us) {
+const auto kSleepOverData = function("sleep over data", [](std::span<const char>, int us) {
   std::this_thread::sleep_for(std::chrono::microseconds(us));
 });
 const auto kLook = function("look", [](std::span<const double> x, std::span<char> y) {
@@ -56,7 +56,7 @@ struct Story {
     archive(title, words, number);
   }
 };
-// The number becomes the rank that told it.
+// Replaces the number by the rank that ran the task.
 const auto kRetell = function("retell", [](Story story, const std::string& how) {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   story.title = fmt::format("{}: {}", how, story.title);
@@ -68,7 +68,7 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
-// Each literal is to lie where its type may, and to be full of its position from 1.
+// Each literal must be aligned for its type, and filled with its index from 1.
 const FunctionId kLiterals =
     register_function("literals", "any", [](std::span<const Item> literals) {
       for (std::size_t i = 0; i < literals.size(); ++i) {
@@ -102,7 +102,7 @@ std::uint64_t fibonacci(int n) {
 }
 const Function<std::uint64_t, int> kFibonacci = function("fibonacci", fibonacci);
 
-// Submits tasks that take this long, waits, and compares every output.
+// Submits tasks of this length, waits, and compares every output.
 void check_triples(Context& context, std::size_t num_tasks, std::size_t length, int us = 0) {
   std::vector<std::vector<std::uint64_t>> x(num_tasks), y(num_tasks);
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -118,7 +118,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, bring_every_output_home) {
+TEST_P(Settings, return_every_output) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);
@@ -128,11 +128,11 @@ TEST_P(Settings, bring_every_output_home) {
   EXPECT_EQ(context.counters().submitted, context.counters().ran_own + context.counters().returned);
 }
 
-TEST_P(Settings, lend_tasks_that_take_long_unless_they_forbid_it) {
+TEST_P(Settings, lend_long_tasks_unless_they_forbid_it) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   const bool lends = context.num_ranks() > 1 && GetParam() != "policy=none";
   const bool first = context.rank() == 0;
-  check_triples(context, first ? 2 : 0, 10, 1000);  // now it knows how long they take
+  check_triples(context, first ? 2 : 0, 10, 1000);  // the rank then knows how long they take
   std::uint64_t returned_before = sum_over_ranks(context.counters().returned);
   for (const std::size_t length : {10u, 10000u}) {
     if (first && lends) keep_threads_until_one_has_left(context);
@@ -144,7 +144,7 @@ TEST_P(Settings, lend_tasks_that_take_long_unless_they_forbid_it) {
   }
 }
 
-TEST_P(Settings, count_every_task_that_tasks_submit) {
+TEST_P(Settings, count_tasks_submitted_by_tasks) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     runs = 0;
@@ -174,7 +174,7 @@ TEST(Context, lends_to_ranks_without_tasks) {
   for (const int count : tasks) EXPECT_GT(count, 0);
 }
 
-TEST(Context, takes_and_returns_what_an_archive_takes) {
+TEST(Context, takes_and_returns_serializable_types) {
   Context context(MPI_COMM_WORLD, {.settings = "large_bytes=2000"});
   std::vector<Future<Story>> stories;
   std::vector<Future<std::string>> failed;
@@ -201,7 +201,7 @@ TEST(Context, takes_and_returns_what_an_archive_takes) {
   for (const auto& text : failed) EXPECT_FALSE(text.ready());
 }
 
-TEST(Context, sums_up_what_was_lent_to_whom_and_whether_they_asked) {
+TEST(Context, summary_shows_loans_and_steal_requests) {
   Context context(MPI_COMM_WORLD);
   for (int t = 0; t < 60 && own_rank() == 0; ++t) context.submit(kSleep, 1000);
   context.wait();
@@ -221,7 +221,7 @@ TEST(Context, sums_up_what_was_lent_to_whom_and_whether_they_asked) {
   }
 }
 
-TEST(Context, keeps_literals_of_all_sizes_where_their_types_may_lie) {
+TEST(Context, aligns_literals_of_all_sizes) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const std::vector<std::vector<std::size_t>> sizes = {
       {4, 8}, {8, 4, 4}, {1, 2, 4, 8}, {1, 8, 2, 16, 1}, {8, 8, 8}, {1, 1, 1, 1, 1, 8}};
@@ -238,7 +238,7 @@ TEST(Context, keeps_literals_of_all_sizes_where_their_types_may_lie) {
   EXPECT_NO_THROW(context.wait());
 }
 
-TEST(Context, keeps_pinned_tasks_at_home) {
+TEST(Context, never_lends_pinned_tasks) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   std::vector<Future<int>> ran_on;
   for (int t = 0; t < 40 && own_rank() == 0; ++t)
@@ -247,7 +247,7 @@ TEST(Context, keeps_pinned_tasks_at_home) {
   for (const auto& rank : ran_on) EXPECT_EQ(rank.get(), 0);
 }
 
-TEST(Context, waits_inside_tasks_for_the_tasks_submitted_there) {
+TEST(Context, waits_inside_a_task_for_its_children) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   one_has_left = true;
   const int n = context.rank() % 2 ? 13 : 12;
@@ -256,10 +256,10 @@ TEST(Context, waits_inside_tasks_for_the_tasks_submitted_there) {
   EXPECT_EQ(result.get(), n == 13 ? 233u : 144u);
 }
 
-TEST(Context, waits_inside_tasks_for_tasks_that_it_has_lent) {
+TEST(Context, waits_inside_a_task_for_lent_children) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   one_has_left = context.rank() > 0 || context.num_ranks() == 1;
-  meet();  // before others' tasks come
+  meet();  // before tasks of other ranks arrive
   Future<std::uint64_t> result;
   if (context.rank() == 0) result = context.submit(With{.pinned = true}, kFibonacci, 12);
   context.wait();
@@ -268,8 +268,9 @@ TEST(Context, waits_inside_tasks_for_tasks_that_it_has_lent) {
   EXPECT_EQ(result.get(), 144u);
 }
 
-TEST(Context, passes_empty_and_null_items_and_none_to_another_rank) {
-  Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = all_to_the_last_rank()});
+TEST(Context, lends_tasks_with_empty_null_or_no_items) {
+  Context context(MPI_COMM_WORLD,
+                  {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::vector<double> some(3);
   std::vector<char> bytes(2);
   const std::span<const double> null;
@@ -324,9 +325,9 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Copies of a megabyte: seven wait at a rank, one is worked on, some are done of which this rank
-// has not heard yet, and as many take their place.
-TEST(Context, copies_no_more_data_ahead_than_keeps_others_busy) {
+// Tasks of a megabyte. At a borrower seven wait and one runs; some more have ended without this
+// rank knowing yet, and as many have replaced them.
+TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);
   std::atomic<int> away{0}, most_away{0};
@@ -338,14 +339,14 @@ TEST(Context, copies_no_more_data_ahead_than_keeps_others_busy) {
       most_away = std::max(most_away.load(), ++away);
     };
     with.on_finish = [&, t] { away -= lent[t]; };
-    context.submit(std::move(with), kNap, in(data), 1000);
+    context.submit(std::move(with), kSleepOverData, in(data), 1000);
   }
   context.wait();
   EXPECT_EQ(away, 0);
   EXPECT_LE(most_away, 40 * (count_ranks() - 1));
 }
 
-TEST(Context, keeps_the_order_of_tasks_on_the_same_data_wherever_they_run) {
+TEST(Context, keeps_the_order_of_dependent_tasks_on_all_ranks) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {threads, "poll_us=0"});
     std::vector<std::vector<std::uint64_t>> rows(8, std::vector<std::uint64_t>(50, 1)),
@@ -378,7 +379,7 @@ TEST(Context, exists_several_times_at_once) {
   MPI_Comm_free(&half);
 }
 
-TEST(Context, lets_a_team_of_threads_wait_together) {
+TEST(Context, lets_several_threads_wait_together) {
   if (!may_any_thread_call_mpi()) GTEST_SKIP() << "only the main thread may call MPI";
   Context context(MPI_COMM_WORLD);
   runs = 0;
@@ -396,7 +397,7 @@ TEST(Context, lets_a_team_of_threads_wait_together) {
   EXPECT_EQ(sum_over_ranks(runs), 900u * context.num_ranks());
 }
 
-TEST(Context, is_destroyed_without_a_wait) {
+TEST(Context, waits_when_it_is_destroyed) {
   runs = 0;
   meet();
   {

@@ -1,4 +1,4 @@
-// Tests of the bells of a node's ranks; run by all ranks.
+// Tests of doorbells between ranks of a node; run by all ranks.
 #include "runtimes/tasks/transport/doorbell.h"
 
 #include <atomic>
@@ -27,7 +27,7 @@ const auto kUntilLent = function("until lent", [](double max_s) {
 
 std::uint32_t next_rank() { return static_cast<std::uint32_t>((own_rank() + 1) % count_ranks()); }
 
-TEST(Doorbells, ring_until_they_are_answered) {
+TEST(Doorbells, are_pending_until_the_message_is_received) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -46,8 +46,8 @@ TEST(Doorbells, ring_until_they_are_answered) {
   meet();
 }
 
-// Who is not asleep yet finds out by their number.
-TEST(Doorbells, count_the_calls_of_others) {
+// A thread that is not asleep yet notices a wake by the count.
+TEST(Doorbells, count_wakes_of_the_progress_thread) {
   const auto nodes = discover_locality(MPI_COMM_WORLD).nodes;
   Arena arena(MPI_COMM_WORLD, nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
@@ -62,7 +62,7 @@ TEST(Doorbells, count_the_calls_of_others) {
   meet();
 }
 
-TEST(Doorbells, ring_until_as_much_has_come_as_was_announced) {
+TEST(Doorbells, are_pending_until_all_announced_messages_are_received) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
   constexpr std::uint32_t kFirst = 0, kSecond = 1;
@@ -79,30 +79,31 @@ TEST(Doorbells, ring_until_as_much_has_come_as_was_announced) {
   meet();
 }
 
-TEST(Doorbells, wake_who_sleeps_until_they_ring_or_somebody_calls) {
-  constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
+TEST(Doorbells, wake_threads_and_the_progress_thread) {
+  constexpr double kTimeout_s = 250;  // longer than the time limit of the test
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   Doorbells bells(MPI_COMM_WORLD, arena);
   if (count_ranks() < 2 || !bells.all_ranks_notify()) GTEST_SKIP() << "needs two ranks of a node";
   const auto ranks = static_cast<std::uint32_t>(count_ranks());
   const std::uint32_t self = (next_rank() + ranks - 1) % ranks, before = (self + ranks - 1) % ranks;
   bells.notify(next_rank());
-  while (!bells.is_pending()) bells.parker().park(kStalePoll_s, [&] { return bells.is_pending(); });
+  while (!bells.is_pending()) bells.parker().park(kTimeout_s, [&] { return bells.is_pending(); });
   bells.received_from(before);
   std::atomic<bool> awake{false};
-  std::thread helper([&] {
-    bells.progress_parker().park(kStalePoll_s, [] { return false; });
+  std::thread sleeper([&] {
+    bells.progress_parker().park(kTimeout_s, [] { return false; });
     awake = true;
   });
-  while (sum_over_ranks(awake) < ranks) bells.wake_progress(next_rank());  // who may not sleep yet
-  helper.join();
+  while (sum_over_ranks(awake) < ranks)
+    bells.wake_progress(next_rank());  // repeats, as it may not sleep yet
+  sleeper.join();
   meet();
 }
 
-TEST(Doorbells, get_an_answer_out_of_a_rank_inside_a_long_task) {
+TEST(Doorbells, get_an_answer_from_a_rank_in_a_long_task) {
   int level = 0;
   MPI_Query_thread(&level);
-  if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a helper thread";
+  if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a progress thread";
   if (count_ranks() < 2) GTEST_SKIP() << "needs two ranks";
   Policy policy;
   policy.decide = [](const LendingView& view) {
@@ -111,8 +112,9 @@ TEST(Doorbells, get_an_answer_out_of_a_rank_inside_a_long_task) {
       if (other.asks) loans.push_back({other.rank, 1, {}});
     return loans;
   };
-  // By itself the helper looks after a second.
-  Context context(MPI_COMM_WORLD, {.settings = "helper=on,helper_us=1000000", .policy = policy});
+  // Without a wake the progress thread polls only after a second.
+  Context context(MPI_COMM_WORLD,
+                  {.settings = "progress_thread=on,progress_us=1000000", .policy = policy});
   constexpr int kWaits = 10;
   const double begin_s = clock_s();
   for (int i = 0; i < kWaits; ++i) {
@@ -127,7 +129,7 @@ TEST(Doorbells, get_an_answer_out_of_a_rank_inside_a_long_task) {
   EXPECT_LT(clock_s() - begin_s, 0.8 * kWaits);
 }
 
-TEST(Doorbells, are_silent_where_no_memory_is_shared) {
+TEST(Doorbells, do_nothing_without_shared_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   Doorbells bells(MPI_COMM_WORLD, arena);
   bells.notify(next_rank());

@@ -1,5 +1,5 @@
-"""How jobs end in which a rank is killed inside a task, or is sent more than it expects: with a status
-that is not 0, and soon. What Open MPI's launcher says of it is sometimes lost on the way."""
+"""A job in which a rank is killed inside a task, or receives more than it expects, ends soon and with a
+status other than 0. The text is not checked, as Open MPI's launcher sometimes loses its own."""
 
 import os
 import subprocess

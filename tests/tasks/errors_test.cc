@@ -1,4 +1,4 @@
-// What goes wrong: exceptions, wrong use of a context, and ranks and messages that fail.
+// Tests of errors: exceptions in tasks, wrong use of a context, ranks and messages that fail.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -31,7 +31,7 @@ const auto kThrow = function("throw", [](int what) {
 const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
 const auto kDoNothing = function("do nothing", [](int) {});
 
-// What the wait throws on this rank, or nothing.
+// The text that the wait throws on this rank; empty if it throws nothing.
 std::string failure_of_wait(Context& context) {
   try {
     context.wait();
@@ -41,7 +41,7 @@ std::string failure_of_wait(Context& context) {
   return "";
 }
 
-TEST(Context, brings_exceptions_to_the_rank_that_submitted) {
+TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -55,11 +55,12 @@ TEST(Context, brings_exceptions_to_the_rank_that_submitted) {
     EXPECT_EQ(text, "");
   }
   EXPECT_EQ(sum_over_ranks(runs), 20u);
-  context.wait();  // and all is well again
+  context.wait();  // the context still works
 }
 
-TEST(Context, brings_home_exceptions_of_lent_tasks_whatever_is_thrown) {
-  Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = all_to_the_last_rank()});
+TEST(Context, returns_exceptions_of_any_type_from_lent_tasks) {
+  Context context(MPI_COMM_WORLD,
+                  {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::uint32_t last = context.num_ranks() - 1;
   for (const bool number : {false, true}) {
     runs = 0;
@@ -81,14 +82,14 @@ TEST(Context, brings_home_exceptions_of_lent_tasks_whatever_is_thrown) {
   context.wait();
 }
 
-TEST(Context, refuses_costs_that_are_no_numbers_from_zero) {
+TEST(Context, refuses_negative_or_infinite_costs) {
   Context context(MPI_COMM_WORLD);
   for (const double cost : {-1.0, std::nan(""), HUGE_VAL})
     EXPECT_THROW(context.submit(With{.cost = cost}, kDoNothing, 1), Error);
   context.wait();
 }
 
-TEST(Context, refuses_wrong_settings_everywhere) {
+TEST(Context, refuses_wrong_settings_on_all_ranks) {
   for (const bool everywhere : {true, false}) {
     std::string text;
     try {
@@ -125,13 +126,13 @@ TEST(Context, refuses_a_function_registered_too_late) {
   EXPECT_THROW(context.submit(late, 1), Error);
 }
 
-TEST(Context, refuses_to_wait_where_nobody_could_call_mpi) {
-  if (may_any_thread_call_mpi()) GTEST_SKIP() << "any thread may";
+TEST(Context, refuses_a_wait_of_a_thread_that_may_not_call_mpi) {
+  if (may_any_thread_call_mpi()) GTEST_SKIP() << "any thread may call MPI";
   Context context(MPI_COMM_WORLD);
   std::thread([&] { EXPECT_THROW(context.wait(), Error); }).join();
 }
 
-// What is said before the end is to be on its way by then.
+// Prints a line, and gives the launcher time to read it before the job ends.
 void say(const std::string& line) {
   std::puts(line.c_str());
   std::fflush(stdout);
@@ -143,7 +144,7 @@ const auto kKill = function("kill", [] {
   std::raise(SIGKILL);
 });
 
-// What the second rank sends is twice as long as the first one expects.
+// Rank 1 sends a payload twice as long as rank 0 expects.
 void truncate() {
   Transport post(MPI_COMM_WORLD, std::size_t{1} << 20, 0);
   std::vector<std::byte> data(100000);
@@ -184,7 +185,7 @@ int run_without_mpi(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &level);
   const bool single = level > MPI_THREAD_SINGLE || refused("MPI_THREAD_SINGLE");
   MPI_Finalize();
-  const bool after = refused("which is finalized");
+  const bool after = refused("but MPI is finalized");
   std::puts(before && single && after ? "misuse is refused" : "misuse is NOT refused");
   return 0;
 }

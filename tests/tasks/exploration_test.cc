@@ -1,4 +1,4 @@
-// Whether ranks unlearn that lending did not pay.
+// Tests of loans made to learn: whether lending pays, and how long tasks take.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -15,13 +15,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 void sleep_us(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
-using Nap = Function<void, std::span<const char>>;
-const Nap kNap = function("nap over data", [](std::span<const char>) { sleep_us(300); });
+using DataTask = Function<void, std::span<const char>>;
+const DataTask kShort =
+    function("short task with data", [](std::span<const char>) { sleep_us(300); });
 const auto kSleep = function("sleep for microseconds", sleep_us);
-const Nap kLongNap = function("long nap over data", [](std::span<const char>) { sleep_us(700); });
+const DataTask kLong =
+    function("long task with data", [](std::span<const char>) { sleep_us(700); });
 
-// Of rank 0's 40 tasks so many were lent, each of which took it so long to hand over.
-int lent_in_a_step(Context& context, const Nap& nap, int handing_over_us) {
+// Runs 40 tasks of rank 0, each of which takes `handing_over_us` to lend. Returns how many were
+// lent.
+int lent_in_a_step(Context& context, const DataTask& task, int handing_over_us) {
   const std::vector<char> data(10000);
   int lent = 0;
   for (int t = 0; t < 40 && context.rank() == 0; ++t) {
@@ -30,31 +33,31 @@ int lent_in_a_step(Context& context, const Nap& nap, int handing_over_us) {
       ++lent;
       if (handing_over_us > 0) sleep_us(handing_over_us);
     };
-    context.submit(std::move(with), nap, in(data));
+    context.submit(std::move(with), task, in(data));
   }
   context.wait();
   MPI_Bcast(&lent, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return lent;
 }
 
-// Steps until in one of them as many were lent as is wanted; false if none was in time.
+// Repeats steps until the number of lent tasks is `wanted`; false after 20 s.
 template <typename Wanted>
-bool some_step(Context& context, const Nap& nap, int handing_over_us, Wanted wanted) {
+bool some_step(Context& context, const DataTask& task, int handing_over_us, Wanted wanted) {
   const auto end = Clock::now() + std::chrono::seconds(20);
   for (int goes_on = 1; goes_on;) {
-    if (wanted(lent_in_a_step(context, nap, handing_over_us))) return true;
+    if (wanted(lent_in_a_step(context, task, handing_over_us))) return true;
     goes_on = Clock::now() < end;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   return false;
 }
 
-TEST(Lessons, are_that_lending_does_not_pay_and_that_it_does_again) {
+TEST(Exploration, finds_out_that_lending_pays_again) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
-  ASSERT_TRUE(some_step(context, kLongNap, 5000, [](int lent) { return lent == 0; }));
-  // What handing over took is believed to be far more than these take: no chance makes it pay.
-  EXPECT_TRUE(some_step(context, kNap, 0, [](int lent) { return lent > 10; }));
+  ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));
+  // The learnt overhead is far longer than these tasks, so only exploration lends them.
+  EXPECT_TRUE(some_step(context, kShort, 0, [](int lent) { return lent > 10; }));
 }
 
 std::atomic<int> finished{0};
@@ -74,7 +77,7 @@ const auto kStayUntilFinished = function("stay until others are finished", [](in
 // it does not know, each loan has a single task.
 TEST(Exploration, learns_from_results_how_long_a_function_takes) {
   constexpr int kTasks = 200;
-  Context context(MPI_COMM_WORLD, {.settings = "helper=off"});
+  Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off"});
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   finished = 0;
   meet();

@@ -1,5 +1,5 @@
-// Tests of what programs do wrong or unusually, on several ranks: what they pass to a context
-// throws, waits where it cannot, or is not the same everywhere.
+// Tests of programs that misuse a context: their functions throw or wait where they must not, or
+// differ between ranks.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -29,7 +29,7 @@ const auto kPause = function("pause", [](std::span<const char>, int us) {
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 
-// Asked of MPI once, before there are several threads.
+// Read once, before several threads run.
 bool is_first() {
   static const bool first = own_rank() == 0;
   return first;
@@ -44,14 +44,14 @@ std::string thrown_by_wait(Context& context) {
   return {};
 }
 
-// So many tasks of a millisecond on the first rank.
+// Submits this many tasks of a millisecond on rank 0.
 template <typename With>
 void submit_pauses(Context& context, int tasks, const With& with_of) {
   static const std::vector<char> data(100);
   for (int t = 0; t < tasks && is_first(); ++t) context.submit(with_of(t), kPause, in(data), 1000);
 }
 
-TEST(Faults, a_task_whose_data_cannot_be_made_has_failed_and_all_others_are_done) {
+TEST(Faults, on_lend_that_throws_fails_its_task_only) {
   for (const bool replicated : {false, true}) {
     Context context(MPI_COMM_WORLD);
     std::atomic<int> asked = 0, finished = 0;
@@ -74,13 +74,13 @@ TEST(Faults, a_task_whose_data_cannot_be_made_has_failed_and_all_others_are_done
       EXPECT_EQ(context.counters().failed, static_cast<std::uint64_t>(asked));
     }
     if (asked > 0) {
-      EXPECT_THAT(text, HasSubstr("before it was lent: something that is no std::exception"));
+      EXPECT_THAT(text, HasSubstr("in its on_lend: something that is no std::exception"));
     }
-    context.wait();  // and all is well again
+    context.wait();  // the context still works
   }
 }
 
-TEST(Faults, whatever_on_finish_throws_is_told_by_the_wait) {
+TEST(Faults, wait_reports_what_on_finish_throws) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
   std::atomic<int> finished = 0;
   submit_pauses(context, 40, [&](int t) {
@@ -92,7 +92,7 @@ TEST(Faults, whatever_on_finish_throws_is_told_by_the_wait) {
   const std::string text = thrown_by_wait(context);
   if (!is_first()) return;
   EXPECT_EQ(finished, 40);
-  EXPECT_THAT(text, HasSubstr("when it was done: something that is no std::exception"));
+  EXPECT_THAT(text, HasSubstr("in its on_finish: something that is no std::exception"));
   EXPECT_THAT(text, HasSubstr("(and 19 more)"));
 }
 
@@ -110,7 +110,7 @@ const auto kUnreadable = function("unreadable", [](int number) {
   return result;
 });
 
-TEST(Faults, on_finish_is_called_though_the_result_cannot_be_read) {
+TEST(Faults, on_finish_is_called_if_the_result_is_unreadable) {
   Context context(MPI_COMM_WORLD);
   std::atomic<int> finished = 0;
   for (int number = 0; number < 5; ++number)
@@ -119,7 +119,7 @@ TEST(Faults, on_finish_is_called_though_the_result_cannot_be_read) {
   EXPECT_EQ(finished, 5);
 }
 
-TEST(Faults, what_on_finish_holds_is_gone_before_the_wait_ends) {
+TEST(Faults, on_finish_is_destroyed_before_the_wait_ends) {
   Context context(MPI_COMM_WORLD, {.threads = 3});
   for (int wait = 0; wait < 20; ++wait) {
     const auto held = std::make_shared<std::atomic<int>>();
@@ -140,7 +140,7 @@ TEST(Faults, a_policy_may_throw_anything) {
   EXPECT_EQ(context.counters().lent, 0u);
 }
 
-TEST(Faults, nobody_waits_in_what_is_called_at_the_end_of_a_task) {
+TEST(Faults, on_finish_must_not_wait) {
   Context context(MPI_COMM_WORLD);
   std::string text;
   submit_pauses(context, 1, [&](int) {
@@ -154,33 +154,33 @@ TEST(Faults, nobody_waits_in_what_is_called_at_the_end_of_a_task) {
   });
   context.wait();
   if (is_first()) {
-    EXPECT_THAT(text, HasSubstr("only tasks can wait for tasks"));
+    EXPECT_THAT(text, HasSubstr("must not call wait"));
   }
 }
 
-TEST(Faults, a_team_that_cannot_be_complete_is_refused) {
+TEST(Faults, a_team_of_no_threads_is_refused) {
   Context context(MPI_COMM_WORLD);
   EXPECT_THROW(context.wait(0), Error);
   context.wait();
 }
 
-TEST(Faults, functions_that_do_not_exist_are_refused) {
+TEST(Faults, unknown_functions_are_refused) {
   Context context(MPI_COMM_WORLD);
   try {
     context.submit(With{}, 123456, {});
-    FAIL() << "it was taken";
+    FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "there is no function 123456 of tasks");
+    EXPECT_STREQ(error.what(), "function id 123456 is not registered");
   }
 }
 
-TEST(Faults, what_ranks_read_messages_by_has_to_be_the_same) {
+TEST(Faults, settings_of_the_message_format_must_be_equal) {
   if (count_ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
   for (const std::string name : {"large_bytes", "chunk_bytes", "shared_bytes"}) {
     const std::string settings = name + (is_first() ? "=20000" : "=30000");
     try {
       Context context(MPI_COMM_WORLD, {.settings = settings});
-      FAIL() << "it was taken";
+      FAIL() << "it was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.what(), "the setting " + name +
                                   " of tasks is 20000 on one rank and 30000 on "
@@ -189,7 +189,7 @@ TEST(Faults, what_ranks_read_messages_by_has_to_be_the_same) {
   }
 }
 
-// An ordered task submits ordered ones that touch what it touches, and waits for them.
+// An ordered task submits ordered children on the same data, and waits for them.
 extern const Function<void, std::span<std::uint64_t>, int> kFold;
 void fold(std::span<std::uint64_t> x, int depth) {
   auto& context = Context::current();
@@ -205,7 +205,7 @@ std::uint64_t folded(std::uint64_t x, int depth) {
   return 3 * x + static_cast<std::uint64_t>(depth);
 }
 
-TEST(Faults, an_ordered_task_may_wait_for_its_own_ordered_tasks) {
+TEST(Faults, an_ordered_task_may_wait_for_its_ordered_children) {
   for (const unsigned threads : {1u, 3u}) {
     Context context(MPI_COMM_WORLD, {.threads = threads});
     std::vector<std::uint64_t> x(1, 1);
@@ -219,14 +219,14 @@ TEST(Faults, an_ordered_task_may_wait_for_its_own_ordered_tasks) {
   }
 }
 
-// Each would run inside the one before, as those that are to run first have not run yet.
+// Without a limit each task would run inside the previous one, as their children have not run yet.
 const auto kChild = function("child", [] {});
 const auto kParent = function("parent", [] {
   Context::current().submit(kChild);
   Context::current().wait();
 });
 
-TEST(Faults, many_tasks_that_wait_do_not_wait_inside_one_another) {
+TEST(Faults, nested_waits_are_limited) {
   Context context(MPI_COMM_WORLD);
   constexpr int kParents = 100000;
   for (int t = 0; t < kParents && is_first(); ++t) context.submit({.priority = 1}, kParent);
@@ -235,7 +235,7 @@ TEST(Faults, many_tasks_that_wait_do_not_wait_inside_one_another) {
   EXPECT_EQ(sum_over_ranks(counters.ran_own + counters.ran_borrowed), 2u * kParents);
 }
 
-TEST(Faults, results_follow_in_messages_of_their_own_where_they_are_long) {
+TEST(Faults, long_results_are_sent_as_payloads) {
   for (const char* settings :
        {"shared_bytes=0,large_bytes=1000,chunk_bytes=5000", "large_bytes=1000"}) {
     Context context(MPI_COMM_WORLD, {.settings = settings});
@@ -252,7 +252,7 @@ TEST(Faults, results_follow_in_messages_of_their_own_where_they_are_long) {
   }
 }
 
-TEST(Faults, where_files_may_not_be_long_nothing_is_shared) {
+TEST(Faults, a_file_size_limit_disables_sharing) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit short_one{1 << 20, before.rlim_max};
@@ -268,7 +268,7 @@ TEST(Faults, where_files_may_not_be_long_nothing_is_shared) {
   setrlimit(RLIMIT_FSIZE, &before);
 }
 
-TEST(Faults, contexts_are_waited_for_by_several_threads_at_once) {
+TEST(Faults, several_threads_wait_for_several_contexts) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may wait";
@@ -291,8 +291,8 @@ TEST(Faults, contexts_are_waited_for_by_several_threads_at_once) {
   }
 }
 
-// The last one to be made: what it leaves behind is there to the end.
-TEST(FaultsAtTheEnd, a_context_that_an_exception_ends_waits_for_nobody) {
+// The last test: the context that it abandons exists until the process ends.
+TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait) {
   const auto leave = [] {
     Context context(MPI_COMM_WORLD, {.threads = 2});
     context.wait();

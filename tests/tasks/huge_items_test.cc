@@ -1,4 +1,4 @@
-// More than MPI counts in one message is lent: run by all ranks, where there is the memory.
+// Tests of items longer than MPI can count; run by all ranks if there is enough memory.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -15,8 +15,9 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kLength = (std::size_t{1} << 31) / 8 + 1000;  // 2 GiB and some
-constexpr std::uint64_t kNeededKilobytes = 8'000'000;               // half of it is used
+constexpr std::size_t kLength =
+    (std::size_t{1} << 31) / 8 + 1000;                 // elements: a little more than 2 GiB
+constexpr std::uint64_t kNeededKilobytes = 8'000'000;  // twice what is used
 
 const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> numbers) {
   for (auto& number : numbers) ++number;
@@ -24,7 +25,7 @@ const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> num
 const auto kKeepBusy = function(
     "keep busy", [](int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); });
 
-// On the rank that has least.
+// The minimum over ranks.
 std::uint64_t free_kilobytes() {
   std::uint64_t free = 0;
   std::ifstream file("/proc/meminfo");

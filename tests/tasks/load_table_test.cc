@@ -1,4 +1,4 @@
-// Tests of what ranks of a node know of each other's loads without a message; run by all ranks.
+// Tests of the load table that the ranks of a node share; run by all ranks.
 #include "runtimes/tasks/offload/load_table.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kPart = std::size_t{1} << 24;
 
 std::uint32_t self() { return static_cast<std::uint32_t>(own_rank()); }
 
-TEST(LoadTable, shows_what_each_rank_of_the_node_said_last) {
+TEST(LoadTable, shows_the_last_load_of_each_rank_of_the_node) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const auto ranks = static_cast<std::uint32_t>(count_ranks());
@@ -41,8 +41,8 @@ TEST(LoadTable, shows_what_each_rank_of_the_node_said_last) {
   meet();
 }
 
-// While all write as fast as they can, nobody reads half of one statement and half of another.
-TEST(LoadTable, shows_no_statement_that_is_being_written) {
+// All ranks write as fast as they can; no rank may read a mixture of two loads.
+TEST(LoadTable, shows_no_half_written_load) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   LoadTable board(MPI_COMM_WORLD, arena);
   const std::uint32_t next = (self() + 1) % static_cast<std::uint32_t>(count_ranks());
@@ -61,7 +61,7 @@ TEST(LoadTable, shows_no_statement_that_is_being_written) {
   meet();
 }
 
-TEST(LoadTable, shows_nothing_where_no_memory_is_shared) {
+TEST(LoadTable, shows_nothing_without_shared_memory) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, 0);
   LoadTable board(MPI_COMM_WORLD, arena);
   board.publish({.rank = self(), .version = 1});
@@ -73,8 +73,8 @@ TEST(LoadTable, shows_nothing_where_no_memory_is_shared) {
 const auto kDoze =
     function("doze beside all", [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
 
-// All have tasks and ask for none: what each sees of the others nobody sent.
-TEST(LoadTable, tells_a_policy_the_loads_of_all_ranks_of_the_node) {
+// All ranks have tasks and send no steal requests, so loads are seen through the table only.
+TEST(LoadTable, gives_policies_the_loads_of_all_ranks_of_the_node) {
   for (const char* settings : {"pull=0", "pull=0,shared_bytes=0"}) {
     std::vector<double> most(static_cast<std::size_t>(count_ranks()));
     Policy policy;

@@ -1,4 +1,4 @@
-// Near before far, from the processing units that ranks are bound to down to what they lend.
+// Tests that ranks bound to memory domains lend to near ranks first.
 #include "runtimes/tasks/transport/locality.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 const auto kDoze =
     function("doze", [](int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); });
 
-// Even ranks are in one domain, odd ones in the other.
-TEST(Domains, that_ranks_are_bound_to_are_filled_near_before_far) {
+// Even ranks are in one domain, odd ranks in the other.
+TEST(Domains, near_ranks_borrow_before_far_ones) {
   const auto units = allowed_units();
   if (units.size() < 2) GTEST_SKIP() << "needs two processing units";
-  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "is for a run with --domains";
+  if (!std::getenv("HWLOC_SYNTHETIC")) GTEST_SKIP() << "needs --domains";
   const int rank = own_rank();
   bind_to({units[static_cast<std::size_t>(rank % 2)]});
   std::set<std::uint32_t> seen;
@@ -39,13 +39,13 @@ TEST(Domains, that_ranks_are_bound_to_are_filled_near_before_far) {
     return loans;
   };
   {
-    Context context(MPI_COMM_WORLD, {.settings = "helper=off", .policy = policy});
+    Context context(MPI_COMM_WORLD, {.settings = "progress_thread=off", .policy = policy});
     for (int t = 0; t < 400 && rank == 0; ++t) context.submit(kDoze, 1000);
     context.wait();
   }
   bind_to(units);
   if (rank > 0) return;
-  EXPECT_FALSE(seen.empty());  // a rank that the system keeps waiting may come when all is done
+  EXPECT_FALSE(seen.empty());  // a rank that runs late may find nothing left
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The program of the tests of several ranks: all run each of them, rank 0 reports, and all exit
-// with an error when one fails anywhere. Its arguments are those of GoogleTest and
-//     --level=funneled|serialized   of threads that MPI is asked for, else multiple
-//     --domains                     ranks take the machine for one of two memory domains
-//     --trouble=…                   no tests; something else that is looked at from outside
+// The program of the tests under a launcher: all ranks run each test, rank 0 reports, and all ranks
+// exit with an error if a test fails on any. Its arguments are those of GoogleTest and
+//     --level=funneled|serialized   thread level requested of MPI; default: multiple
+//     --domains                     simulate a machine of two memory domains
+//     --trouble=…                   no tests; a failure that a script observes
 #include <cstdio>
 #include <gmock/gmock.h>
 #include <mpi.h>

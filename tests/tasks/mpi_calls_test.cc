@@ -1,4 +1,5 @@
-// Who calls MPI, seen through its profiling interface: MPI libraries mostly bear what they forbid.
+// Checks through the profiling interface which threads call MPI: libraries tolerate most wrong
+// calls.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -11,7 +12,7 @@ namespace {
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<int> num_inside{0}, num_by_others{0}, num_at_once{0};
 
-// Relaxed, so that the thread sanitizer sees the order that the runtime makes, and no other.
+// Relaxed, so that it adds no ordering that would hide a race from the thread sanitizer.
 void add(std::atomic<int>& count, int number) {
   count.fetch_add(number, std::memory_order_relaxed);
 }
@@ -28,7 +29,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // So that whoever calls at the same time is noticed.
+  // Gives a concurrent call time to be noticed.
   static inline bool stays_longer = false;
 };
 

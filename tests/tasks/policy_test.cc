@@ -1,4 +1,4 @@
-// Tests of policies that a program brings: each is run by all ranks.
+// Tests of policies of the program; each is run by all ranks.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -48,8 +48,8 @@ Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0")
   return job;
 }
 
-TEST(Policy, decides_whom_to_lend_how_many) {
-  // Everything to the last rank, three tasks at a time.
+TEST(Policy, decides_how_many_tasks_to_lend_to_whom) {
+  // Lends everything to the last rank, three tasks at a time.
   std::atomic<int> decisions{0};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -69,7 +69,7 @@ TEST(Policy, decides_whom_to_lend_how_many) {
   EXPECT_GE(away, 3);
 }
 
-TEST(Policy, decides_which_tasks_leave) {
+TEST(Policy, decides_which_tasks_to_lend) {
   Policy policy;
   policy.sees_queue = true;
   policy.decide = [](const LendingView& view) {
@@ -105,7 +105,7 @@ TEST(Policy, sees_the_loads_that_ranks_state) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_that_others_are_busy_before_they_know_how_long_their_tasks_take) {
+TEST(Policy, sees_others_busy_before_they_know_their_task_times) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -117,14 +117,15 @@ TEST(Policy, sees_that_others_are_busy_before_they_know_how_long_their_tasks_tak
     return std::vector<Loan>{};
   };
   Context context(MPI_COMM_WORLD, {.policy = std::move(policy)});
-  if (context.rank() == 0) context.submit(kWhere, 500);  // so that rank 0 knows
+  if (context.rank() == 0)
+    context.submit(kWhere, 500);  // so that rank 0 knows the time of the function
   context.wait();
   for (int t = 0; t < 200; ++t) context.submit(kWhere, 500);
   context.wait();
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
 
-TEST(Policy, may_fail_or_name_nobody_and_nothing_that_exists) {
+TEST(Policy, may_throw_or_name_unknown_ranks_and_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {
     throw std::runtime_error("I cannot decide");
@@ -136,7 +137,7 @@ TEST(Policy, may_fail_or_name_nobody_and_nothing_that_exists) {
     for (const int rank : run(policy).ran_on) EXPECT_EQ(rank, 0);
 }
 
-TEST(Policy, has_no_say_where_settings_forbid_lending) {
+TEST(Policy, is_not_asked_with_policy_none) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { return {{1, 5, {}}}; };
   for (const int rank : run(policy, 20, "policy=none").ran_on) EXPECT_EQ(rank, 0);

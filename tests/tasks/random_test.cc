@@ -1,5 +1,5 @@
-// Tasks of random sizes that submit tasks, a million of them on request: what each adds is known
-// beforehand.
+// Stress test: tasks of random sizes that submit tasks, a million on request. The sum of their
+// results is known in advance.
 #include "poise/base/random.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::uint64_t knob(const char* name, std::uint64_t usual) {
 struct Batch {
   std::vector<Numbers> data, copies;
   std::vector<Future<std::uint64_t>> digests;
-  std::uint64_t runs = 0;  // of its tasks and those they submit
+  std::uint64_t runs = 0;  // of these tasks and their children
 
   std::size_t num_wrong() const {
     std::size_t wrong = 0;
@@ -53,7 +53,8 @@ struct Batch {
   }
 };
 
-// The last quarter leaves unsaid: who is kept here until one has left is kept until these have.
+// The last quarter of tasks does not tell when it is lent, so that threads are kept until others
+// are.
 Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   Batch batch{std::vector<Numbers>(num_tasks), std::vector<Numbers>(num_tasks), {}};
   for (std::size_t t = 0; t < num_tasks; ++t) {
@@ -71,7 +72,7 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   return batch;
 }
 
-// Tasks as short as these are lent by their number only.
+// Such short tasks are lent only by policies that count tasks.
 class Weather : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Weather,

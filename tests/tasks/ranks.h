@@ -1,4 +1,4 @@
-// What tests of several ranks ask of all of them, and the program they are in of some.
+// Helpers for tests that all ranks run.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ inline std::uint64_t sum_over_ranks(std::uint64_t value) {
   return value;
 }
 
-/// Nobody goes on before all are here.
+/// A barrier.
 inline void meet() {
   complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
 }
@@ -45,13 +45,13 @@ inline bool may_any_thread_call_mpi() {
   return level >= MPI_THREAD_SERIALIZED;
 }
 
-/// Settings with the helper, where it may be.
+/// Settings with a progress thread, if MPI allows one.
 inline std::string more_threads() {
-  return may_any_thread_call_mpi() ? "helper=on,helper_us=10" : "helper=off";
+  return may_any_thread_call_mpi() ? "progress_thread=on,progress_us=10" : "progress_thread=off";
 }
 
-/// So that lending does not hang on luck: tasks that say when they leave their rank, and others
-/// that keep its threads until one has.
+/// Makes lending certain: some tasks note when they are lent, others keep the threads of their rank
+/// until one has been.
 inline std::atomic<bool> one_has_left{true};
 
 inline void stay_until_one_has_left() {
@@ -69,28 +69,27 @@ inline With says_when_it_leaves() {
   return With{.on_lend = [](std::span<Item>) { one_has_left = true; }};
 }
 
-/// In the next wait; a rank that is alone keeps none.
+/// Keeps threads in the next wait; does nothing if there is one rank.
 inline void keep_threads_until_one_has_left(Context& context, unsigned threads = 1) {
   one_has_left = context.num_ranks() == 1;
   for (unsigned i = 0; i < threads; ++i)
     context.submit(With{.priority = 1, .pinned = true}, kUntilOneHasLeft);
 }
 
-/// A policy by which the last rank gets all that others have.
+/// A policy that lends all tasks to the last rank.
 Policy all_to_the_last_rank();
 
 std::vector<int> allowed_units(pid_t thread = 0);
 void bind_to(const std::vector<int>& units);
 
-/// From now on hwloc takes the first two processing units that this rank may use for a machine of
-/// two memory domains.
+/// Makes hwloc see the first two processing units of this rank as a machine of two memory domains.
 void pretend_two_domains();
 
-/// From now on a test fails in which a thread calls MPI that may not, with this level of threads.
+/// From now on a test fails if a thread calls MPI that may not at this thread level.
 void watch_calls(int thread_level);
 
-/// What is checked from outside: a rank that comes late to a wait or is killed in a task, a message
-/// of which only half is expected; contexts where there is no MPI.
+/// Failures that a script observes: a rank that is late in a wait or is killed in a task, a payload
+/// of which only half is expected; and contexts without MPI.
 void run_into(std::string_view trouble);
 int run_without_mpi(int argc, char** argv);
 

@@ -1,4 +1,4 @@
-// Tests of tasks that are copied to other ranks ahead of time: each is run by all ranks.
+// Tests of tasks replicated on other ranks; each is run by all ranks.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<std::uint64_t> runs{0};
 
-// An effect that would show if it happened twice: numbers grow in place.
+// A task whose effect shows if it runs twice: it increments numbers in place.
 const auto kAddOne = function("add one", [](std::span<std::uint32_t> numbers, int us) {
   ++runs;
   if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
@@ -38,16 +38,16 @@ With on_all_ranks() {
   return with;
 }
 
-// Nobody lends: what runs elsewhere was replicated. Where memory is shared, where messages do it
-// all.
+// Nothing is lent, so tasks that run on other ranks were replicated. With shared memory, and with
+// messages only.
 class Replicas : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(LinkModel, Replicas,
+INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                          testing::Values("policy=none", "policy=none,shared_bytes=0",
                                          "policy=none,shared_bytes=0,large_bytes=1000",
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
+TEST_P(Replicas, run_once_on_the_first_free_thread) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   constexpr std::size_t kTasks = 150, kLength = 3000;
   std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
@@ -67,13 +67,13 @@ TEST_P(Replicas, run_once_where_a_thread_is_free_first) {
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
-  // Nor does one that has nothing else to do claim them all while their home is inside a task.
+  // An idle rank must not claim all of them while their owner is in a task.
   if (GetParam().find("shared_bytes=0") == std::string::npos) return;
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
 
-// Of each task one copy runs, and all others are told of, here or where they went.
-TEST_P(Replicas, tell_of_each_copy_that_did_not_run) {
+// One copy of each task runs, and every other copy is reported on the rank that has it.
+TEST_P(Replicas, report_each_copy_that_did_not_run) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -95,8 +95,8 @@ TEST_P(Replicas, tell_of_each_copy_that_did_not_run) {
   EXPECT_EQ(sum_over_ranks(wrong), 0u);
 }
 
-// Two tasks that keep their rank busy: until a copy has left, looking at messages, and then without
-// looking until that copy has run elsewhere.
+// Two tasks keep their rank busy: the first polls until a copy has been sent, the second does not
+// poll until that copy has run.
 const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> number) {
   const auto begin = std::chrono::steady_clock::now();
   while (*const_cast<const volatile std::uint32_t*>(number.data()) == 0 &&
@@ -104,9 +104,9 @@ const auto kUntilRun = function("until run", [](std::span<const std::uint32_t> n
     std::this_thread::yield();
 });
 
-TEST(Replication, starts_copies_while_their_home_is_busy) {
-  if (count_ranks() == 1) GTEST_SKIP() << "nobody else is there";
-  Context context(MPI_COMM_WORLD, {.settings = "policy=none,helper=off"});
+TEST(Replication, starts_copies_while_their_owner_is_busy) {
+  if (count_ranks() == 1) GTEST_SKIP() << "needs two ranks";
+  Context context(MPI_COMM_WORLD, {.settings = "policy=none,progress_thread=off"});
   std::pmr::vector<std::uint32_t> number(1, 0u, context.memory());
   Future<int> ran_on;
   if (context.rank() == 0) {
@@ -122,7 +122,7 @@ TEST(Replication, starts_copies_while_their_home_is_busy) {
   EXPECT_EQ(number[0], 1u);
 }
 
-TEST(Replication, bring_exceptions_home) {
+TEST(Replication, returns_exceptions) {
   Context context(MPI_COMM_WORLD, {.settings = "policy=none"});
   for (int t = 0; t < 20 && context.rank() == 0; ++t) context.submit(on_all_ranks(), kUnlucky, t);
   std::string text;
@@ -134,14 +134,14 @@ TEST(Replication, bring_exceptions_home) {
   EXPECT_EQ(text.find("(and 9 more)") != std::string::npos, context.rank() == 0) << text;
 }
 
-TEST(Replication, are_refused_on_ranks_that_do_not_exist) {
+TEST(Replication, on_unknown_ranks_is_refused) {
   Context context(MPI_COMM_WORLD);
   With with;
   with.replicas = {1000};
   EXPECT_THROW(context.submit(std::move(with), kBusy, 1), Error);
 }
 
-TEST(Replication, are_chosen_by_a_policy) {
+TEST(Replication, can_be_chosen_by_a_policy) {
   Policy policy;
   policy.replicate = [](const LendingView& view) {
     return std::vector<Replication>{{view.queued / 2, {1, view.rank, 1000}}};
@@ -156,8 +156,8 @@ TEST(Replication, are_chosen_by_a_policy) {
   EXPECT_EQ(sent > 0, count_ranks() > 1);
 }
 
-// Everything at once: copies, loans of the same tasks, several threads, waits one after the other.
-TEST(Replication, never_have_an_effect_twice) {
+// All at once: replicas, loans of the same tasks, several threads, consecutive waits.
+TEST(Replication, never_runs_a_task_twice) {
   for (const char* settings : {"poll_us=0,min_gain=0", "shared_bytes=0,poll_us=0,min_gain=0",
                                "delay_us=500,poll_us=0,min_gain=0"}) {
     Context context(MPI_COMM_WORLD, {.threads = 2, .settings = settings});

@@ -19,7 +19,7 @@ TASKS = [
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {trouble}"])
       for names, text, trouble in (
           ("MIN_GAIN MIN_LOCAL MAX_TASKS POLL_US LARGE_BYTES CHUNK_BYTES BATCH_BYTES SHARE", "much", NUMBER),
-          ("MIN_GAIN SHARED_BYTES DELAY_US PATIENCE_S HELPER_US MIN_ABSOLUTE MIN_RELATIVE", "-1", RANGE))
+          ("MIN_GAIN SHARED_BYTES DELAY_US PATIENCE_S PROGRESS_US MIN_ABSOLUTE MIN_RELATIVE", "-1", RANGE))
       for name in names.split()],
     *[({"POISE_TASKS_MIN_GAIN": text}, [f"POISE_TASKS_MIN_GAIN={text} {NUMBER} 0 to 1"])
       for text in ("", "nan", "0.1s", "0,1", " 0.1")],
@@ -27,7 +27,8 @@ TASKS = [
       for text in ("", "2", "everything", "Cost")],
     *[({f"POISE_TASKS_{name}": text}, [f"POISE_TASKS_{name}={text} {CHOICE} 0, 1"])
       for name in ("PULL", "PUSH", "SUMMARY") for text in ("2", "yes", "0.5")],
-    ({"POISE_TASKS_HELPER": "yes"}, [f"POISE_TASKS_HELPER=yes {CHOICE} auto, on, off"]),
+    *[({f"POISE_TASKS_{name}": "yes"}, [f"POISE_TASKS_{name}=yes {CHOICE} auto, on, off"])
+      for name in ("PROGRESS_THREAD", "HELPER")],  # the second is deprecated
     ({"POISE_TASKS_POLICY": "a\nb"}, ["POISE_TASKS_POLICY=a b", CHOICE]),
     ({"POISE_TASKS_POLCY": "cost"}, ["no variable POISE_TASKS_POLCY", "did you mean POISE_TASKS_POLICY?"]),
     ({"POISE_TASKS_TRAC": "t"}, ["no variable POISE_TASKS_TRAC", "did you mean POISE_TASKS_TRACE?"]),
@@ -56,7 +57,7 @@ TABLES = {
     "chameleon": [*SOME_OF_TASKS, *[({name: text}, [f"{name}={text}"]) for name in THRESHOLDS for text in ("much", "-1")]],
     "objects": OBJECTS,
     "lending_objects": [({"POISE_LEND": "1", **variables}, parts) for variables, parts in
-                        [*SOME_OF_TASKS, ({"OMP_NUM_THREADS": "5000"}, ["POISE_LEND=1", "5000 threads"])]],
+                        [*SOME_OF_TASKS, ({"OMP_NUM_THREADS": "5000"}, ["POISE_LEND=1", "number of threads is 5000"])]],
 }
 
 

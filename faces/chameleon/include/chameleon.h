@@ -141,7 +141,7 @@ chameleon_annotations_t* chameleon_get_task_annotations(TYPE_TASK_ID task_id);
 chameleon_annotations_t* chameleon_get_task_annotations_opaque(cham_migratable_task_t* task);
 void chameleon_set_task_annotations(cham_migratable_task_t* task, chameleon_annotations_t* ann);
 
-/* For compilers' plug-ins. Of submitted data a task is later told by its address alone. */
+/* For compilers' plug-ins, which refer to submitted data later by their address alone. */
 int32_t chameleon_submit_data(void* tgt_ptr, void* hst_ptr, int64_t size);
 void chameleon_free_data(void* tgt_ptr); /* frees tgt_ptr too */
 void chameleon_incr_mem_alloc(int64_t size);

@@ -1,5 +1,5 @@
-// Was needed to record the affinity before OpenMP pins threads; Poise pins none, so nothing is left
-// to do, from C as from C++.
+// CHAMELEON recorded the affinity here before OpenMP pins threads. Poise pins no threads, so this
+// does nothing.
 //
 // The interface is that of CHAMELEON:
 // Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),

@@ -1,5 +1,5 @@
 // The tools interface of the CHAMELEON library: include after chameleon.h. Poise calls all
-// callbacks. A replicated task runs once: whoever has a thread free first starts it.
+// callbacks. A replicated task runs once, on the first rank that has a free thread.
 //
 // The interface is that of CHAMELEON:
 // Copyright (c) 2019, chameleon-hpc: Ludwig-Maximilians-University Munich (LMU),

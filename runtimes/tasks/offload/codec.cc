@@ -1,22 +1,21 @@
-// The part of the exchange that packs lent tasks and unpacks borrowed ones.
+// The part of the offload engine that packs lent tasks and unpacks borrowed ones.
 #include <algorithm>
 
 #include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
+#include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
 
 namespace {
 
-// Of what a task's head says besides its number of items.
+// Flags of a task, in TaskHeader::num_items.
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
-constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16,
-                       kInPlace = 32;  // of an item's flags
+// Flags of an item; the low bits are its mode.
+constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
-constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
-
-// What the sender's address was aligned to, so that it is again at the receiver's.
+// The alignment of the sender's address, which the receiver's copy gets, too.
 std::uint8_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
   return static_cast<std::uint8_t>(address & (~address + 1));
@@ -25,9 +24,9 @@ std::uint8_t alignment_of(const void* data) {
 struct TaskHeader {
   std::uint64_t slot;
   double cost;
-  std::uint32_t function, home;
+  std::uint32_t function, owner;
   std::int32_t priority;
-  std::uint32_t num_items;  // and the flags above
+  std::uint32_t num_items;  // with the flags above
 };
 
 struct ItemHeader {
@@ -51,9 +50,9 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// Where the receiver finds an item without a message: where it is, if it is in memory that both
-// see, or a copy there of what is long. A borrowed task's result goes straight home, so nobody
-// could give back a copy made of it here.
+// The location of an item that needs no message, because it is in memory that both ranks share, or
+// a large item was copied there. No copies are made of borrowed tasks: their results go straight to
+// the owner, so nobody would free a copy here.
 std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
   if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;
@@ -61,7 +60,7 @@ std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std
     counters_.bytes_in_place += item.goes_out() ? item.bytes : 0;
     return spot;
   }
-  if (item.bytes < large_bytes_ || task.home != rank_) return std::nullopt;
+  if (item.bytes < large_bytes_ || task.owner != rank_) return std::nullopt;
   auto& copies = task.extras.make().copies;
   copies.resize(task.items.size());
   auto& copy = copies[i];
@@ -78,22 +77,22 @@ std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std
   return arena_.find(copy.get(), item.bytes);
 }
 
-// What is large, and what would make the head longer than MPI counts.
+// Large items are payloads; so is an item that would make the header longer than MPI can count.
 bool OffloadEngine::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
-  return bytes >= large_bytes_ || (bytes > 0 && header.size() + bytes > kMaxHeaderBytes);
+  return bytes >= large_bytes_ || (bytes > 0 && header.size() + bytes > tuning::kMaxHeaderBytes);
 }
 
 void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
                                std::vector<Payload>& payloads) {
-  const bool going_home = task.home == to;
-  const auto num_items = going_home ? 0 : static_cast<std::uint32_t>(task.items.size());
+  const bool to_owner = task.owner == to;
+  const auto num_items = to_owner ? 0 : static_cast<std::uint32_t>(task.items.size());
   const auto& annotations = task.extras->annotations;
-  const bool annotated = annotations && !going_home;
-  const std::uint64_t name = going_home ? 0 : task.extras->name;
-  header.put(TaskHeader{task.slot, task.cost, task.function, task.home, task.priority,
+  const bool annotated = annotations && !to_owner;
+  const std::uint64_t name = to_owner ? 0 : task.extras->name;
+  header.put(TaskHeader{task.slot, task.cost, task.function, task.owner, task.priority,
                         num_items | (annotated ? kAnnotated : 0u) |
                             (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u)});
-  if (going_home) return;
+  if (to_owner) return;
   if (name != 0) header.put(name);
   if (annotated) put_annotations(header, *annotations);
   for (std::size_t i = 0; i < task.items.size(); ++i) {
@@ -128,11 +127,11 @@ void OffloadEngine::handle_tasks(const Transport::Arrival& arrival, Reader& read
   counters_.transfer_s += clock_s() - begin_s;
 }
 
-// `then` gets the task when all its items are there.
+// Calls `then` with the task when all its items have arrived.
 void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from,
                               std::function<void(std::unique_ptr<Task>)> then) {
   const auto header = reader.get<TaskHeader>();
-  if (header.home == rank_) {
+  if (header.owner == rank_) {
     ++peers_[from].borrowed;
     auto task = take_returned(header.slot);
     task->forget_copies();
@@ -143,7 +142,7 @@ void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader,
   task->slot = header.slot;
   task->cost = header.cost;
   task->function = header.function;
-  task->home = header.home;
+  task->owner = header.owner;
   task->priority = header.priority;
   if (header.num_items & kNamed) task->extras.make().name = reader.get<std::uint64_t>();
   if (header.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
@@ -159,7 +158,7 @@ void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader
   Extras& extras = task->extras.make();
   extras.message = arrival.header;
   Item* const items = task->items.resize(num_items);
-  std::size_t storage = 0;  // of items that are not in the head; offsets first, pointers later
+  std::size_t storage = 0;  // bytes of items that are not in the header
   std::vector<std::size_t> stored;
   std::vector<bool> payloads;
   for (std::uint32_t i = 0; i < num_items; ++i) {
@@ -167,7 +166,7 @@ void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader
     Item item{nullptr, item_header.bytes, static_cast<Mode>(item_header.flags & kModeBits)};
     const bool null = item_header.flags & kNull, payload = item_header.flags & kHasPayload;
     if (item.mode == Mode::result) {
-      if (arena_.shared_with(task->home)) extras.result = Buffer(&arena_);
+      if (arena_.shared_with(task->owner)) extras.result = Buffer(&arena_);
       item.data = &extras.result;
     } else if (item_header.flags & kInPlace)
       item.data = arena_.at(reader.get<Arena::Spot>());

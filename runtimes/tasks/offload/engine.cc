@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 
@@ -12,15 +13,12 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr std::size_t kLoadsPerMessage = 3;  // loads of others in each head
-constexpr double kGossipInterval_s = 200e-6;
-
 struct MessageHeader {
-  std::uint32_t tag = 0;  // the post's
+  std::uint32_t tag = 0;  // written by the transport
   std::uint8_t kind = 0;
   std::uint8_t num_loads = 0;
-  std::uint64_t borrowed = 0;  // tasks that have arrived from the receiver since the start
-  double requested_at_s = 0;   // of a request; echoed by its answer
+  std::uint64_t borrowed = 0;  // tasks received from the addressee since the start
+  double requested_at_s = 0;   // when a steal request was sent; an answer echoes it
   Load load;                   // of the sender
 };
 
@@ -93,7 +91,8 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
     termination_.enter(out);
     send_termination(out);
   }
-  const bool left = transport_.poll([this](const Transport::Arrival& arrival) { handle(arrival); });
+  const bool has_more =
+      transport_.poll([this](const Transport::Arrival& arrival) { handle(arrival); });
   const TaskPool::State state = pool_.state();
   send_results(state);
   publish_load(state);
@@ -113,7 +112,7 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
     if (now.idle()) termination_.idle(now.created, now.finished, out);
     send_termination(out);
   }
-  in_flight_.store(left || transport_.in_flight(), std::memory_order_relaxed);
+  in_flight_.store(has_more || transport_.in_flight(), std::memory_order_relaxed);
   const bool has_lent = free_slots_.size() < slots_.size();
   all_messages_notify_.store(
       doorbells_.all_ranks_notify() && !transport_.sends_in_flight() && !has_lent,
@@ -127,7 +126,7 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
 
 void OffloadEngine::drain() {
   transport_.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
-  POISE_ASSERT(!doorbells_.is_pending());  // all that was announced has come
+  POISE_ASSERT(!doorbells_.is_pending());  // all announced messages have arrived
   drop_replicas();
 }
 
@@ -151,7 +150,7 @@ Load OffloadEngine::own_load(const TaskPool::State& state) const {
 
 Writer OffloadEngine::begin(Kind kind, std::uint32_t to, double requested_at_s) {
   ++version_;
-  const std::vector<Load> news = loads_.recent_for(to, kLoadsPerMessage);
+  const std::vector<Load> news = loads_.recent_for(to, tuning::kLoadsPerMessage);
   MessageHeader header{.kind = static_cast<std::uint8_t>(kind),
                        .num_loads = static_cast<std::uint8_t>(news.size()),
                        .borrowed = peers_[to].borrowed,
@@ -175,7 +174,7 @@ void OffloadEngine::send_quietly(std::uint32_t to, Writer&& header, std::vector<
   transport_.send(static_cast<int>(to), header.take(), std::move(payloads), std::move(keep));
 }
 
-// Ranks of a node have one clock; what others say is as old as it is known here.
+// Ranks of one node share a clock. Statements from other nodes count as made on arrival.
 void OffloadEngine::update_load(Load load, std::uint32_t from) {
   if (std::isinf(peers_[from].at.distance)) load.stated_at_s = now_s_;
   loads_.update(load);
@@ -190,10 +189,10 @@ void OffloadEngine::handle(const Transport::Arrival& arrival) {
   for (int i = 0; i < header.num_loads; ++i) update_load(reader.get<Load>(), from);
   Peer& peer = peers_[from];
   for (; peer.arrived < header.borrowed; ++peer.arrived) {
-    peer.all_on_the_way_s -= peer.on_the_way_s.front();
-    peer.on_the_way_s.pop_front();
+    peer.sum_in_flight_s -= peer.in_flight_s.front();
+    peer.in_flight_s.pop_front();
   }
-  if (peer.on_the_way_s.empty()) peer.all_on_the_way_s = 0;  // no rounding errors remain
+  if (peer.in_flight_s.empty()) peer.sum_in_flight_s = 0;  // drops rounding errors
   switch (static_cast<Kind>(header.kind)) {
     case Kind::tasks:
       handle_answer(from, header.requested_at_s, true);
@@ -201,7 +200,8 @@ void OffloadEngine::handle(const Transport::Arrival& arrival) {
       break;
     case Kind::results: handle_results(arrival, reader, from); break;
     case Kind::steal_request:
-      if (header.load.wait <= done_wait()) break;  // it asks anew in the next
+      if (header.load.wait <= done_wait())
+        break;  // the request belongs to an earlier wait; the rank sends a new one in the next
       peer.steal_requested = has_steal_request_ = true;
       peer.requested_at_s = header.requested_at_s;
       break;
@@ -229,7 +229,7 @@ void OffloadEngine::send_termination(const std::vector<TerminationMessage>& mess
   }
 }
 
-// Who has nothing to lend, and had nothing, has said so.
+// Writes this rank's load into the table, unless it has had no tasks since it last did.
 void OffloadEngine::publish_load(const TaskPool::State& state) {
   if (gossip_targets_.size() + 1 == num_ranks_) return;
   Load load = own_load(state);
@@ -239,19 +239,19 @@ void OffloadEngine::publish_load(const TaskPool::State& state) {
   published_load_ = load;
 }
 
-// Before something is made of it.
+// Called before a decision that uses the loads.
 void OffloadEngine::read_load_table() {
   if (gossip_targets_.size() + 1 == num_ranks_) return;
   for (const std::uint32_t rank : nearest_first_)
     if (const auto load = load_table_.load_of(rank)) loads_.update(*load);
 }
 
-// Tells one rank after the other, while there is something to tell. Nobody is disturbed by it.
+// Sends the load to one rank after the other while there are tasks. Such messages ring no doorbell.
 void OffloadEngine::gossip(const TaskPool::State& state) {
-  if (!push_ && !pull_) return;         // nobody acts on it
-  if (gossip_targets_.empty()) return;  // all know
+  if (!push_ && !pull_) return;         // no rank acts on loads
+  if (gossip_targets_.empty()) return;  // all ranks read the load table
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
-  next_gossip_s_ = now_s_ + kGossipInterval_s;
+  next_gossip_s_ = now_s_ + tuning::kGossipInterval_s;
   const std::uint32_t to = loads_.next_gossip_target();
   send_quietly(to, begin(Kind::load, to));
 }

@@ -1,6 +1,5 @@
-// One rank's share in the exchange with all others: lends, borrows, brings results home, passes on
-// loads and finds the end. Holds no policy of its own: how much to lend is
-// poise/online/lending.h.
+// The offload engine of one rank: lends and borrows tasks, returns results, passes on loads and
+// detects termination. It holds no policy: poise/online/lending.h decides how much to lend.
 #pragma once
 
 #include <atomic>
@@ -31,54 +30,53 @@
 
 namespace poise::tasks {
 
-/// Not for several threads at once, and the only part that calls MPI.
+/// Not thread-safe unless a function says so. During a wait only this class calls MPI.
 class OffloadEngine {
  public:
   /// Collective.
   OffloadEngine(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
                 Policy policy, TaskPool& pool);
 
-  /// Looks at messages and does what is due. `wait`: the number of the wait this rank is in (it
-  /// enters it with the first call that names it); `all_inside`: no thread of the program can
-  /// submit any more before it ends.
+  /// Polls for messages and does what is due. `wait`: the number of the wait that this rank is in;
+  /// the first call with a new number enters it. `all_inside`: all threads of the program are in
+  /// the wait, so only tasks can submit. `threads`: that run tasks.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
 
-  /// Whether something has come from this node, or was under way after the last step. For several
-  /// threads at once.
+  /// True if a rank of this node has announced a message, or a transfer was in flight after the
+  /// last step. Thread-safe.
   bool has_messages() const {
     return doorbells_.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
-  /// Until more is announced than what had been when so much was heard, but so long at most. For
-  /// several threads at once.
+  /// How many messages other ranks have announced. Thread-safe.
   std::uint32_t announced() const { return doorbells_.announced(); }
-  void park_until_notified(std::uint32_t heard, double max_s) {
-    doorbells_.parker().park(max_s, [=, this] { return doorbells_.announced() != heard; });
+  /// Sleeps until that count differs from `announced`, at most `max_s`. Thread-safe.
+  void park_until_notified(std::uint32_t announced, double max_s) {
+    doorbells_.parker().park(max_s, [=, this] { return doorbells_.announced() != announced; });
   }
-  /// Where a helper sleeps until this rank is called, somebody idle getting no answer to its
-  /// question; and how often it was, so that no call is missed before the helper sleeps.
+  /// Where the progress thread sleeps until a thief whose steal request got no answer wakes it, and
+  /// how often that has happened, so that no wake-up before it sleeps is missed.
   Parker& progress_parker() { return doorbells_.progress_parker(); }
   std::uint32_t progress_wakes() const { return doorbells_.progress_wakes(); }
-  /// Whether nothing but loads told in passing can have come where it has none. For several threads
-  /// at once.
+  /// True if only gossip can arrive without ringing the doorbell. Thread-safe.
   bool all_messages_notify() const { return all_messages_notify_.load(std::memory_order_relaxed); }
 
-  /// Whether it is called for all that cannot wait until a task has ended. For several threads at
-  /// once.
+  /// True if others wake the progress thread for every message that cannot wait until a task has
+  /// ended. Thread-safe.
   bool progress_is_woken() const { return pull_ && all_messages_notify(); }
-  /// How many waves have come by, the last of which may be the end. For several threads at once.
+  /// How many messages of the termination detector have arrived. Thread-safe.
   std::uint32_t termination_rounds() const {
     return termination_rounds_.load(std::memory_order_relaxed);
   }
 
-  /// The last wait that has ended.
+  /// The number of the last wait that has ended.
   std::uint64_t done_wait() const {
     return termination_.done() ? termination_.wait() : termination_.wait() - 1;
   }
 
-  /// Completes all messages; collective.
+  /// Completes all messages. Collective.
   void drain();
 
-  /// Own tasks whose results came home: finish them outside of the exchange's lock.
+  /// Own tasks whose results have arrived; the caller finishes them without the engine's mutex.
   std::vector<std::unique_ptr<Task>> take_finished() { return std::exchange(finished_, {}); }
 
   std::vector<std::uint32_t> missing() const { return termination_.missing(); }
@@ -101,32 +99,33 @@ class OffloadEngine {
     grant,
     refuse
   };
-  static constexpr std::uint64_t kReplicaBit = std::uint64_t{1}
-                                               << 63;  // of a slot: the rest is a ticket
+  /// Set in the slot of a replicated task, whose other bits are its ticket.
+  static constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
+  /// A copy of another rank's task.
   struct Replica {
     std::unique_ptr<Task> task;
     Ticket ticket = 0;
-    std::uint64_t* token = nullptr;  // null: to be had of its home only
+    std::uint64_t* token = nullptr;  // null: only the owner rank can grant it
     bool claimed = false;
   };
   struct Peer {
     std::uint64_t lent = 0, borrowed = 0;  // tasks to and from it since the start
-    std::uint64_t arrived = 0;             // of those lent, as it last said
-    std::deque<double> on_the_way_s;       // how long each takes that was lent and has not arrived
-    double all_on_the_way_s = 0;
-    double slowness = 1;  // its seconds for one of ours
+    std::uint64_t arrived = 0;             // lent tasks that it has received, as it last stated
+    std::deque<double> in_flight_s;        // expected seconds of each lent task not yet received
+    double sum_in_flight_s = 0;
+    double slowness = 1;  // seconds that it needs for what takes this rank one
     PeerLocality at;
-    bool steal_requested = false;  // waits for an answer of this rank
+    bool steal_requested = false;  // and waits for the answer of this rank
     double requested_at_s = 0;
     double steal_backoff_s = 0;
   };
 
-  // Heads.
+  // Messages.
   Writer begin(Kind kind, std::uint32_t to, double requested_at_s = 0);
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
             std::shared_ptr<const void> keep = nullptr);
   void send_quietly(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
-                    std::shared_ptr<const void> keep = nullptr);  // without ringing
+                    std::shared_ptr<const void> keep = nullptr);  // does not ring the doorbell
   void handle(const Transport::Arrival& arrival);
   void update_load(Load load, std::uint32_t from);
   void send_termination(const std::vector<TerminationMessage>& messages);
@@ -155,7 +154,7 @@ class OffloadEngine {
   std::size_t room_at(std::uint32_t rank, double task_bytes) const;
   void decline(std::uint32_t rank);
 
-  // Packing.
+  // Tasks to bytes and back.
   bool is_sent_as_payload(std::size_t bytes, const Writer& header) const;
   void write_task(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
   std::optional<Arena::Spot> spot_of(Task& task, std::size_t i, std::uint32_t to);
@@ -166,13 +165,13 @@ class OffloadEngine {
                   std::unique_ptr<Task> task, std::uint32_t num_items,
                   std::function<void(std::unique_ptr<Task>)> then);
 
-  // Replicas: copies of tasks that are elsewhere ahead of time.
+  // Replicas: copies of tasks sent to other ranks ahead of time.
   void want_replicas(const TaskPool::State& state);
   void send_replicas();
   void send_replica(Task& task, std::uint32_t to);
   void handle_replica(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from);
   void handle_claim(Reader& reader, std::uint32_t from);
-  void claimed(Reader& reader, std::uint32_t home, bool granted);
+  void claimed(Reader& reader, std::uint32_t owner, bool granted);
   void use_replicas(const TaskPool::State& state);
   bool claim_random_replica();
   void report_cancelled(const Task& task);
@@ -186,7 +185,7 @@ class OffloadEngine {
 
   // Results.
   void send_results(const TaskPool::State& state);
-  void send_results_to(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks);
+  void send_results_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks);
   void handle_results(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from);
   void write_output(Writer& header, const Item& item, std::vector<Payload>& payloads);
   void write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads);
@@ -206,9 +205,8 @@ class OffloadEngine {
   Arena arena_;
   Doorbells doorbells_;
   LoadTable load_table_;
-  // After the last step: something from or to this rank; and nothing of importance that no bell
-  // tells of.
-  std::atomic<bool> in_flight_{false}, all_messages_notify_{false};
+  std::atomic<bool> in_flight_{false};            // after the last step: some transfer
+  std::atomic<bool> all_messages_notify_{false};  // after the last step
   std::uint32_t rank_ = 0, num_ranks_ = 1;
   unsigned threads_ = 1;  // that run tasks now
   TerminationDetector termination_;
@@ -218,30 +216,30 @@ class OffloadEngine {
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> nearest_first_;  // all other ranks
   LinkModel links_;
-  TaskOverhead packing_, unpacking_;  // of lent tasks, and of results until they are finished
-  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are away
+  TaskOverhead packing_, unpacking_;          // of lent tasks; of results
+  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are lent
   std::vector<std::uint64_t> free_slots_;
   std::vector<std::unique_ptr<Task>> finished_;
-  std::vector<std::unique_ptr<Task>> results_;  // of borrowed tasks, to be sent
+  std::vector<std::unique_ptr<Task>> results_;  // borrowed tasks that ran
   double oldest_result_s_ = 0;
-  std::vector<Buffer> kept_results_;  // which their homes read where they are, until the wait ends
+  std::vector<Buffer> kept_results_;  // their owners read them in place until the wait ends
   double kept_bytes_ = 0;
   Tokens tokens_;
-  std::vector<Replica> replicas_;  // the oldest first
-  std::uint64_t replicated_wait_ =
-      0;  // the latest for which the program's policy said what to copy
+  std::vector<Replica> replicas_;      // the oldest first
+  std::uint64_t replicated_wait_ = 0;  // the last wait in which the policy chose replicas
   double now_s_ = 0, wait_since_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_steal_s_ = 0, steal_pause_s_ = 0;
   double next_exploration_s_ = 0;
   struct Unanswered {
     std::uint32_t rank;
-    double asked_s;
+    double sent_s;
   };
-  std::deque<Unanswered> unanswered_;  // the latest questions
+  std::deque<Unanswered> unanswered_;  // the latest steal requests
   double next_replicas_s_ = 0;
   std::uint32_t version_ = 0;
   Load published_load_;
-  std::vector<std::uint32_t> gossip_targets_;  // ranks to be told by messages
+  std::vector<std::uint32_t>
+      gossip_targets_;  // ranks that cannot read this rank's entry in the load table
   bool in_wait_ = false, has_steal_request_ = false, reported_policy_failure_ = false;
   double stated_load_ = 0;
   Counters counters_;

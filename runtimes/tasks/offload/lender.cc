@@ -1,4 +1,4 @@
-// The part of the exchange that decides what to lend to whom, and does.
+// The part of the offload engine that decides what to lend to whom, and lends it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,31 +6,18 @@
 
 #include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/error.h"
 
 namespace poise::tasks {
-
-namespace {
-
-constexpr double kDecisionInterval_s = 20e-6;
-constexpr double kDecisionCostFactor =
-    20;  // of what a decision nobody asked for takes, until the next
-constexpr double kExplorationInterval_s = 1e-3,
-                 kExplorationShare = 0.01;  // of the time, for loans to learn from
-constexpr double kMaxWaitingPerThread = 4;  // that may wait at a rank, however large they are
-constexpr std::uint32_t kMaxTasksPerMessage = 256;  // tasks in a message
-constexpr double kMessageBytes = 1 << 19;           // that are packed for it
-constexpr std::size_t kMaxTasksBySize = 1024;       // tasks queued that are looked at one by one
-
-}  // namespace
 
 bool OffloadEngine::can_borrow(std::uint32_t rank) const {
   if (rank == rank_ || loads_.of(rank).wait != termination_.wait()) return false;
   return push_ || peers_[rank].steal_requested;
 }
 
-// Of what a rank said it has, which it works on since.
+// The share of a stated load that remains, as the rank has worked on it since.
 double OffloadEngine::share_remaining(const Load& load) const {
   const double since_s = std::max(0.0, now_s_ - load.stated_at_s);
   return load.busy_s > since_s ? 1 - since_s / load.busy_s : 0;
@@ -42,13 +29,13 @@ Borrower OffloadEngine::borrower(std::uint32_t rank, const TaskPool::State& stat
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = state.bytes.both() / lendable;
   const double byte_s = links_.seconds_per_byte(peer.at), data_s = bytes * byte_s;
-  // Who does not know yet how long its tasks take is as busy as this rank would be with them.
+  // If a rank does not know the time of its tasks, this rank's average is taken for it.
   const double stated_at_s =
       load.queued > 0 && load.task_s <= 0
           ? std::max(load.busy_s, load.queued * state.queued_s / lendable / load.threads)
           : load.busy_s;
   return {.rank = rank,
-          .busy_s = stated_at_s + peer.all_on_the_way_s * peer.slowness / load.threads,
+          .busy_s = stated_at_s + peer.sum_in_flight_s * peer.slowness / load.threads,
           .threads = load.threads,
           .slowness = peer.slowness,
           .delay_s = 2 * links_.latency_s(peer.at) + data_s,
@@ -58,24 +45,25 @@ Borrower OffloadEngine::borrower(std::uint32_t rank, const TaskPool::State& stat
           .distance = peer.at.distance};
 }
 
-// A rank's own work per task that it lends: on its way out, and until it is finished at home.
+// CPU seconds of this rank per lent task: to pack it, to unpack its result, and to finish it.
 double OffloadEngine::overhead_s(const TaskPool::State& state, double bytes) const {
   return packing_.seconds(bytes) + unpacking_.seconds(bytes) + state.finishing.seconds(bytes);
 }
 
-// Of functions never run here, one task per thread goes to whoever has nothing to do. As many stay
-// as this rank has threads that no pinned tasks are waiting for.
+// Loans of functions whose time is unknown: one task per thread of each idle rank that sent a steal
+// request. This rank keeps one task for each of its threads, less those that pinned tasks will
+// take.
 std::vector<Loan> OffloadEngine::exploration_loans(const TaskPool::State& state) const {
   std::vector<Loan> loans;
   const auto pinned = static_cast<double>(state.queued - state.lendable);
-  double left = static_cast<double>(state.lendable) - std::max(0.0, threads_ - pinned);
+  double remaining = static_cast<double>(state.lendable) - std::max(0.0, threads_ - pinned);
   for (const std::uint32_t rank : nearest_first_) {
     const Load& load = loads_.of(rank);
     if (!can_borrow(rank) || load.queued > 0 || peers_[rank].lent > peers_[rank].arrived) continue;
-    const double tasks = std::min<double>(left, load.threads);
+    const double tasks = std::min<double>(remaining, load.threads);
     if (tasks >= 1 && peers_[rank].steal_requested)
       loans.push_back({rank, static_cast<std::uint32_t>(tasks)});
-    left -= tasks;
+    remaining -= tasks;
   }
   return loans;
 }
@@ -84,7 +72,7 @@ std::vector<Loan> OffloadEngine::loans(const TaskPool::State& state) {
   std::vector<Borrower> others;
   std::vector<double> tasks, loads(num_ranks_);
   std::vector<std::uint32_t> ranks;
-  tasks.push_back(static_cast<double>(state.lendable));  // this rank's first, then the others'
+  tasks.push_back(static_cast<double>(state.lendable));  // of this rank, then of the others
   ranks.push_back(rank_);
   for (const std::uint32_t rank : nearest_first_) {
     loads[rank] = loads_.of(rank).stated;
@@ -120,10 +108,10 @@ std::vector<Loan> OffloadEngine::loans(const TaskPool::State& state) {
   return loans;
 }
 
-// Where tasks are known to differ, the number of them says little.
+// Where tasks differ in cost they are chosen one by one, as their number says little.
 std::vector<Loan> OffloadEngine::loans_by_cost(const LendingView& view,
                                                const TaskPool::State& state) {
-  const bool sized = state.tasks_differ && state.lendable <= kMaxTasksBySize;
+  const bool sized = state.tasks_differ && state.lendable <= tuning::kMaxTasksBySize;
   if (sized && !could_gain(view, min_gain_)) return {};
   std::vector<QueuedTask> queue;
   if (sized) queue = pool_.queue(true);
@@ -134,13 +122,14 @@ std::vector<Loan> OffloadEngine::loans_by_cost(const LendingView& view,
   if (!loans.empty() || now_s_ < next_exploration_s_) return loans;
   const double bytes = state.bytes.both() / static_cast<double>(state.lendable);
   loans = loan_to_learn(whole, TaskOverhead().seconds(bytes), min_gain_);
-  next_exploration_s_ = now_s_ + std::max(kExplorationInterval_s,
-                                          exploration_cost_s(loans, view) / kExplorationShare);
+  next_exploration_s_ =
+      now_s_ + std::max(tuning::kExplorationInterval_s,
+                        exploration_cost_s(loans, view) / tuning::kExplorationShare);
   return loans;
 }
 
-// If all is as it was believed to be: the lender's work, and how much later the borrower is
-// through.
+// The cost of an exploration if nothing has changed: the lender's overhead, and the borrower's
+// extra time.
 double OffloadEngine::exploration_cost_s(const std::vector<Loan>& loans,
                                          const LendingView& view) const {
   double seconds = 0;
@@ -150,7 +139,7 @@ double OffloadEngine::exploration_cost_s(const std::vector<Loan>& loans,
   return seconds;
 }
 
-// What a program's policy wants and cannot have is left out: the job goes on.
+// Asks the program's policy. Drops loans that are impossible; an exception is printed once.
 std::vector<Loan> OffloadEngine::loans_of_policy(const LendingView& view) {
   LendingView whole = view;
   std::vector<QueuedTask> queue;
@@ -161,7 +150,7 @@ std::vector<Loan> OffloadEngine::loans_of_policy(const LendingView& view) {
     loans = custom_policy_.decide(whole);
   } catch (...) {
     if (!std::exchange(reported_policy_failure_, true))
-      std::fprintf(stderr, "poise: rank %u lends nothing where its policy fails: %s\n", rank_,
+      std::fprintf(stderr, "poise: rank %u: the policy failed, so nothing was lent: %s\n", rank_,
                    thrown_text().c_str());
   }
   std::erase_if(
@@ -169,7 +158,7 @@ std::vector<Loan> OffloadEngine::loans_of_policy(const LendingView& view) {
   return loans;
 }
 
-// As the program's policy calls it, for the next messages.
+// Asks the program's policy for the load that the next messages state.
 void OffloadEngine::ask_policy_for_load(const TaskPool::State& state) {
   if (!custom_policy_.load) return;
   const auto queue = custom_policy_.sees_queue ? pool_.queue() : std::vector<QueuedTask>{};
@@ -178,7 +167,7 @@ void OffloadEngine::ask_policy_for_load(const TaskPool::State& state) {
                                         .threads = static_cast<double>(threads_),
                                         .rank = rank_,
                                         .queue = queue});
-  } catch (...) {  // the last statement stays
+  } catch (...) {  // keeps the last statement
   }
 }
 
@@ -188,8 +177,8 @@ void OffloadEngine::lend_if_useful(const TaskPool::State& state) {
   if (state.lendable > 0) read_load_table();
   ask_policy_for_load(state);
   const std::vector<Loan> decided = state.lendable > 0 ? loans(state) : std::vector<Loan>{};
-  next_decision_s_ =
-      now_s_ + std::max(kDecisionInterval_s, kDecisionCostFactor * (clock_s() - now_s_));
+  next_decision_s_ = now_s_ + std::max(tuning::kDecisionInterval_s,
+                                       tuning::kDecisionCostFactor * (clock_s() - now_s_));
   const double task_bytes = static_cast<double>(state.bytes.out) /
                             static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   for (const Loan& loan : decided) lend(loan, task_bytes);
@@ -203,39 +192,39 @@ void OffloadEngine::decline(std::uint32_t rank) {
   send(rank, begin(Kind::decline, rank, peers_[rank].requested_at_s));
 }
 
-// Lent data lies in memory twice until the results are home: of tasks of which one is like the
-// other a batch that waits there is enough, or some tasks for each thread.
+// How many more tasks may wait at a rank. Lent data are in memory twice until the results are back,
+// so a batch of bytes there is enough, or some tasks per thread if these are large.
 std::size_t OffloadEngine::room_at(std::uint32_t rank, double task_bytes) const {
   const Load& load = loads_.of(rank);
   const double there =
-      load.queued * share_remaining(load) + static_cast<double>(peers_[rank].on_the_way_s.size());
-  const double most =
-      std::max(kMaxWaitingPerThread * load.threads, batch_bytes_ / std::max(task_bytes, 1.0));
+      load.queued * share_remaining(load) + static_cast<double>(peers_[rank].in_flight_s.size());
+  const double most = std::max(tuning::kMaxWaitingPerThread * load.threads,
+                               batch_bytes_ / std::max(task_bytes, 1.0));
   return static_cast<std::size_t>(std::max(0.0, most - there));
 }
 
 std::vector<std::unique_ptr<Task>> OffloadEngine::take_for(const Loan& loan, double task_bytes,
                                                            bool borrowed_too) {
-  // A program's own policy gets what it wants.
+  // The program's own policy is not limited.
   const std::size_t room = custom_policy_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
   const std::set<std::uint64_t> names(loan.names.begin(), loan.names.end());
   const auto is_named = [&](const Task& task) {
-    if (custom_policy_.decide && task.home != rank_) return false;
+    if (custom_policy_.decide && task.owner != rank_) return false;
     return names.contains(custom_policy_.decide ? task.extras->name : task.number);
   };
   if (!names.empty()) return pool_.take_for_lending(is_named);
   return pool_.take_for_lending(most, batch_bytes_, borrowed_too);
 }
 
-// Once they were taken from the queue, and before they are on the way.
+// For the trace. Called after the tasks were taken from the queue, and before they are sent.
 Reason OffloadEngine::reason_to_lend(std::uint32_t rank,
                                      const std::vector<std::unique_ptr<Task>>& tasks) const {
-  const TaskPool::State left = pool_.state();
+  const TaskPool::State state = pool_.state();
   const auto num_tasks = static_cast<double>(tasks.size());
   Reason reason;
   reason.asked = peers_[rank].steal_requested;
-  reason.times_known = left.all_times_known;
+  reason.times_known = state.all_times_known;
   reason.tasks = static_cast<std::uint32_t>(tasks.size());
   double lent_s = 0, bytes = 0;
   for (const auto& task : tasks) {
@@ -244,25 +233,26 @@ Reason OffloadEngine::reason_to_lend(std::uint32_t rank,
     lent_s += each_s * task->cost;
     bytes += task->bytes().both();
   }
-  const double task_s = (left.queued_s + lent_s) / (static_cast<double>(left.lendable) + num_tasks);
-  const double kept_s = left.queued_s + 0.5 * task_s * static_cast<double>(left.running);
-  const double work_s = num_tasks * overhead_s(left, bytes / num_tasks);
+  const double task_s =
+      (state.queued_s + lent_s) / (static_cast<double>(state.lendable) + num_tasks);
+  const double kept_s = state.queued_s + 0.5 * task_s * static_cast<double>(state.running);
+  const double work_s = num_tasks * overhead_s(state, bytes / num_tasks);
   reason.lender = {(kept_s + lent_s) / threads_, (kept_s + work_s) / threads_};
-  const Borrower other = borrower(rank, left);
-  const double way_s = 2 * links_.latency_s(peers_[rank].at) + bytes * other.byte_s;
+  const Borrower other = borrower(rank, state);
+  const double transfer_s = 2 * links_.latency_s(peers_[rank].at) + bytes * other.byte_s;
   reason.borrower = {other.busy_s,
-                     other.busy_s + way_s + work_s + lent_s * other.slowness / other.threads};
+                     other.busy_s + transfer_s + work_s + lent_s * other.slowness / other.threads};
   return reason;
 }
 
-// Has its data made, if the program does that late. Where it cannot, the task has failed, at home.
+// Calls on_lend if the program gave one. If that throws, the task has failed on this rank.
 bool OffloadEngine::prepare_to_lend(std::unique_ptr<Task>& task) {
   if (!task->extras->on_lend) return true;
   try {
     std::exchange(task->extras.make().on_lend, nullptr)(task->items);
     return true;
   } catch (...) {
-    task->fail("before it was lent: " + thrown_text());
+    task->fail("in its on_lend: " + thrown_text());
   }
   task->ran_on = rank_;
   finished_.push_back(std::move(task));
@@ -278,25 +268,26 @@ void OffloadEngine::assign_slot(Task& task) {
   free_slots_.pop_back();
 }
 
-// Part by part: the borrower starts with the first while this rank packs the next. Small tasks go
-// many at once, as a message costs more than they do.
+// Lends in several messages, so that the borrower starts while this rank packs the next. Small
+// tasks share a message, which costs more than they do.
 void OffloadEngine::lend(Loan loan, double task_bytes) {
   const bool asked = peers_[loan.rank].steal_requested;
   if (!loan.names.empty()) {
     lend_named(loan, task_bytes, asked);
     return;
   }
-  const auto part = static_cast<std::uint32_t>(
-      std::clamp<double>(kMessageBytes / std::max(task_bytes, 1.0), 1, kMaxTasksPerMessage));
-  for (std::uint32_t left = loan.tasks; left > 0; left -= loan.tasks) {
-    loan.tasks = std::min(left, part);
+  const auto part = static_cast<std::uint32_t>(std::clamp<double>(
+      tuning::kMessageBytes / std::max(task_bytes, 1.0), 1, tuning::kMaxTasksPerMessage));
+  for (std::uint32_t remaining = loan.tasks; remaining > 0; remaining -= loan.tasks) {
+    loan.tasks = std::min(remaining, part);
     if (lend_batch(loan, task_bytes, asked) < loan.tasks) return;
   }
 }
 
 void OffloadEngine::lend_named(const Loan& loan, double task_bytes, bool asked) {
   for (auto next = loan.names.begin(); next != loan.names.end();) {
-    const auto end = next + std::min<std::ptrdiff_t>(kMaxTasksPerMessage, loan.names.end() - next);
+    const auto end =
+        next + std::min<std::ptrdiff_t>(tuning::kMaxTasksPerMessage, loan.names.end() - next);
     lend_batch({loan.rank, static_cast<std::uint32_t>(end - next), {next, end}}, task_bytes, asked);
     next = end;
   }
@@ -308,28 +299,29 @@ std::size_t OffloadEngine::lend_batch(const Loan& loan, double task_bytes, bool 
   auto tasks = take_for(loan, task_bytes, borrowed_too);
   std::erase_if(tasks, [this](std::unique_ptr<Task>& task) { return !prepare_to_lend(task); });
   if (tasks.empty()) return 0;
-  TraceRecorder* const events = pool_.events();
-  const Reason reason = events ? reason_to_lend(loan.rank, tasks) : Reason{};
+  TraceRecorder* const recorder = pool_.recorder();
+  const Reason reason = recorder ? reason_to_lend(loan.rank, tasks) : Reason{};
   Writer header = begin(Kind::tasks, loan.rank, peer.steal_requested ? peer.requested_at_s : 0);
   counters_.answers += peer.steal_requested;
   peer.steal_requested = false;
   peer.lent += tasks.size();
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
-  auto lent_on = std::make_shared<std::vector<std::unique_ptr<Task>>>();  // their data must stay
+  auto lent_on =
+      std::make_shared<std::vector<std::unique_ptr<Task>>>();  // kept until their data are sent
   double bytes = 0;
   for (auto& task : tasks) {
     const double task_s = pool_.times().per_unit(task->function) * task->cost;
-    peer.on_the_way_s.push_back(task_s);
-    peer.all_on_the_way_s += task_s;
-    if (task->home == rank_) assign_slot(*task);
+    peer.in_flight_s.push_back(task_s);
+    peer.sum_in_flight_s += task_s;
+    if (task->owner == rank_) assign_slot(*task);
     const Bytes of_task = task->bytes();
-    if (events)
-      events->lent({now_s_, loan.rank, task->home, task->slot, task->function,
-                    of_task.out + of_task.back, reason});
+    if (recorder)
+      recorder->lent({now_s_, loan.rank, task->owner, task->slot, task->function,
+                      of_task.out + of_task.back, reason});
     write_task(header, *task, loan.rank, payloads);
     bytes += of_task.both();
-    if (task->home == rank_)
+    if (task->owner == rank_)
       slots_[task->slot] = std::move(task);
     else
       lent_on->push_back(std::move(task));

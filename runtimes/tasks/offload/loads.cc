@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "runtimes/tasks/tuning.h"
+
 namespace poise::tasks {
 
 namespace {
-constexpr std::size_t kMaxRecent = 8;
-constexpr int kRandomTries = 4;
-constexpr double kSimilarWork = 0.5;  // of the most work: as good to ask, if it is nearer
-
-// They begin anew after the last.
+// Versions wrap around.
 bool is_later(std::uint32_t version, std::uint32_t than) {
   return than == 0 || static_cast<std::int32_t>(version - than) > 0;
 }
@@ -40,7 +38,7 @@ bool Loads::update(const Load& load) {
                             return !has_tasks(rank, newest_wait_);
                           });
   recent_.insert(spot, load.rank);
-  if (recent_.size() > kMaxRecent) recent_.pop_back();
+  if (recent_.size() > tuning::kMaxRecentLoads) recent_.pop_back();
   return true;
 }
 
@@ -49,10 +47,10 @@ bool Loads::has_tasks(std::uint32_t rank, std::uint64_t wait) const {
   return load.queued >= 1 && load.wait == wait;
 }
 
-std::vector<Load> Loads::recent_for(std::uint32_t to, std::size_t most) const {
+std::vector<Load> Loads::recent_for(std::uint32_t to, std::size_t max_loads) const {
   std::vector<Load> loads;
   for (const std::uint32_t rank : recent_)
-    if (rank != to && loads.size() < most) loads.push_back(known_[rank].load);
+    if (rank != to && loads.size() < max_loads) loads.push_back(known_[rank].load);
   return loads;
 }
 
@@ -61,21 +59,21 @@ std::uint32_t Loads::next_gossip_target() {
 }
 
 std::optional<std::uint32_t> Loads::victim(std::uint64_t wait, double now_s, Random& random) const {
-  const auto lends = [&](std::uint32_t rank) {
-    return has_tasks(rank, wait) && known_[rank].may_be_stolen_from(wait, now_s);
+  const auto is_candidate = [&](std::uint32_t rank) {
+    return has_tasks(rank, wait) && known_[rank].may_be_victim(wait, now_s);
   };
-  double most_s = 0;
+  double max_s = 0;
   for (const std::uint32_t rank : recent_)
-    if (lends(rank)) most_s = std::max(most_s, known_[rank].load.busy_s);
+    if (is_candidate(rank)) max_s = std::max(max_s, known_[rank].load.busy_s);
   std::optional<std::uint32_t> best;
   for (const std::uint32_t rank : recent_) {
-    if (!lends(rank) || known_[rank].load.busy_s < kSimilarWork * most_s) continue;
-    if (!best || known_[rank].is_better_than(known_[*best])) best = rank;
+    if (!is_candidate(rank) || known_[rank].load.busy_s < tuning::kSimilarWork * max_s) continue;
+    if (!best || known_[rank].is_better_victim_than(known_[*best])) best = rank;
   }
   if (best) return best;
-  for (int i = 0; i < kRandomTries; ++i) {
+  for (int i = 0; i < tuning::kRandomVictims; ++i) {
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
-    if (rank == self_ || !known_[rank].may_be_stolen_from(wait, now_s)) continue;
+    if (rank == self_ || !known_[rank].may_be_victim(wait, now_s)) continue;
     if (!best || known_[rank].distance < known_[*best].distance) best = rank;
     if (known_[*best].distance <= 1) break;  // nobody is nearer
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLoadsPerMessage = 3;  // as many as travel with a message
 constexpr double kPollsElsewhere = std::numeric_limits<double>::infinity();
 
-/// Ranks that talk in rounds, one message of each at most in a round.
+/// Simulated ranks that each send at most one message per round.
 class Village {
  public:
   explicit Village(std::uint32_t num_ranks) {
@@ -43,8 +43,8 @@ class Village {
   std::uint64_t messages_ = 0;
 };
 
-/// Rounds until all know the one rank that has tasks: it tells its listeners, the others ask
-/// whoever they think has tasks and are answered, as in a wait.
+/// Rounds until all ranks know the only rank with tasks: it gossips, and the others send steal
+/// requests to their victims and are answered, as in a wait.
 std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed) {
   Village village(num_ranks);
   Random random(seed);
@@ -66,7 +66,7 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
   return 100;
 }
 
-TEST(Loads, know_nothing_of_who_has_said_nothing_in_a_wait) {
+TEST(Loads, of_earlier_waits_are_outdated) {
   Loads loads(0, {1, 1});
   loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
   EXPECT_TRUE(loads.has_tasks(1, 1));
@@ -77,7 +77,7 @@ TEST(Loads, know_nothing_of_who_has_said_nothing_in_a_wait) {
   EXPECT_FALSE(loads.may_have_tasks(1, 2));
 }
 
-TEST(Loads, one_rank_with_tasks_is_known_to_all_after_rounds_that_grow_as_the_logarithm_of_ranks) {
+TEST(Loads, of_one_rank_reach_all_ranks_in_logarithmically_many_rounds) {
   for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE("ranks " + std::to_string(num_ranks) + ", seed " + std::to_string(seed));
@@ -85,14 +85,14 @@ TEST(Loads, one_rank_with_tasks_is_known_to_all_after_rounds_that_grow_as_the_lo
     }
 }
 
-TEST(Loads, a_rank_tells_one_other_at_a_time_whose_numbers_are_larger_by_powers_of_two) {
+TEST(Loads, gossip_goes_to_ranks_at_powers_of_two) {
   Loads loads(30, std::vector<double>(32, 1));
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 6; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(Loads, older_statements_and_those_about_oneself_are_no_news) {
+TEST(Loads, older_statements_and_own_ones_are_ignored) {
   Loads loads(0, {1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
@@ -100,7 +100,7 @@ TEST(Loads, older_statements_and_those_about_oneself_are_no_news) {
   EXPECT_EQ(loads.of(1).queued, 7);
 }
 
-TEST(Loads, whoever_has_most_is_asked_unless_elsewhere_or_asked_just_now) {
+TEST(Loads, the_victim_has_the_most_work_in_this_wait_and_is_not_excluded) {
   Loads loads(0, {1, 1, 1, 1});
   Random random(1);
   loads.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 1, .queued = 5});
@@ -113,14 +113,14 @@ TEST(Loads, whoever_has_most_is_asked_unless_elsewhere_or_asked_just_now) {
   EXPECT_EQ(loads.victim(2, 10, random), 3u);
 }
 
-TEST(Loads, a_rank_tells_the_nearest_of_these_first) {
+TEST(Loads, gossip_goes_to_near_ranks_first) {
   Loads loads(0, {1, kPollsElsewhere, 2, kPollsElsewhere, 1, kPollsElsewhere});
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 4; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{4, 2, 1, 4}));
 }
 
-TEST(Loads, the_nearest_of_those_with_about_as_much_work_is_asked) {
+TEST(Loads, the_victim_is_the_nearest_of_those_with_similar_work) {
   Loads loads(0, {1, kPollsElsewhere, 2, 1, 1});
   Random random(1);
   const auto has = [&](std::uint32_t rank, std::uint32_t version, double busy_s) {
@@ -139,7 +139,7 @@ TEST(Loads, the_nearest_of_those_with_about_as_much_work_is_asked) {
   EXPECT_EQ(loads.victim(1, 0, random), 3u);
 }
 
-TEST(Loads, where_nobody_is_known_to_have_tasks_near_ranks_are_tried_more_often_than_far_ones) {
+TEST(Loads, random_victims_are_near_more_often_than_far) {
   std::vector<double> distances(8, kPollsElsewhere);
   for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
   const Loads loads(0, distances);

@@ -1,12 +1,13 @@
-// The part of the exchange that copies tasks to other ranks ahead of time. The copy is worth
-// nothing without the task's token: whoever takes that first, a rank with a copy or the home that
-// is about to start the task or to lend it, runs it; everybody else drops it.
+// The part of the offload engine that copies tasks to other ranks ahead of time (replication). A
+// task runs where its token is taken first: on a rank with a copy, or on the owner rank, which
+// takes it before it starts or lends the task. All other copies are dropped.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/error.h"
 
@@ -14,9 +15,7 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr double kReplicationInterval_s = 20e-6;
-
-// What was sent from where the program has it may change there before it has left.
+// A copy of the payloads, because the program may change its data before they are sent.
 std::shared_ptr<const void> copied(std::vector<Payload>& payloads) {
   std::size_t bytes = 0;
   for (const Payload& payload : payloads) bytes += payload.bytes;
@@ -51,13 +50,13 @@ void OffloadEngine::want_replicas(const TaskPool::State& state) {
                     [&](std::uint32_t rank) { return rank == rank_ || rank >= num_ranks_; });
       pool_.want_replicas(what);
     }
-  } catch (...) {  // nothing is copied ahead of time
+  } catch (...) {  // then no task is replicated
   }
 }
 
 void OffloadEngine::send_replicas() {
   if (now_s_ < next_replicas_s_) return;
-  next_replicas_s_ = now_s_ + kReplicationInterval_s;
+  next_replicas_s_ = now_s_ + tuning::kReplicationInterval_s;
   const auto reached = [&](std::uint32_t rank) {
     return loads_.of(rank).wait == termination_.wait();
   };
@@ -99,7 +98,7 @@ void OffloadEngine::handle_replica(const Transport::Arrival& arrival, Reader& re
   });
 }
 
-// Where a thread is free now: whoever has the token starts.
+// Starts copies on free threads, if their token can be taken.
 void OffloadEngine::use_replicas(const TaskPool::State& state) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
@@ -121,7 +120,7 @@ void OffloadEngine::use_replicas(const TaskPool::State& state) {
   while (busy < threads_ && claim_random_replica()) ++busy;
 }
 
-// Not the oldest, which its home is about to start: the answer would be no, time after time.
+// Asks the owner for a random copy. The oldest would often be refused, as the owner starts it next.
 bool OffloadEngine::claim_random_replica() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)
@@ -129,9 +128,9 @@ bool OffloadEngine::claim_random_replica() {
   if (unclaimed.empty()) return false;
   Replica& replica = *unclaimed[random_.below(unclaimed.size())];
   replica.claimed = true;
-  Writer header = begin(Kind::claim, replica.task->home);
+  Writer header = begin(Kind::claim, replica.task->owner);
   header.put(replica.ticket);
-  send(replica.task->home, std::move(header));
+  send(replica.task->owner, std::move(header));
   return true;
 }
 
@@ -142,12 +141,12 @@ void OffloadEngine::handle_claim(Reader& reader, std::uint32_t from) {
   send(from, std::move(header));
 }
 
-void OffloadEngine::claimed(Reader& reader, std::uint32_t home, bool granted) {
+void OffloadEngine::claimed(Reader& reader, std::uint32_t owner, bool granted) {
   const auto ticket = reader.get<Ticket>();
   const auto replica = std::find_if(replicas_.begin(), replicas_.end(), [&](const Replica& r) {
-    return r.ticket == ticket && r.task->home == home;
+    return r.ticket == ticket && r.task->owner == owner;
   });
-  if (replica == replicas_.end()) return;  // refused after the wait has ended
+  if (replica == replicas_.end()) return;  // dropped: the wait has ended
   if (granted) {
     ++counters_.replicas_won;
     pool_.accept_borrowed(std::move(replica->task));
@@ -157,28 +156,28 @@ void OffloadEngine::claimed(Reader& reader, std::uint32_t home, bool granted) {
   replicas_.erase(replica);
 }
 
-// What lies in the memory of its home may be in use again there.
+// The owner may have reused its memory, so items in it are given as null.
 void OffloadEngine::report_cancelled(const Task& task) {
   if (!custom_policy_.cancelled) return;
   std::vector<Item> items(task.items.begin(), task.items.end());
   for (Item& item : items)
-    if (task.home != rank_ && arena_.find(item.data, item.bytes)) item.data = nullptr;
+    if (task.owner != rank_ && arena_.find(item.data, item.bytes)) item.data = nullptr;
   try {
     custom_policy_.cancelled(items, self_of(task));
   } catch (...) {
     if (!std::exchange(reported_policy_failure_, true))
-      std::fprintf(stderr, "poise: rank %u goes on where its policy fails: %s\n", rank_,
+      std::fprintf(stderr, "poise: rank %u: Policy::cancelled failed: %s\n", rank_,
                    thrown_text().c_str());
   }
 }
 
-// Once a wait has ended nobody wants them any more.
+// At the end of a wait all tasks have run.
 void OffloadEngine::drop_replicas() {
   for (const Replica& replica : replicas_) report_cancelled(*replica.task);
   replicas_.clear();
 }
 
-// An own task that has come back from where it was, as a loan or as a copy.
+// The own task of a result, which ran as a loan or as a copy.
 std::unique_ptr<Task> OffloadEngine::take_returned(std::uint64_t slot) {
   return slot & kReplicaBit ? pool_.take_started_elsewhere(slot & ~kReplicaBit) : take_slot(slot);
 }

@@ -1,27 +1,23 @@
-// The part of the exchange that brings results home.
+// The part of the offload engine that returns results to the owner rank of each task.
 #include <algorithm>
 #include <map>
 
 #include "runtimes/tasks/offload/engine.h"
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/copy.h"
+#include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
 
 namespace {
 
-constexpr double kMaxResultDelay_s =
-    100e-6;  // results wait so long for others, unless there is nothing to do
-constexpr double kMaxKeptBytes =
-    1 << 28;  // bytes of results that stay where they are until the wait ends
-
-// Where what a task wrote is.
-enum class Where : std::uint8_t { in_header, in_place, follows };
+// Where the receiver finds what a task wrote.
+enum class Location : std::uint8_t { in_header, in_place, in_payload };
 
 struct ResultHeader {
   std::uint64_t slot;
   float seconds;
-  std::uint32_t error_bytes;  // of a failed task, which brings no data
+  std::uint32_t error_bytes;  // of the error text of a failed task, which returns no data
   bool failed;
 };
 
@@ -33,24 +29,24 @@ void OffloadEngine::send_results(const TaskPool::State& state) {
     for (auto& task : pool_.take_done_borrowed()) results_.push_back(std::move(task));
   }
   if (results_.empty()) return;
-  if (state.queued > 0 && now_s_ - oldest_result_s_ < kMaxResultDelay_s) return;
-  std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_home;
+  if (state.queued > 0 && now_s_ - oldest_result_s_ < tuning::kMaxResultDelay_s) return;
+  std::map<std::uint32_t, std::vector<std::unique_ptr<Task>>> by_owner;
   const std::size_t sent = results_.size();
   for (auto& task : results_) {
-    const std::uint32_t home = task->home;
+    const std::uint32_t owner = task->owner;
     const bool is_long = task->extras->result.size() >= large_bytes_;
-    auto& tasks = by_home[home];
+    auto& tasks = by_owner[owner];
     tasks.push_back(std::move(task));
-    if (is_long) send_results_to(home, std::exchange(tasks, {}));
+    if (is_long) send_results_to(owner, std::exchange(tasks, {}));
   }
   results_.clear();
-  for (auto& [home, tasks] : by_home)
-    if (!tasks.empty()) send_results_to(home, std::move(tasks));
+  for (auto& [owner, tasks] : by_owner)
+    if (!tasks.empty()) send_results_to(owner, std::move(tasks));
   pool_.borrowed_departed(sent);
 }
 
-void OffloadEngine::send_results_to(std::uint32_t home, std::vector<std::unique_ptr<Task>> tasks) {
-  Writer header = begin(Kind::results, home);
+void OffloadEngine::send_results_to(std::uint32_t owner, std::vector<std::unique_ptr<Task>> tasks) {
+  Writer header = begin(Kind::results, owner);
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
   for (const auto& task : tasks) {
@@ -67,41 +63,42 @@ void OffloadEngine::send_results_to(std::uint32_t home, std::vector<std::unique_
     }
   }
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
-  send(home, std::move(header), std::move(payloads), std::move(keep));
+  send(owner, std::move(header), std::move(payloads), std::move(keep));
 }
 
 void OffloadEngine::write_output(Writer& header, const Item& item, std::vector<Payload>& payloads) {
   counters_.bytes_back += item.bytes;
   if (arena_.find(item.data, item.bytes)) {
-    header.put(Where::in_place);
+    header.put(Location::in_place);
     return;
   }
   counters_.bytes_sent += item.bytes;
-  const bool follows = is_sent_as_payload(item.bytes, header);
-  header.put(follows ? Where::follows : Where::in_header);
-  if (follows)
+  const bool in_payload = is_sent_as_payload(item.bytes, header);
+  header.put(in_payload ? Location::in_payload : Location::in_header);
+  if (in_payload)
     payloads.push_back({item.data, item.bytes});
   else
     header.put(item.data, item.bytes, 1);
 }
 
-// Its home reads a long one where it is, if it is in memory that both see.
+// A long result stays where it is if the owner shares that memory.
 void OffloadEngine::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
   counters_.bytes_back += result.size();
   header.put(static_cast<std::uint64_t>(result.size()));
   const double bytes = static_cast<double>(result.size());
-  const bool may_stay = result.size() >= large_bytes_ && kept_bytes_ + bytes <= kMaxKeptBytes;
+  const bool may_stay =
+      result.size() >= large_bytes_ && kept_bytes_ + bytes <= tuning::kMaxKeptBytes;
   if (const auto spot = may_stay ? arena_.find(result.data(), result.size()) : std::nullopt) {
-    header.put(Where::in_place);
+    header.put(Location::in_place);
     header.put(*spot);
     kept_bytes_ += bytes;
     kept_results_.push_back(std::move(result));
     return;
   }
   counters_.bytes_sent += result.size();
-  const bool follows = is_sent_as_payload(result.size(), header);
-  header.put(follows ? Where::follows : Where::in_header);
-  if (follows)
+  const bool in_payload = is_sent_as_payload(result.size(), header);
+  header.put(in_payload ? Location::in_payload : Location::in_header);
+  if (in_payload)
     payloads.push_back({result.data(), result.size()});
   else
     header.put(result.data(), result.size(), 1);
@@ -111,13 +108,13 @@ void OffloadEngine::read_result_bytes(Buffer& result, Reader& reader,
                                       std::vector<Payload>& payloads) {
   const auto bytes = reader.get<std::uint64_t>();
   result = Buffer();
-  switch (reader.get<Where>()) {
-    case Where::in_header: result.append(reader.get(bytes, 1), bytes); break;
-    case Where::in_place:
+  switch (reader.get<Location>()) {
+    case Location::in_header: result.append(reader.get(bytes, 1), bytes); break;
+    case Location::in_place:
       counters_.bytes_in_place += bytes;
       result = Buffer::view(static_cast<std::byte*>(arena_.at(reader.get<Arena::Spot>())), bytes);
       break;
-    case Where::follows:
+    case Location::in_payload:
       result.resize(bytes);
       payloads.push_back({result.data(), bytes});
       break;
@@ -128,7 +125,7 @@ void OffloadEngine::handle_results(const Transport::Arrival& arrival, Reader& re
                                    std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
   const double begin_s = clock_s();
-  double bytes = 0;  // there and back, as they left
+  double bytes = 0;  // both ways, as they were lent
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
   const double seconds = clock_s() - begin_s;
   unpacking_.learn(num_tasks, bytes, seconds);
@@ -141,7 +138,7 @@ std::unique_ptr<Task> OffloadEngine::take_slot(std::uint64_t slot) {
   return std::move(slots_[slot]);
 }
 
-// Takes what came with the head; returns what follows it.
+// Reads the outputs in the header; returns the memory for those in payloads.
 std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
@@ -151,36 +148,37 @@ std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
     if (!item.comes_back() || !item.data) continue;
     const auto& copies = task.extras->copies;
     const void* const copy = i < copies.size() ? copies[i].get() : nullptr;
-    switch (reader.get<Where>()) {
-      case Where::in_header:
+    switch (reader.get<Location>()) {
+      case Location::in_header:
         if (item.bytes > 0) std::memcpy(item.data, reader.get(item.bytes, 1), item.bytes);
         break;
-      case Where::in_place:
+      case Location::in_place:
         if (copy) copy_past_caches(item.data, copy, item.bytes);
         (copy ? counters_.bytes_copied : counters_.bytes_in_place) += item.bytes;
         break;
-      case Where::follows: payloads.push_back({item.data, item.bytes}); break;
+      case Location::in_payload: payloads.push_back({item.data, item.bytes}); break;
     }
   }
   return payloads;
 }
 
-// Of a function that this rank has not run: how long it takes, as far as the other rank is known.
-// Of others: how slow the other rank is.
+// From a result: the time of the function if this rank does not know it, else the slowness of the
+// rank that ran the task.
 void OffloadEngine::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   double& slowness = peers_[ran_on].slowness;
   const double expected_s = pool_.times().per_unit(task.function) * task.cost;
   if (expected_s <= 0)
     pool_.learn_time(task.function, seconds / slowness, task.cost);
   else
-    slowness = std::clamp(moved_average(slowness, seconds / expected_s, 1.0 / 16), 0.05, 20.0);
+    slowness = std::clamp(moved_average(slowness, seconds / expected_s, tuning::kSlownessWeight),
+                          tuning::kMinSlowness, tuning::kMaxSlowness);
 }
 
 double OffloadEngine::read_result(const Transport::Arrival& arrival, Reader& reader,
                                   std::uint32_t from) {
   const auto header = reader.get<ResultHeader>();
   auto task = take_returned(header.slot);
-  if (header.slot & kReplicaBit) report_cancelled(*task);  // here
+  if (header.slot & kReplicaBit) report_cancelled(*task);  // the original
   const double bytes = task->bytes().both();
   task->failed = header.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));

@@ -12,8 +12,8 @@
 namespace poise::tasks {
 namespace {
 
-// Ranks with tasks that spawn tasks and are lent, under messages of arbitrary delay. The order
-// of messages between two ranks is kept, as MPI keeps it.
+// Simulated ranks whose tasks submit tasks and are lent, with messages of random delay. Messages
+// between two ranks stay in order, as MPI keeps them.
 class World {
  public:
   World(std::uint32_t n, std::uint64_t seed)
@@ -117,7 +117,7 @@ class World {
   int unfinished_ = 0;
 };
 
-TEST(TerminationDetector, ends_only_when_no_task_is_left_and_then_surely) {
+TEST(TerminationDetector, ends_if_and_only_if_no_task_is_unfinished) {
   for (std::uint64_t seed = 1; seed <= num_seeds(200); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -142,7 +142,7 @@ TEST(TerminationDetector, ends_only_when_no_task_is_left_and_then_surely) {
   }
 }
 
-TEST(TerminationDetector, knows_which_neighbour_has_not_come) {
+TEST(TerminationDetector, names_missing_parent_and_children) {
   TerminationDetector root(0, 3);
   std::vector<TerminationMessage> out;
   root.enter(out);
@@ -151,7 +151,7 @@ TEST(TerminationDetector, knows_which_neighbour_has_not_come) {
   EXPECT_THAT(root.missing(), testing::ElementsAre(1));
 }
 
-TEST(TerminationDetector, alone_ends_at_once) {
+TEST(TerminationDetector, of_one_rank_ends_at_once) {
   TerminationDetector wave(0, 1);
   std::vector<TerminationMessage> out;
   wave.enter(out);
@@ -160,7 +160,7 @@ TEST(TerminationDetector, alone_ends_at_once) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST(TerminationDetector, alone_with_a_task_goes_on) {
+TEST(TerminationDetector, of_one_rank_waits_for_its_tasks) {
   TerminationDetector wave(0, 2);
   std::vector<TerminationMessage> out;
   wave.enter(out);

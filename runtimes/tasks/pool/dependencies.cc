@@ -7,11 +7,11 @@ namespace poise::tasks {
 
 namespace {
 
-void comes_after(const std::shared_ptr<DependencyNode>& before,
-                 const std::shared_ptr<DependencyNode>& after) {
+void add_edge(const std::shared_ptr<DependencyNode>& before,
+              const std::shared_ptr<DependencyNode>& after) {
   if (!before || before == after || before->finished) return;
-  before->followers.push_back(after);
-  ++after->waits_for;
+  before->successors.push_back(after);
+  ++after->num_predecessors;
 }
 
 }  // namespace
@@ -26,60 +26,60 @@ void DependencyTracker::split(Address at) {
   segments_.emplace(at, std::move(right));
 }
 
-// What many touched is in one piece again.
+// Joins the segments that the written range covers.
 void DependencyTracker::write(Address begin, Address end,
-                              const std::shared_ptr<DependencyNode>& who) {
+                              const std::shared_ptr<DependencyNode>& node) {
   split(begin);
   split(end);
   const auto first = segments_.lower_bound(begin), last = segments_.lower_bound(end);
   for (auto segment = first; segment != last; ++segment) {
-    comes_after(segment->second.writer, who);
-    for (const auto& reader : segment->second.readers) comes_after(reader, who);
+    add_edge(segment->second.writer, node);
+    for (const auto& reader : segment->second.readers) add_edge(reader, node);
   }
   segments_.erase(first, last);
-  segments_.emplace(begin, Segment{end, who, {}});
+  segments_.emplace(begin, Segment{end, node, {}});
 }
 
 void DependencyTracker::read(Address begin, Address end,
-                             const std::shared_ptr<DependencyNode>& who) {
+                             const std::shared_ptr<DependencyNode>& node) {
   split(begin);
   split(end);
   for (Address at = begin; at < end;) {
     auto next = segments_.lower_bound(at);
-    if (next == segments_.end() || next->first > at) {  // a gap: touched by nobody yet
+    if (next == segments_.end() || next->first > at) {  // a gap that no task has touched yet
       const Address gap_end = next == segments_.end() ? end : std::min(end, next->first);
       next = segments_.emplace(at, Segment{gap_end, nullptr, {}}).first;
     }
     Segment& segment = next->second;
-    comes_after(segment.writer, who);
+    add_edge(segment.writer, node);
     std::erase_if(segment.readers, [](const auto& reader) { return reader->finished; });
-    segment.readers.push_back(who);
+    segment.readers.push_back(node);
     at = segment.end;
   }
 }
 
 std::unique_ptr<Task> DependencyTracker::add(std::unique_ptr<Task> task) {
-  const auto who = std::make_shared<DependencyNode>();
-  task->extras.make().ordered = who;
+  const auto node = std::make_shared<DependencyNode>();
+  task->extras.make().ordered = node;
   ++unfinished_;
   for (const bool writes : {false, true})
     for (const Item& item : task->items) {
       if (item.mode == Mode::literal || !item.data || item.bytes == 0) continue;
       if (item.comes_back() != writes) continue;
       const auto begin = reinterpret_cast<Address>(item.data);
-      writes ? write(begin, begin + item.bytes, who) : read(begin, begin + item.bytes, who);
+      writes ? write(begin, begin + item.bytes, node) : read(begin, begin + item.bytes, node);
     }
-  if (who->waits_for == 0) return task;
-  who->task = std::move(task);
+  if (node->num_predecessors == 0) return task;
+  node->task = std::move(task);
   return nullptr;
 }
 
 std::vector<std::unique_ptr<Task>> DependencyTracker::finish(DependencyNode& done) {
   done.finished = true;
   std::vector<std::unique_ptr<Task>> ready;
-  for (const auto& follower : done.followers)
-    if (--follower->waits_for == 0) ready.push_back(std::move(follower->task));
-  done.followers.clear();
+  for (const auto& successor : done.successors)
+    if (--successor->num_predecessors == 0) ready.push_back(std::move(successor->task));
+  done.successors.clear();
   if (--unfinished_ == 0) segments_.clear();
   return ready;
 }

@@ -1,6 +1,5 @@
-// The order of tasks that touch the same data, as OpenMP's depend clauses give it: who writes waits
-// for all who touched the data before, who reads waits for the last who wrote. Not for several
-// threads at once.
+// Dependencies between tasks that touch the same data, as by OpenMP's depend clauses: a writer
+// waits for all earlier readers and writers, a reader for the last writer. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +11,21 @@
 
 namespace poise::tasks {
 
-/// A task with a place in the order.
+/// A node of the dependency graph.
 struct DependencyNode {
-  std::unique_ptr<Task> task;  // until it may start
-  std::size_t waits_for = 0;
-  std::vector<std::shared_ptr<DependencyNode>> followers;
+  std::unique_ptr<Task> task;  // until all its predecessors have finished
+  std::size_t num_predecessors = 0;
+  std::vector<std::shared_ptr<DependencyNode>> successors;
   bool finished = false;
 };
 
 class DependencyTracker {
  public:
-  /// Takes a task, to come after those taken before it that share bytes with it, both only reading
-  /// excepted. Returns it if it may start at once, else null.
+  /// Adds a task that depends on all earlier ones with which it shares bytes, unless both only read
+  /// them. Returns the task if it may start at once, else null.
   std::unique_ptr<Task> add(std::unique_ptr<Task> task);
 
-  /// Says that an added task is done; returns those that may start now.
+  /// Marks an added task as finished; returns the tasks that may start now.
   std::vector<std::unique_ptr<Task>> finish(DependencyNode& done);
 
   std::size_t unfinished() const { return unfinished_; }
@@ -36,13 +35,13 @@ class DependencyTracker {
   struct Segment {
     Address end;
     std::shared_ptr<DependencyNode> writer;
-    std::vector<std::shared_ptr<DependencyNode>> readers;  // since it was written
+    std::vector<std::shared_ptr<DependencyNode>> readers;  // since the last write
   };
-  void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& who);
-  void read(Address begin, Address end, const std::shared_ptr<DependencyNode>& who);
+  void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);
+  void read(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);
   void split(Address at);
 
-  std::map<Address, Segment> segments_;  // by begin; they do not overlap
+  std::map<Address, Segment> segments_;  // by first address; they do not overlap
   std::size_t unfinished_ = 0;
 };
 

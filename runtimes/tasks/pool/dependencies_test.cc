@@ -10,8 +10,8 @@
 namespace poise::tasks {
 namespace {
 
-// Random tasks on a few bytes, run in random order as far as allowed; a task must be ready exactly
-// when no unfinished earlier one shares a byte with it that either of both writes.
+// Random tasks on a few bytes, run in random order as far as allowed. A task must be ready exactly
+// when no earlier unfinished task shares a byte with it that one of both writes.
 class World {
  public:
   explicit World(std::uint64_t seed) : random_(seed) {}
@@ -75,7 +75,7 @@ class World {
   std::vector<std::unique_ptr<Task>> may_run_;
 };
 
-TEST(DependencyTracker, lets_a_task_start_exactly_when_no_earlier_one_is_in_its_way) {
+TEST(DependencyTracker, releases_a_task_exactly_when_its_predecessors_have_finished) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);

@@ -1,4 +1,4 @@
-// Data of a task: where it is, how long it is, and which way it goes.
+// The data items of a task: address, length and direction of each.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,17 @@
 
 namespace poise::tasks {
 
-/// Which way an item travels when its task runs elsewhere. A literal is copied at submission; a
-/// result is a Buffer that the task fills with any number of bytes, at home there until the wait
-/// ends.
+/// Which way an item travels when its task runs on another rank. A literal is copied at submission.
+/// A result is a Buffer that the task fills; on the owner rank it is valid until the wait ends.
 enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {
-  void* data = nullptr;  // may be null: then the task gets null, wherever it runs
+  void* data = nullptr;  // may be null; then the task gets null on every rank
   std::size_t bytes : 56 = 0;
   Mode mode : 8 = Mode::in;
 
-  /// Stored in whole words: who reads one that was stored in parts, or two at once, a moment later
-  /// waits until all earlier stores are through.
+  /// Writes whole words: a load that follows several narrower stores to its word stalls until they
+  /// have left the store buffer.
   static Item of(void* data, std::size_t bytes, Mode mode) {
     struct Words {
       void* data;
@@ -41,11 +40,11 @@ struct Item {
   bool is_value() const { return mode == Mode::literal && data; }
 };
 
-/// The items of one task. A few, as most tasks have, lie in the task itself.
+/// The items of one task; up to four, as most tasks have, are stored in the task itself.
 class Items {
  public:
   void assign(std::span<const Item> items) { std::ranges::copy(items, resize(items.size())); }
-  /// Those there are lost. Returns the first.
+  /// Drops the present items. Returns the first new one.
   Item* resize(std::size_t size) {
     heap_ = size > inline_.size() ? std::make_unique<Item[]>(size) : nullptr;
     size_ = size;
@@ -65,27 +64,27 @@ class Items {
   std::array<Item, 4> inline_;
 };
 
-/// An argument that refers to data of the caller, which must stay until the task is done.
+/// An argument that refers to data of the caller, which must stay valid until the task is done.
 template <typename T, Mode mode>
 struct Reference {
   static_assert(std::is_trivially_copyable_v<T>, "items are copied byte by byte");
   std::span<T> data;
 };
 
-/// Read by the task.
+/// The task reads it.
 template <std::ranges::contiguous_range Range>
 auto in(const Range& range) {
   using T = std::ranges::range_value_t<Range>;
   return Reference<const T, Mode::in>{{std::ranges::data(range), std::ranges::size(range)}};
 }
-/// Written by the task, unread: on another rank it starts uninitialised.
+/// The task writes it without reading: on another rank it starts uninitialised.
 template <std::ranges::contiguous_range Range>
 auto out(Range&& range) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
   static_assert(!std::is_const_v<T>);
   return Reference<T, Mode::out>{{std::ranges::data(range), std::ranges::size(range)}};
 }
-/// Read and written.
+/// The task reads and writes it.
 template <std::ranges::contiguous_range Range>
 auto inout(Range&& range) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;

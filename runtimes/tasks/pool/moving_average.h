@@ -1,16 +1,19 @@
-// The average that measured times go through.
+// The moving average of measured times, robust against preemption.
 #pragma once
 
 #include <algorithm>
 
+#include "runtimes/tasks/tuning.h"
+
 namespace poise::tasks {
 
-/// A moving average. A sample pulls it up to four times its size at most: a task during which the
-/// system ran something else says little about the next one. So does one of `several` tasks to the
-/// sample's average.
-inline double moved_average(double average, double sample, double weight, double several = 1) {
+/// The average after one more sample. Caps the sample at kOutlier times the average: a task that
+/// was preempted says little about the next one. Where the sample is itself the mean of `count`
+/// values, the cap allows one of them to be that large. The first sample becomes the average.
+inline double moved_average(double average, double sample, double weight, double count = 1) {
   if (average <= 0) return sample;
-  return average + weight * (std::min(sample, (1 + 3 / several) * average) - average);
+  const double cap = (1 + (tuning::kOutlier - 1) / count) * average;
+  return average + weight * (std::min(sample, cap) - average);
 }
 
 }  // namespace poise::tasks

@@ -5,7 +5,7 @@
 namespace poise::tasks {
 namespace {
 
-TEST(TaskOverhead, learns_from_loans_of_many_and_little_from_one) {
+TEST(TaskOverhead, learns_more_from_loans_of_many_tasks) {
   TaskOverhead one, many;
   one.learn(1, 0, 10e-6);
   EXPECT_LT(one.seconds(0), 1.1 * TaskOverhead().seconds(0));

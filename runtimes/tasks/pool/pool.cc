@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -13,19 +14,17 @@ namespace poise::tasks {
 
 namespace {
 
-// What this thread is running, and where; nested when a task waits for its children.
+// The task that this thread runs, and its pool; nested when a task waits for its children.
 struct Running {
-  const TaskPool* workplace = nullptr;
+  const TaskPool* pool = nullptr;
   Task* task = nullptr;
-  std::shared_ptr<Children>* children = nullptr;  // the task's own
+  std::shared_ptr<Children>* children = nullptr;  // of the task
   unsigned depth = 0;
 };
 thread_local Running running_of_thread;
 
-// Memory that is used again costs less than what malloc finds.
+// Recycled memory is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
-constexpr std::size_t kMaxRecycledTasks = 1 << 14;  // that a workplace keeps
-constexpr unsigned kMaxNestedWaits = 32;            // tasks that wait inside one another
 
 }  // namespace
 
@@ -36,7 +35,7 @@ TaskPool::TaskPool(std::uint32_t rank, std::vector<const Registered*> functions)
       queue_(functions_.size()) {}
 
 Task* TaskPool::current() const {
-  return running_of_thread.workplace == this ? running_of_thread.task : nullptr;
+  return running_of_thread.pool == this ? running_of_thread.task : nullptr;
 }
 
 Children* TaskPool::children() const {
@@ -55,7 +54,7 @@ void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
     task->siblings = children;
     task->siblings->open.fetch_add(1, std::memory_order_relaxed);
   }
-  task->home = rank_;
+  task->owner = rank_;
   const std::lock_guard lock(mutex_);
   task->number = ++created_;
   ++counters_.submitted;
@@ -65,34 +64,34 @@ void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
     blank_of_thread->prefetch();
   }
   if (in_order) task = tracker_of(*task).add(std::move(task));
-  if (!task) return;  // it has to wait
+  if (!task) return;  // an earlier task has to finish first
   enqueue(std::move(task), parent);
 }
 
-// A task's children wait for one another, never for it: it may wait for them.
+// Children of a task depend on one another only, never on their parent, which may wait for them.
 DependencyTracker& TaskPool::tracker_of(const Task& task) {
   if (!task.siblings) return dependencies_;
-  std::unique_ptr<DependencyTracker>& order = task.siblings->order;
-  if (!order) order = std::make_unique<DependencyTracker>();
-  return *order;
+  std::unique_ptr<DependencyTracker>& tracker = task.siblings->dependencies;
+  if (!tracker) tracker = std::make_unique<DependencyTracker>();
+  return *tracker;
 }
 
 void TaskPool::enqueue(std::unique_ptr<Task> task, bool newest_first) {
   if (task->extras && !task->extras->replicas.empty()) {
     task->extras.make().ticket = ++last_ticket_;
     task->replicated = true;
-    ++wanted_;
+    ++num_to_replicate_;
   }
   queue_.push(std::move(task), newest_first);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-// Of a task that has left the queue, whether it may start here or go where this rank sends it. If a
-// copy of it has started, the result is waited for.
+// Whether a task taken from the queue may start here or be lent. False if a copy of it has started
+// on another rank: then only its result is awaited.
 bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
   if (!task->extras || task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
-  if (!extras.replicas.empty()) --wanted_;
+  if (!extras.replicas.empty()) --num_to_replicate_;
   extras.replicas.clear();
   const Ticket ticket = std::exchange(extras.ticket, 0);
   const auto token = std::exchange(extras.token, nullptr);
@@ -114,7 +113,7 @@ void TaskPool::call(Task& task) {
 }
 
 struct TaskPool::Batch {
-  std::array<std::unique_ptr<Task>, kMaxBatch> tasks;
+  std::array<std::unique_ptr<Task>, tuning::kMaxBatch> tasks;
   std::size_t size = 0;
   double cost = 0, seconds = 0;
 
@@ -127,11 +126,11 @@ struct TaskPool::Batch {
   }
 };
 
-// It ends without the others: tasks wait for their own only.
+// A task that waits for its children ends without other tasks, so these are limited.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
-  if (task || (awaited && running_of_thread.depth > kMaxNestedWaits)) return task;
+  if (task || (awaited && running_of_thread.depth > tuning::kMaxNestedWaits)) return task;
   return queue_.pop();
 }
 
@@ -153,55 +152,57 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Task& before) {
   return task;
 }
 
-// Nobody waits for this task, only for all.
+// Nobody waits for this task alone, only for all tasks.
 bool TaskPool::can_be_batched(const Task& task) const {
-  return task.home == rank_ && !task.extras && !task.siblings;
+  return task.owner == rank_ && !task.extras && !task.siblings;
 }
 
-std::size_t TaskPool::run(double& now_s, std::size_t most, const std::function<bool()>& called) {
-  Batch row;
-  if (!row.add(next())) return 0;
-  if (recorder_) most = 1;  // they tell when each began
-  do call(row.last());
-  while (row.size < most && can_be_batched(row.last()) && !called() &&
-         row.add(next_of_batch(row.last())));
-  now_s = end(row, now_s);
+std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
+                          const std::function<bool()>& is_notified) {
+  Batch batch;
+  if (!batch.add(next())) return 0;
+  if (recorder_) max_tasks = 1;  // a trace shows when each task began
+  do call(batch.last());
+  while (batch.size < max_tasks && can_be_batched(batch.last()) && !is_notified() &&
+         batch.add(next_of_batch(batch.last())));
+  now_s = end(batch, now_s);
   const std::lock_guard lock(mutex_);
   --running_;
-  counters_.working_s += row.seconds;
-  for (std::size_t i = 0; i < row.size; ++i) count_run(row.tasks[i]);
-  return row.size;
+  counters_.working_s += batch.seconds;
+  for (std::size_t i = 0; i < batch.size; ++i) count_run(batch.tasks[i]);
+  return batch.size;
 }
 
-// Returns when that was.
-double TaskPool::end(Batch& row, double begin_s) {
-  // With what it takes to start a task: of very short ones that is the larger part.
+// Returns the time when the batch ended.
+double TaskPool::end(Batch& batch, double begin_s) {
+  // Includes what it takes to start a task, the larger part of a very short one.
   const double end_s = clock_s();
-  row.seconds = end_s - begin_s;
-  Task& last = row.last();  // in a row of several there is nothing to do for the others
-  last.seconds = static_cast<float>(row.seconds);
-  if (!last.failed) times_.learn(last.function, row.seconds, row.cost, row.size);
-  if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.home, last.slot);
-  return last.home == rank_ && deliver(last) ? clock_s() : end_s;
+  batch.seconds = end_s - begin_s;
+  Task& last = batch.last();  // the others of a batch have neither result nor callback
+  last.seconds = static_cast<float>(batch.seconds);
+  if (!last.failed) times_.learn(last.function, batch.seconds, batch.cost, batch.size);
+  if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.owner, last.slot);
+  return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
-// Under the lock. Leaves what may hold something of the program's: to be deleted without it.
+// Called with the lock. Keeps tasks that may hold objects of the program, whose destructors must
+// not run under the lock.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
-  if (task->home != rank_) {
+  if (task->owner != rank_) {
     ++counters_.ran_borrowed;
     done_borrowed_.push_back(std::move(task));
     return;
   }
   ++counters_.ran_own;
   count_finished(*task, rank_);
-  if (task->extras || recycled_.size() >= kMaxRecycledTasks) return;
+  if (task->extras || recycled_.size() >= tuning::kMaxRecycledTasks) return;
   std::destroy_at(task.get());
   ::new (task.get()) Task;
   recycled_.push_back(std::move(task));
 }
 
-/// Returns whether that could take time. Nothing of the program's is left in the task then: once it
-/// counts as finished the program may go on, and what a call refers to be gone.
+// Calls what the program wants called. Returns whether that may have taken time. Empties the task
+// of the program's objects: once it counts as finished, what they refer to may be gone.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
@@ -211,7 +212,7 @@ bool TaskPool::deliver(Task& task) {
     try {
       once();
     } catch (...) {
-      task.fail("when it was done: " + thrown_text());
+      task.fail("in its on_finish: " + thrown_text());
     }
   };
   extras.on_lend = nullptr;
@@ -221,7 +222,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Under the lock.
+// Called with the lock.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
@@ -255,25 +256,25 @@ void TaskPool::accept_borrowed(std::unique_ptr<Task> task) {
 
 void TaskPool::take_back(std::unique_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
-  wanted_ += !task->extras->replicas.empty();
+  num_to_replicate_ += !task->extras->replicas.empty();
   task->queued = task->bytes();
   queue_.push(std::move(task), false);
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t most, double most_bytes,
-                                                              bool borrowed_too) {
+std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(std::size_t max_tasks,
+                                                              double max_bytes, bool borrowed_too) {
   std::vector<std::unique_ptr<Task>> tasks;
   const std::lock_guard lock(mutex_);
   double bytes = 0;
-  while (tasks.size() < most && (tasks.empty() || bytes < most_bytes)) {
+  while (tasks.size() < max_tasks && (tasks.empty() || bytes < max_bytes)) {
     std::unique_ptr<Task> task = queue_.take_last(borrowed_too);
     if (!task) break;
     if (!is_ours(task)) continue;
     bytes += static_cast<double>(task->bytes().out);
     tasks.push_back(std::move(task));
   }
-  left(tasks);
+  count_departed(tasks);
   return tasks;
 }
 
@@ -282,13 +283,13 @@ std::vector<std::unique_ptr<Task>> TaskPool::take_for_lending(
   const std::lock_guard lock(mutex_);
   auto tasks = queue_.take(wanted);
   std::erase_if(tasks, [&](std::unique_ptr<Task>& task) { return !is_ours(task); });
-  left(tasks);
+  count_departed(tasks);
   return tasks;
 }
 
-void TaskPool::left(const std::vector<std::unique_ptr<Task>>& tasks) {
+void TaskPool::count_departed(const std::vector<std::unique_ptr<Task>>& tasks) {
   for (const auto& task : tasks) {
-    if (task->home != rank_) --borrowed_;
+    if (task->owner != rank_) --borrowed_;
     counters_.bytes_lent += task->bytes().out;
   }
   queued_.store(queue_.size(), std::memory_order_relaxed);
@@ -297,26 +298,27 @@ void TaskPool::left(const std::vector<std::unique_ptr<Task>>& tasks) {
 }
 
 std::vector<std::unique_ptr<Task>> TaskPool::take_to_replicate(
-    const std::function<bool(std::uint32_t rank)>& reached) {
-  if (wanted_ == 0) return {};
+    const std::function<bool(std::uint32_t rank)>& can_receive) {
+  if (num_to_replicate_ == 0) return {};
   const std::lock_guard lock(mutex_);
   auto tasks = queue_.take([&](const Task& task) {
-    return std::any_of(task.extras->replicas.begin(), task.extras->replicas.end(), reached);
+    return std::any_of(task.extras->replicas.begin(), task.extras->replicas.end(), can_receive);
   });
-  wanted_ -= tasks.size();
+  num_to_replicate_ -= tasks.size();
   return tasks;
 }
 
 void TaskPool::want_replicas(const Replication& what) {
   const std::lock_guard lock(mutex_);
-  std::uint32_t left = what.tasks;
+  std::uint32_t remaining = what.tasks;
   queue_.for_each_lendable([&](Task& task) {
-    if (left == 0 || task.home != rank_ || task.extras->ticket != 0 || what.ranks.empty()) return;
-    --left;
+    if (remaining == 0 || task.owner != rank_ || task.extras->ticket != 0 || what.ranks.empty())
+      return;
+    --remaining;
     task.extras.make().replicas = what.ranks;
     task.extras.make().ticket = ++last_ticket_;
     task.replicated = true;
-    ++wanted_;
+    ++num_to_replicate_;
   });
 }
 
@@ -324,7 +326,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Taken here on behalf of that rank; unless another one had it already.
+  // Takes the token for that rank, unless another rank has taken it already.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;
@@ -334,7 +336,7 @@ std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (!found.empty()) (void)is_ours(found.front());  // it is not: the copy has taken its token
+  if (!found.empty()) (void)is_ours(found.front());  // false: the copy has taken the token
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());
   auto task = std::move(gone->second);
@@ -349,7 +351,7 @@ std::vector<QueuedTask> TaskPool::queue(bool by_number) const {
     tasks.push_back({.name = by_number ? task.number : task.extras->name,
                      .task_s = times_.per_unit(task.function) * task.cost,
                      .bytes = task.bytes().both(),
-                     .borrowed = task.home != rank_,
+                     .borrowed = task.owner != rank_,
                      .replicated = task.extras->ticket != 0,
                      .annotations = by_number ? nullptr : task.extras->annotations});
   });

@@ -1,4 +1,5 @@
-// Where the tasks of one rank wait and run: shared by its threads; knows nothing of messages.
+// The task pool of one rank: its threads take tasks from it and run them. Knows nothing of
+// messages.
 #pragma once
 
 #include <atomic>
@@ -27,82 +28,82 @@
 
 namespace poise::tasks {
 
+/// Thread-safe.
 class TaskPool {
  public:
-  static constexpr std::size_t kMaxBatch = 16;
-
   TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  /// Tells these events what runs, from now on; null: nobody.
-  void tell(TraceRecorder* events) { recorder_ = events; }
-  TraceRecorder* events() const { return recorder_; }
+  /// Records what runs from now on; null: nothing.
+  void record(TraceRecorder* recorder) { recorder_ = recorder; }
+  TraceRecorder* recorder() const { return recorder_; }
 
-  /// A new task, for submit.
+  /// An empty task, to be filled and given to submit.
   static std::unique_ptr<Task> blank();
-  /// `in_order`: after earlier such tasks, of the same parent or of none, that touch the same data.
+  /// `in_order`: run it after earlier tasks of this kind that touch the same data and have the same
+  /// parent task, or none.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs tasks in a row, the first from `now_s` on, which becomes when the last one ended. They
-  /// are timed and counted together, so several, `most` at most, are of one function, nobody waits
-  /// for a single one of them, and nobody has `called` in between. Returns how many ran; 0 if there
-  /// was none. Inside a task that waits for its own, these come first; others only while few tasks
-  /// wait inside one another on this thread, as each keeps its part of the stack.
-  std::size_t run(double& now_s, std::size_t most, const std::function<bool()>& called);
+  /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if there is none.
+  /// `now_s` is the time when the batch begins, and afterwards when it ended. A batch is timed and
+  /// counted as a whole, so its tasks are of one function and no rank waits for a single one of
+  /// them. It ends early when `is_notified()`. A thread inside a task that waits for its children
+  /// runs these first, and others only up to kMaxNestedWaits.
+  std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
-  /// The task that the calling thread runs, of this workplace; else null.
+  /// The task of this pool that the calling thread runs; else null.
   Task* current() const;
-  /// Those of the current task; null when it has none.
+  /// The children of the current task; null when it has none.
   Children* children() const;
 
-  /// An own task is done and its outputs are in place.
+  /// Ends an own task that was lent, once its outputs are in place.
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
 
   void accept_borrowed(std::unique_ptr<Task> task);
-  /// An own task that was lent has come home without having run.
+  /// Queues an own task again that was lent and has come back without having run.
   void take_back(std::unique_ptr<Task> task);
-  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t most, double most_bytes,
+  std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t max_tasks, double max_bytes,
                                                       bool borrowed_too);
-  /// Those of which `wanted` says so.
+  /// Takes the tasks for which `wanted` is true.
   std::vector<std::unique_ptr<Task>> take_for_lending(
       const std::function<bool(const Task&)>& wanted);
 
   /// Borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
-  /// Their results are under way.
+  /// Notes that the results of this many borrowed tasks are in flight.
   void borrowed_departed(std::size_t tasks);
 
-  /// Own tasks that are to be copied to a rank which `reached` says can have them now; to be put
-  /// back by take_back.
+  /// Takes the own tasks that are to be copied to a rank for which `can_receive` is true. The
+  /// caller copies them and puts them back with take_back.
   std::vector<std::unique_ptr<Task>> take_to_replicate(
-      const std::function<bool(std::uint32_t rank)>& reached);
-  /// Has the first tasks of the queue copied to these ranks, as if they had been submitted so.
+      const std::function<bool(std::uint32_t rank)>& can_receive);
+  /// Marks the first tasks of the queue for copies to these ranks, as With::replicas does.
   void want_replicas(const Replication& what);
-  /// Whether a rank that has a copy of this task may start it.
+  /// Returns whether a rank that has a copy of this task may start it, and if so gives it up here.
   bool grant_replica(Ticket ticket);
-  /// An own task that a rank which had a copy of it has run.
+  /// An own task of which another rank has run its copy.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
   struct State {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
-    double queued_s = 0;          // of lendable tasks, as far as known
-    bool all_times_known = true;  // of the functions queued
-    bool tasks_differ = false;    // by what they are said to cost
-    Bytes bytes;                  // of lendable tasks
-    TaskOverhead finishing;       // of results that came home
+    double queued_s = 0;          // expected seconds of lendable tasks, without unknown functions
+    bool all_times_known = true;  // of the functions of lendable tasks
+    bool tasks_differ = false;    // some lendable task has a cost other than 1
+    Bytes bytes;                  // of the data of lendable tasks
+    TaskOverhead finishing;       // of own tasks that other ranks ran
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  /// Tasks that may leave, as their submitter named them, or by their numbers.
+  /// Tasks that may be lent, named by With::name, or by number.
   std::vector<QueuedTask> queue(bool by_number = false) const;
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
-  /// From a task of this function that ran on another rank.
+  /// Learns from a task of this function that ran on another rank.
   void learn_time(std::uint32_t function, double seconds, double cost) {
     times_.learn(function, seconds, cost);
   }
-  const Registered& function(std::uint32_t wire) const { return *functions_[wire]; }
+  const Registered& function(std::uint32_t number) const { return *functions_[number]; }
   std::vector<Failure> take_failures();
   Counters counters() const;
 
@@ -113,34 +114,33 @@ class TaskPool {
   std::unique_ptr<Task> next_of_batch(const Task& before);
   bool can_be_batched(const Task& task) const;
   void call(Task& task);
-  double end(Batch& row, double begin_s);
+  double end(Batch& batch, double begin_s);
   void count_run(std::unique_ptr<Task>& task);
   bool deliver(Task& task);
   void count_finished(Task& task, std::uint32_t ran_on);
   void enqueue(std::unique_ptr<Task> task, bool newest_first);
   DependencyTracker& tracker_of(const Task& task);
   bool is_ours(std::unique_ptr<Task>& task);
-  void left(const std::vector<std::unique_ptr<Task>>& tasks);
+  void count_departed(const std::vector<std::unique_ptr<Task>>& tasks);
 
   const std::uint32_t rank_;
   const std::vector<const Registered*> functions_;
   TaskTimes times_;
   TaskOverhead finishing_;
   TraceRecorder* recorder_ = nullptr;
-  mutable BriefMutex mutex_;  // of all below, of which each task touches what comes first
+  mutable BriefMutex mutex_;  // guards all below, sorted so that a task touches few cache lines
   std::atomic<std::size_t> queued_{0};
   std::size_t running_ = 0, borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
   Counters counters_;
-  std::vector<std::unique_ptr<Task>> recycled_;  // own ones that are done, as new
+  std::vector<std::unique_ptr<Task>> recycled_;  // finished own tasks, emptied
   Queue queue_;
   DependencyTracker dependencies_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
-  std::map<Ticket, std::unique_ptr<Task>>
-      started_elsewhere_;  // own tasks of which a copy was started
+  std::map<Ticket, std::unique_ptr<Task>> started_elsewhere_;  // own tasks: a copy of each runs
   Ticket last_ticket_ = 0;
-  std::atomic<std::size_t> wanted_{0};  // tasks queued that are to be copied
+  std::atomic<std::size_t> num_to_replicate_{0};  // queued tasks still to be copied
 };
 
 }  // namespace poise::tasks

@@ -5,13 +5,14 @@
 #include <stdexcept>
 
 #include "runtimes/tasks/transport/clock.h"
+#include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kMaxEvents = TaskPool::kMaxBatch;
+constexpr std::size_t kMaxEvents = tuning::kMaxBatch;
 
-class Rows : public ::testing::Test {
+class Batches : public ::testing::Test {
  protected:
   enum : std::uint32_t { kPlain, kOther, kFails, kParent };
 
@@ -21,7 +22,7 @@ class Rows : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // Somebody calls once so many tasks ran in all.
+  // A message is announced once this many tasks have run.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = clock_s();
     double now_s = begin_s;
@@ -40,7 +41,7 @@ class Rows : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
-TEST_F(Rows, are_as_long_as_they_may_be) {
+TEST_F(Batches, are_as_long_as_allowed) {
   for (int i = 0; i < 7; ++i) submit(kPlain);
   EXPECT_EQ(run(3), 3u);
   EXPECT_EQ(run(1), 1u);
@@ -49,7 +50,7 @@ TEST_F(Rows, are_as_long_as_they_may_be) {
   EXPECT_EQ(ran_, 7u);
 }
 
-TEST_F(Rows, are_counted_when_they_end) {
+TEST_F(Batches, are_counted_when_they_end) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_FALSE(pool_.state().idle());
   run();
@@ -61,20 +62,20 @@ TEST_F(Rows, are_counted_when_they_end) {
   EXPECT_GT(pool_.times().per_unit(kPlain), 0);
 }
 
-TEST_F(Rows, end_when_somebody_calls) {
+TEST_F(Batches, end_when_a_message_is_announced) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_EQ(run(kMaxEvents, 2), 2u);
   EXPECT_EQ(pool_.state().lendable, 3u);
 }
 
-TEST_F(Rows, are_of_one_function) {
+TEST_F(Batches, are_of_one_function) {
   for (const auto function : {kPlain, kPlain, kOther, kPlain}) submit(function);
   EXPECT_EQ(run(), 2u);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Rows, hold_up_no_task_that_somebody_waits_for) {
+TEST_F(Batches, never_delay_a_borrowed_task) {
   bool told = false;
   submit(kPlain);
   submit(kPlain, [&] { told = true; });
@@ -86,7 +87,7 @@ TEST_F(Rows, hold_up_no_task_that_somebody_waits_for) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Rows, hold_up_no_child) {
+TEST_F(Batches, never_delay_a_child) {
   submit(kParent);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -94,7 +95,7 @@ TEST_F(Rows, hold_up_no_child) {
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Rows, end_with_a_failure_which_says_nothing_of_times) {
+TEST_F(Batches, end_with_a_failure_and_learn_nothing_from_it) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);

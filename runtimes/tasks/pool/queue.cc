@@ -4,12 +4,9 @@
 #include <iterator>
 #include <utility>
 
-namespace poise::tasks {
+#include "runtimes/tasks/tuning.h"
 
-namespace {
-constexpr std::size_t kNearFront = 64;
-constexpr int kMaxPassed = 64;  // else many that come the shortest first would take n² steps
-}  // namespace
+namespace poise::tasks {
 
 void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
@@ -20,7 +17,7 @@ void Queue::count(const Task& task, int sign) {
   cost_[task.function] += sign * task.cost;
   bytes_.out += static_cast<std::size_t>(sign) * task.queued.out;
   bytes_.back += static_cast<std::size_t>(sign) * task.queued.back;
-  if (lendable_ == 0) std::ranges::fill(cost_, 0);  // no rounding errors remain
+  if (lendable_ == 0) std::ranges::fill(cost_, 0);  // drops rounding errors
 }
 
 void Queue::push_borrowed(std::unique_ptr<Task> task) {
@@ -29,7 +26,7 @@ void Queue::push_borrowed(std::unique_ptr<Task> task) {
     return other->function == task->function && other->cost < task->cost;
   };
   auto spot = borrowed_.end();
-  for (int passed = 0; passed < kMaxPassed; ++passed, --spot)
+  for (int passed = 0; passed < tuning::kMaxPassed; ++passed, --spot)
     if (spot == borrowed_.begin() || !is_shorter(*std::prev(spot))) break;
   borrowed_.insert(spot, std::move(task));
 }
@@ -68,11 +65,11 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   return task;
 }
 
-// They came to the front of their level, so mostly are still near it.
+// Children are pushed to the front of their level, so most are still near it.
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };
-  for (const std::size_t near : {kNearFront, size_})
+  for (const std::size_t near : {tuning::kNearFront, size_})
     for (auto& [priority, level] : levels_)
       for (auto* tasks : {&level.pinned, &level.free}) {
         const auto end =
@@ -110,10 +107,10 @@ std::vector<std::unique_ptr<Task>> Queue::take(const std::function<bool(const Ta
   return taken;
 }
 
-void Queue::for_each_lendable(const std::function<void(Task&)>& look) const {
-  for (const auto& task : borrowed_) look(*task);
+void Queue::for_each_lendable(const std::function<void(Task&)>& visit) const {
+  for (const auto& task : borrowed_) visit(*task);
   for (const auto& [priority, level] : levels_)
-    for (const auto& task : level.free) look(*task);
+    for (const auto& task : level.free) visit(*task);
 }
 
 }  // namespace poise::tasks

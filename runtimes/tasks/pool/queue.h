@@ -1,4 +1,4 @@
-// The tasks of one rank that have not started. Not for several threads at once.
+// The queue of a rank's tasks that have not started. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,48 +14,49 @@
 
 namespace poise::tasks {
 
-/// Borrowed tasks come first, then by priority; pinned ones, which nobody can take over, before
-/// others of their priority. Among equals the oldest first, except that a task's own children are
-/// newest first, so that a tree of tasks is walked depth first and does not fill the memory, and
-/// that of borrowed tasks of one function the longest are, as they come from several ranks: what is
-/// left to the end should be short. Of a great many each passes some tens of shorter ones at most.
+/// The order of tasks:
+/// - borrowed tasks first, as other ranks wait for them; of one function the longest first, so that
+///   short ones are left for the end (each passes at most kMaxPassed shorter ones);
+/// - then by priority, and within a priority pinned tasks first, as no other rank can take them;
+/// - then the oldest first. Children of a task come newest first instead: a tree of tasks is then
+///   walked depth first and needs little memory.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Of a task that says how many bytes it has, as long as it is here.
+  /// Task::queued must hold the task's bytes.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
-  /// The next task to run; null when there is none.
+  /// Takes the next task to run; null when there is none.
   std::unique_ptr<Task> pop() {
     return pop_if([](const Task&) { return true; });
   }
-  /// The same, if it is wanted; else it stays.
+  /// Takes it only if it is wanted; else returns null.
   template <typename Wanted>
   std::unique_ptr<Task> pop_if(Wanted wanted) {
     auto* const tasks = first();
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
-  /// The first of these to run, null when none is here.
+  /// Takes the first of these children to run; null when none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
 
-  /// A task to lend: of the least priority the one that would be started last; after all own ones
-  /// a borrowed one, if `borrowed_too`. Null if none may leave.
+  /// Takes a task to lend: the one that would start last of the least priority. If there is none
+  /// and `borrowed_too`: a borrowed one. Null if no task may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Those that may leave and are wanted, in the order of the queue.
+  /// Takes the wanted tasks among those that may be lent, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
-  /// Calls back with each task that may leave, the one to start first first.
-  void for_each_lendable(const std::function<void(Task&)>& look) const;
+  /// Calls `visit` with each task that may be lent, in the order of the queue.
+  void for_each_lendable(const std::function<void(Task&)>& visit) const;
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
-  /// Units of cost queued of each function, and data in and out of all tasks.
+  /// Of the tasks that may be lent: the sum of costs by function, and the bytes in and out.
   const std::vector<double>& cost() const { return cost_; }
   const Bytes& bytes() const { return bytes_; }
-  /// Whether some that may leave are said to cost more or less than others of their function.
+  /// True if some task that may be lent has a cost other than 1.
   bool differ() const { return num_costly_ > 0; }
 
  private:

@@ -24,7 +24,7 @@ TEST(Queue, runs_borrowed_tasks_first_then_by_priority_then_by_age) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
-TEST(Queue, runs_borrowed_tasks_of_a_function_the_longest_first_then_the_oldest) {
+TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
   Queue queue(2);
   const auto costing = [](std::uint64_t slot, double cost, std::uint32_t function) {
     auto made = task(slot);
@@ -41,7 +41,7 @@ TEST(Queue, runs_borrowed_tasks_of_a_function_the_longest_first_then_the_oldest)
   for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, keeps_what_is_not_wanted) {
+TEST(Queue, keeps_tasks_that_are_not_wanted) {
   Queue queue(1);
   queue.push(task(1), false);
   EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
@@ -58,7 +58,7 @@ TEST(Queue, runs_children_newest_first) {
   for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
+TEST(Queue, lends_the_task_that_would_start_last_but_no_pinned_one) {
   Queue queue(1);
   queue.push(task(1, 1), false);
   queue.push(task(2), false);
@@ -73,7 +73,7 @@ TEST(Queue, lends_what_would_start_last_and_nothing_pinned) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(Queue, gives_away_chosen_tasks_borrowed_ones_too_but_nothing_pinned) {
+TEST(Queue, lends_chosen_tasks_but_no_pinned_one) {
   Queue queue(1);
   for (const std::uint64_t slot : {1u, 2u, 3u}) queue.push(task(slot), false);
   queue.push(task(4, 0, true), false);
@@ -87,7 +87,7 @@ TEST(Queue, gives_away_chosen_tasks_borrowed_ones_too_but_nothing_pinned) {
   EXPECT_EQ(queue.num_lendable(), 1u);
 }
 
-TEST(Queue, knows_the_cost_and_the_data_of_what_it_holds) {
+TEST(Queue, counts_costs_and_bytes) {
   Queue queue(2);
   auto made = task(1);
   made->function = 1;

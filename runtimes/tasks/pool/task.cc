@@ -7,7 +7,7 @@ namespace poise::tasks {
 Children::Children() = default;
 Children::~Children() = default;
 
-// Not where they are called: the little code that runs between two tasks stays together.
+// Out of line, to keep the code that runs between two tasks small.
 Extras::~Extras() = default;
 Task::~Task() = default;
 

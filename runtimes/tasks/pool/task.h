@@ -1,4 +1,4 @@
-// A task as the runtime keeps it.
+// A task as the runtime stores it.
 #pragma once
 
 #include <array>
@@ -22,19 +22,18 @@ namespace poise::tasks {
 
 class DependencyTracker;
 
-/// The tasks that one task submitted: how many are not finished, how many of these are in the queue
-/// of this rank, and the order among them.
+/// The children of a task, which are the tasks that it submitted.
 struct Children {
   Children();
   ~Children();
-  std::atomic<std::uint32_t> open{0};
-  std::size_t queued = 0;                    // under the lock of the queue
-  std::unique_ptr<DependencyTracker> order;  // made for the first that has one
+  std::atomic<std::uint32_t> open{0};  // not finished
+  std::size_t queued = 0;              // in the queue of this rank; guarded by the pool's mutex
+  std::unique_ptr<DependencyTracker> dependencies;  // made for the first ordered child
 };
 
 struct DependencyNode;
 
-/// What few have: made when it is first written to, empty until then.
+/// A member that few tasks need: allocated when it is first written to, empty until then.
 template <typename T>
 class Lazy {
  public:
@@ -52,28 +51,28 @@ class Lazy {
   std::unique_ptr<T> made_;
 };
 
-/// Of a task, what few have.
+/// The members that few tasks need.
 struct Extras {
   ~Extras();
   std::shared_ptr<const Annotations> annotations;  // null: none
-  std::function<void(std::span<Item>)> on_lend;    // at home only, before it first leaves
-  std::function<void()> deliver;       // at home only: takes the result, unless the task failed
-  std::function<void()> on_finish;     // at home only
-  std::shared_ptr<std::byte> storage;  // of literals; of all items when borrowed
-  std::shared_ptr<std::byte> message;  // of a borrowed task: where its small items are
+  std::function<void(std::span<Item>)> on_lend;    // on the owner rank, before it is first lent
+  std::function<void()> deliver;    // on the owner rank: takes the result, unless the task failed
+  std::function<void()> on_finish;  // on the owner rank
+  std::shared_ptr<std::byte> storage;  // holds literals; of a borrowed task all items
+  std::shared_ptr<std::byte> message;  // of a borrowed task: the message that holds its small items
   Buffer result;                       // of a borrowed task that has one
-  // Of items, by position, where others of this node see them.
+  // Copies of items, by index, in memory that ranks of this node share; null: none.
   std::vector<std::shared_ptr<std::byte>> copies;
-  // At home, of a task that is to be copied to other ranks ahead of time, or was.
-  std::vector<std::uint32_t> replicas;  // the ranks that have no copy yet
+  // On the owner rank, of a replicated task.
+  std::vector<std::uint32_t> replicas;  // the ranks that still have to get a copy
   std::shared_ptr<std::uint64_t> token;
-  Ticket ticket = 0;                        // 0: nobody else may start it
+  Ticket ticket = 0;                        // 0: no other rank may start it
   std::uint64_t name = 0;                   // for the program's own policy
-  std::shared_ptr<DependencyNode> ordered;  // its place in an order, if it has one
+  std::shared_ptr<DependencyNode> ordered;  // of an ordered task
   std::string error;                        // of a failed task
 };
 
-/// Of data that goes to another rank with a task, and of what comes home.
+/// Bytes that go to another rank with a task, and bytes that come back.
 struct Bytes {
   std::size_t out = 0, back = 0;
   void add(const Item& item) {
@@ -84,40 +83,42 @@ struct Bytes {
   double both() const { return static_cast<double>(out + back); }
 };
 
-/// Three lines of memory: of tasks that wait in great numbers each costs its latency.
+/// Three cache lines; with many queued tasks every line is a cache miss.
 struct Task {
   ~Task();
 
-  std::uint32_t function = 0;  // position in the order all ranks agree on
-  std::uint32_t home = 0;      // the rank that submitted it
+  std::uint32_t function = 0;  // its number, the same on all ranks
+  std::uint32_t owner = 0;     // the rank that submitted it
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
   bool failed = false;
-  bool replicated = false;  // others have, or are to have, copies of it; or did
+  bool replicated = false;  // other ranks have copies of it, had some, or are to get some
   Lazy<Extras> extras;
   Items items;
-  alignas(16) std::array<std::byte, 16> small_literals;  // if they fit; else in `storage`
-  std::shared_ptr<Children> siblings;                    // those this task is one of
-  Bytes queued;                                          // as its queue counts them
-  std::uint64_t number = 0;  // at home, from 1 in order of submission; elsewhere counted down
-  std::uint64_t slot = 0;    // of its record at home, once it was lent
-  float seconds = 0;         // that it ran
-  std::uint32_t ran_on = 0;  // the rank
+  alignas(16) std::array<std::byte, 16> small_literals;  // literals, if they fit; else they are in
+                                                         // extras->storage
+  std::shared_ptr<Children> siblings;  // the children of its parent; null: no parent
+  Bytes queued;                        // bytes that its queue counts
+  std::uint64_t number =
+      0;                   // an own task counts from 1 in order of submission; a borrowed one down
+  std::uint64_t slot = 0;  // index in the owner's table of lent tasks
+  float seconds = 0;       // how long it ran
+  std::uint32_t ran_on = 0;  // the rank that ran it
 
-  /// The first failure is the one that is told.
+  /// Keeps the first error.
   void fail(std::string text) {
     if (!std::exchange(failed, true)) extras.make().error = std::move(text);
   }
   void forget_copies() {
     if (extras) extras.make().copies.clear();
   }
-  /// Has what is in memory come to the caches, while something else is done.
+  /// Prefetches the task itself.
   void prefetch() const {
     const auto* const begin = reinterpret_cast<const char*>(this);
     for (std::size_t at = 0; at < sizeof *this; at += 64) __builtin_prefetch(begin + at, 1);
   }
-  /// The same of where its data begin; for a task that has come.
+  /// Prefetches the beginning of its data.
   void prefetch_data() const {
     for (const Item& item : items) __builtin_prefetch(item.data);
   }

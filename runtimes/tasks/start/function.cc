@@ -15,7 +15,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry* all = new Registry;  // outlives every static object that still uses it
+  static Registry* all = new Registry;  // never destroyed: static objects may use it at exit
   return *all;
 }
 

@@ -1,4 +1,4 @@
-// Functions that tasks may run: registered by name, so that every rank finds its own.
+// Functions that tasks run. They are registered by name, so that each rank finds its own address.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@
 
 namespace poise::tasks {
 
-/// A function in the form the runtime calls: it finds its arguments in the items.
+/// A function as the runtime calls it: its arguments are in the items.
 using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  std::string signature;  // of the parameters, the same on every rank: "in8 out8 value4"
+  std::string signature;  // of the parameters: "in8 out8 value4"; must be equal on all ranks
   Body body;
 };
 
-/// A number for use in this process only; between ranks functions go by their name.
+/// Identifies a function in this process only; between ranks functions are identified by name.
 using FunctionId = std::uint32_t;
 
-/// Adds a function. Throws Error if the name is taken. Contexts know the functions that were
-/// registered before them.
+/// Registers a function. Throws Error if the name is taken. A context knows the functions that were
+/// registered before it was created.
 FunctionId register_function(std::string_view name, std::string signature, Body body);
 
-/// All functions so far, by id. References stay valid.
+/// All registered functions, by id. The pointers stay valid.
 std::vector<const Registered*> registered_functions();
 
 /// A registered function whose call is checked by the compiler.
@@ -59,7 +59,7 @@ struct Parameter {  // by value: copied byte by byte, or through an archive
   }
 };
 
-/// Puts a result where it belongs: into the last item.
+/// Writes the result into the last item.
 template <typename T>
 void put_result(const T& result, const Item& item) {
   if constexpr (RawBytes<T>) {

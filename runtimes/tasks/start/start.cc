@@ -17,21 +17,22 @@ namespace poise::tasks {
 
 namespace {
 constexpr unsigned kMaxThreads = 4096;
-// By these ranks read what others sent, and what all do together at the end.
+// Settings that must be equal on all ranks: the format of messages and collective calls depend on
+// them.
 constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",
                                             "summary"};
 
 void check_threads(unsigned threads) {
   if (threads < 1 || threads > kMaxThreads)
-    fail("a tasks::Context cannot have {} threads; it takes 1 to {}", threads, kMaxThreads);
+    fail("the number of threads is {}; a tasks::Context takes 1 to {}", threads, kMaxThreads);
 }
 
-void check_helper(const Knobs& settings, const char* setting) {
-  if (settings.choice("helper") == "on" && !may_any_thread_call())
+void check_progress_thread(const Knobs& settings, const char* setting) {
+  if (settings.choice("progress_thread") == "on" && !may_any_thread_call())
     fail("{} needs MPI_THREAD_SERIALIZED or more; MPI was started with less", setting);
 }
 
-/// What cannot be written at the end is said at the start.
+/// Reports at the start that the trace cannot be written at the end.
 void try_trace(const std::string& path) {
   try {
     write_file(path, "");
@@ -40,7 +41,7 @@ void try_trace(const std::string& path) {
   }
 }
 
-/// What the call throws as an Error, in words.
+/// The text of the Error that the call throws; empty if it throws none.
 template <typename Call>
 std::string error_of(Call call) {
   try {
@@ -58,7 +59,8 @@ void check_mpi() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (!initialized) fail("a tasks::Context needs MPI: call MPI_Init_thread first");
-  if (finalized) fail("a tasks::Context needs MPI, which is finalized");
+  if (finalized)
+    fail("a tasks::Context needs MPI, but MPI is finalized; create it before MPI_Finalize");
   MPI_Query_thread(&level);
   if (level == MPI_THREAD_SINGLE)
     fail(
@@ -76,8 +78,8 @@ bool may_any_thread_call() { return thread_level() >= MPI_THREAD_SERIALIZED; }
 
 bool wants_progress_thread(const Knobs& settings) {
   if (settings.choice("policy") == "none") return false;
-  if (settings.choice("helper") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
-  return settings.choice("helper") == "on";
+  if (settings.choice("progress_thread") == "auto") return thread_level() == MPI_THREAD_MULTIPLE;
+  return settings.choice("progress_thread") == "on";
 }
 
 bool is_main_thread() {
@@ -107,14 +109,14 @@ std::string next_trace_path(MPI_Comm communicator) {
 Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   Knobs settings(setting_knobs());
   throw_if_any_failed(communicator, error_of([&] {
-                        if (!options.settings.empty()) settings.set_all("tasks", options.settings);
+                        if (!options.settings.empty()) apply_program(settings, options.settings);
                         check_threads(options.threads);
-                        check_helper(settings, "tasks: helper=on");
+                        check_progress_thread(settings, "tasks: progress_thread=on");
                       }));
   check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
   end_job_on_error(communicator, error_of([&] {
                      apply_environment(settings, environ);
-                     check_helper(settings, "POISE_TASKS_HELPER=on");
+                     check_progress_thread(settings, "POISE_TASKS_PROGRESS_THREAD=on");
                    }));
   // It fails on all ranks or on none.
   end_job_on_error(communicator, error_of([&] {

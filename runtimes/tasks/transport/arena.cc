@@ -11,6 +11,7 @@
 
 #include "runtimes/tasks/transport/bytes.h"
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 
@@ -18,11 +19,10 @@ namespace poise::tasks {
 
 namespace {
 
-constexpr std::size_t kPage = std::size_t{1} << 21;  // parts begin at multiples of a huge page
-constexpr std::size_t kReturnToSystemBytes = std::size_t{64}
-                                             << 20;  // pieces that leave the memory when freed
+// Parts begin at multiples of a huge page.
+constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// How another process finds a part, and knows that it found the right one.
+// How another process finds a part: the file, and its identity to check that it is the right one.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
@@ -34,14 +34,14 @@ Offer offer_of(int file) {
   return {getpid(), file, status.st_dev, status.st_ino};
 }
 
-// Who makes a longer file is ended by a signal.
-bool may_be_so_long(std::size_t bytes) {
+// A longer file would end the process with a signal.
+bool is_below_file_limit(std::size_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur;
 }
 
 int new_file(std::size_t bytes) {
-  if (!may_be_so_long(bytes)) return -1;
+  if (!is_below_file_limit(bytes)) return -1;
   const int file = memfd_create("poise", MFD_CLOEXEC);
   if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0) return file;
   if (file >= 0) close(file);
@@ -121,7 +121,7 @@ void* Arena::try_allocate(std::size_t bytes) {
   if (!base_ || bytes > part_bytes_) return nullptr;
   const std::size_t wanted = aligned(std::max<std::size_t>(bytes, 1));
   const std::lock_guard lock(mutex_);
-  // First fit: what was written before is used again.
+  // First fit, so that pages already written are reused.
   const auto hole = std::find_if(free_.begin(), free_.end(),
                                  [&](const auto& piece) { return piece.second >= wanted; });
   if (hole == free_.end()) return nullptr;
@@ -160,7 +160,7 @@ void Arena::do_deallocate(void* data, std::size_t, std::size_t alignment) {
   auto [begin, size] = *piece;
   in_use_.erase(piece);
   allocated_ -= size;
-  if (size >= kReturnToSystemBytes)
+  if (size >= tuning::kReturnToSystemBytes)
     (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
                     static_cast<off_t>(size));
   auto next = free_.lower_bound(begin);

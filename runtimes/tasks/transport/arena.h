@@ -1,5 +1,5 @@
-// Memory that the ranks of one node all see: each gives out pieces of its own part, and tasks of
-// any of them read and write these in place.
+// Memory that the ranks of one node share: each rank allocates from its own part, and tasks on any
+// of them read and write it in place.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,31 @@
 
 namespace poise::tasks {
 
-/// For several threads at once. Each part is a file without a name (memfd_create), of which the
-/// system provides only those pages that were written; it ends with its last process.
+/// Thread-safe. Each part is an anonymous file (memfd_create). Only pages that were written use
+/// memory, and the file ends with the last process that maps it.
 class Arena final : public std::pmr::memory_resource {
  public:
-  /// Collective. `node_of`: of each rank, see Locality. `part_bytes`: of address space for each
-  /// rank's part; 0: nothing is shared. Where the system allows no sharing (other nodes, other
-  /// containers, too little address space), the arena has no part and gives out ordinary memory.
+  /// Collective. `node_of`: Locality::nodes. `part_bytes`: address space per rank; 0:
+  /// share nothing. Where sharing is impossible (another node, another container, too little
+  /// address space) the arena has no part and allocates ordinary memory.
   Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std::size_t part_bytes);
   ~Arena() override;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Whether this rank and `rank`, another one, see each other's parts.
+  /// True if this rank and the other rank `rank` share their parts.
   bool shared_with(std::uint32_t rank) const { return part_of_[rank] >= 0 && base_ != nullptr; }
 
-  /// Where bytes lie, for ranks that share: their addresses differ.
+  /// A location in shared memory; each process has its own address for it.
   struct Spot {
     std::uint32_t rank = 0;
     std::uint64_t offset = 0;
   };
-  /// Nothing for bytes outside of all parts.
+  /// The location of these bytes; nothing if they are outside all parts.
   std::optional<Spot> find(const void* data, std::size_t bytes) const;
   void* at(const Spot& spot) const;
 
-  /// Bytes of this rank's part; null when there is no room, or no part. To be given back by
-  /// deallocate.
+  /// Allocates from this rank's part; null if there is no room or no part. deallocate frees it.
   void* try_allocate(std::size_t bytes);
   std::size_t allocated_bytes() const;
 
@@ -49,14 +48,15 @@ class Arena final : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
   bool in_own_part(const void* data) const;
 
-  std::vector<int> part_of_;          // of each rank of the communicator; -1: on another node
-  std::vector<std::uint32_t> ranks_;  // of each part
+  std::vector<int> part_of_;          // by rank; -1: on another node
+  std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
-  std::byte* base_ = nullptr;  // of the first part, the others following; null: nothing is shared
+  std::byte* base_ =
+      nullptr;  // of the first part, which the others follow; null: nothing is shared
   std::byte* own_ = nullptr;
   int file_ = -1;
-  mutable std::mutex mutex_;                   // of the following
-  std::map<std::size_t, std::size_t> free_;    // by offset: bytes; neighbours are joined
+  mutable std::mutex mutex_;                   // guards the following
+  std::map<std::size_t, std::size_t> free_;    // bytes by offset; adjacent pieces are joined
   std::map<std::size_t, std::size_t> in_use_;  // by offset
   std::size_t allocated_ = 0;
 };

@@ -1,4 +1,4 @@
-// Bytes of messages: aligned memory, a writer and a reader.
+// The bytes of messages: aligned memory, a writer and a reader.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@
 
 namespace poise::tasks {
 
-inline constexpr std::size_t kAlignment = 64;  // of memory that items live in
+/// Alignment of memory for items: a cache line.
+inline constexpr std::size_t kAlignment = 64;
 
-/// Rounded up; `alignment` is a power of two.
+/// Rounds up to a multiple of `alignment`, a power of two.
 inline std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
   return (bytes + alignment - 1) & ~(alignment - 1);
 }

@@ -1,5 +1,5 @@
-// What ranks do together at the start and the end of a context, leaving the core to others while
-// they wait: MPI libraries spin in their collective operations, and ranks may outnumber cores.
+// Collective operations that yield the core while they wait. MPI libraries spin in theirs, which is
+// slow where there are more ranks than cores.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace poise::tasks {
 
-/// Starts an operation that gives a request, and waits for its end.
+/// Starts a nonblocking operation, and waits until its request is complete.
 template <typename Start>
 void complete(const Start& start) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -24,11 +24,11 @@ void complete(const Start& start) {
   }
 }
 
-/// Over all ranks, element by element.
+/// Reduces over all ranks, in place, element by element.
 void reduce(MPI_Comm communicator, int& value, MPI_Op op);
 void reduce(MPI_Comm communicator, std::uint64_t* values, int count, MPI_Op op);
 
-/// What each rank gives, by rank.
+/// The values of all ranks, by rank.
 template <typename T>
 std::vector<T> all_of(MPI_Comm communicator, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -42,7 +42,7 @@ std::vector<T> all_of(MPI_Comm communicator, const T& own) {
   return all;
 }
 
-/// FNV-1a.
+/// The FNV-1a hash.
 std::uint64_t hash_of(const std::string& text);
 
 }  // namespace poise::tasks

@@ -1,4 +1,4 @@
-// Copies of lent data, which whoever copies will not read again soon.
+// Copies data past the caches, because the copying rank will not read it again soon.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,15 @@
 
 namespace poise::tasks {
 
-/// As memcpy, but where the processor can, `to` is written past the caches: they keep what the next
-/// task needs, and memory is not read only to be overwritten. Worth it from some pages on.
+/// Like memcpy, but with non-temporal stores where the processor has them: the caches keep what the
+/// next task needs, and memory is not read only to be overwritten. Pays off from some pages on.
 inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
 #ifdef __SSE2__
-  constexpr std::size_t kLine = 64, kAhead = 8192;  // two pages: their addresses are looked up, too
+  constexpr std::size_t kLine = 64;
+  // Prefetch distance: two pages ahead, so that the TLB entry is loaded, too.
+  constexpr std::size_t kAhead = 8192;
   const std::size_t before_line = -reinterpret_cast<std::uintptr_t>(target) % kLine;
   const std::size_t first = std::min(bytes, before_line);
   std::memcpy(target, source, first);
@@ -33,7 +35,7 @@ inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
     _mm_stream_si128(stored + 2, c);
     _mm_stream_si128(stored + 3, d);
   }
-  _mm_sfence();  // before anybody is told that it is there
+  _mm_sfence();  // complete the stores before another rank is told
 #endif
   std::memcpy(target, source, bytes);
 }

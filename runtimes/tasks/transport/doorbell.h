@@ -1,6 +1,6 @@
-// Who sends something to a rank of its own node rings that rank's bell, so that a busy rank need
-// not ask MPI, which costs a microsecond or two, to know that there is nothing to read, and an idle
-// one can sleep.
+// Doorbells: counters in shared memory by which a rank announces a message to another rank of its
+// node. A busy rank then knows without asking MPI, which takes 1 to 2 µs, that nothing has come,
+// and an idle one can sleep.
 #pragma once
 
 #include <atomic>
@@ -13,39 +13,41 @@
 
 namespace poise::tasks {
 
-/// A bell counts: it rings until as many messages have been received as were announced, which may
-/// be a moment before they can be. What comes from other nodes rings none.
+/// Counts announced and received messages: while the counts differ, a message is about to arrive,
+/// though MPI may not show it yet. Ranks of other nodes cannot ring.
 class Doorbells {
  public:
-  /// Collective. Ranks that share no memory have none.
+  /// Collective. Ranks that share no memory have no doorbell.
   Doorbells(MPI_Comm communicator, Arena& arena);
 
+  /// Announces a message to `rank`, and wakes its threads.
   void notify(std::uint32_t rank) {
     if (Doorbell* const bell = doorbells_.of(rank)) bell->notify();
   }
-  /// Wakes who sleeps through what can wait until a task has ended.
+  /// Wakes the progress thread of `rank`, which otherwise may sleep until a task has ended.
   void wake_progress(std::uint32_t rank) {
     if (Doorbell* const bell = doorbells_.of(rank)) bell->wake_progress();
   }
 
-  /// Whether there are other ranks and all can ring this one's.
+  /// True if there are other ranks and all of them can ring this rank's doorbell.
   bool all_ranks_notify() const { return all_ranks_notify_; }
 
-  /// Whether something is to come that was announced. For several threads at once.
+  /// True if an announced message has not been received yet. Thread-safe.
   bool is_pending() const { return announced() != received_.load(std::memory_order_relaxed); }
-  /// How often it has rung.
+  /// How many messages have been announced to this rank.
   std::uint32_t announced() const { return doorbells_.own().announced.load(); }
-  /// What `rank` announced has come.
+  /// Counts a message from `rank` as received.
   void received_from(std::uint32_t rank) {
     if (!doorbells_.is_visible_to(rank)) return;
     received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// How often this rank was called.
+  /// How many times others have woken this rank's progress thread.
   std::uint32_t progress_wakes() const { return doorbells_.own().progress_wakes.load(); }
 
-  /// Where threads of this rank sleep until its bell rings, and until it is called.
+  /// Where idle threads of this rank sleep until notify().
   Parker& parker() { return doorbells_.own().parker; }
+  /// Where its progress thread sleeps until wake_progress().
   Parker& progress_parker() { return doorbells_.own().progress_parker; }
 
  private:

@@ -1,4 +1,4 @@
-// How fast the links to other ranks are, learnt from messages.
+// A model of the links to other ranks, latency and time per byte, learnt from messages.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,20 @@
 #include <unordered_map>
 
 #include "runtimes/tasks/transport/locality.h"
+#include "runtimes/tasks/tuning.h"
 
 namespace poise::tasks {
 
-/// A value that disturbances only ever make larger: it follows smaller values quickly, larger ones
-/// slowly, and none as more than four times itself.
+/// A running minimum that can rise again. Disturbances only make a measured time longer, so it
+/// follows smaller samples quickly and larger ones slowly, and caps each sample at a multiple of
+/// its value.
 class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
   void learn(double value) {
-    const double taken = std::min(value, 4 * value_);
-    value_ += (taken - value_) / (taken < value_ ? 4 : 32);
+    const double sample = std::min(value, tuning::kOutlier * value_);
+    value_ +=
+        (sample - value_) * (sample < value_ ? tuning::kMinFollowsDown : tuning::kMinFollowsUp);
   }
   double value() const { return value_; }
 
@@ -25,13 +28,13 @@ class RobustMin {
   double value_;
 };
 
-/// The way to ranks that are equally far.
+/// The link to one rank, or to several that are equally far (L and G of the LogGP model).
 struct Link {
-  RobustMin latency_s{10e-6};
-  RobustMin seconds_per_byte{1e-10};
+  RobustMin latency_s{tuning::kInitialLatency_s};
+  RobustMin seconds_per_byte{tuning::kInitialLinkPerByte_s};
 
-  /// A question came back answered. Answers to what was asked before this wait have slept through
-  /// what the program did in between, and teach nothing.
+  /// Learns the latency from a steal request and its answer. Ignores a request sent before the
+  /// current wait began: its answer lay unread while the program did something else.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }
@@ -40,9 +43,10 @@ struct Link {
   }
 };
 
-/// The ways to all groups of ranks. One of which nothing was learnt is longer than that inside the
-/// own domain by the Machine's factor, or like those to other nodes; none is believed to be shorter
-/// than that inside.
+/// The links to all groups of ranks: this memory domain, each other domain of the node, each other
+/// node. Until a group's link is learnt, it is guessed: inside the node from the own domain's and
+/// the Machine's factor, to another node from all other nodes. No link is assumed to be faster than
+/// that inside the own domain.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {
@@ -51,25 +55,27 @@ class LinkModel {
   double seconds_per_byte(const PeerLocality& to) const {
     return std::max(near_.seconds_per_byte.value(), link(to).seconds_per_byte.value());
   }
-  /// Calls `learn` with each way that what happened on the way to this rank says something about.
+  /// Calls `learn` with each link that a message to or from this rank says something about.
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);
     learn(known_.try_emplace(to.group, guess(to)).first->second);
-    if (std::isinf(to.distance)) learn(others_);
+    if (std::isinf(to.distance)) learn(other_nodes_);
   }
 
  private:
   Link guess(const PeerLocality& to) const {
-    return std::isinf(to.distance) ? others_ : near_.times(to.distance);
+    return std::isinf(to.distance) ? other_nodes_ : near_.times(to.distance);
   }
   Link link(const PeerLocality& to) const {
     if (to.distance <= 1) return near_;
-    const auto way = known_.find(to.group);
-    return way == known_.end() ? guess(to) : way->second;
+    const auto known = known_.find(to.group);
+    return known == known_.end() ? guess(to) : known->second;
   }
-  Link near_, others_;  // inside this domain; to any other node
-  std::unordered_map<std::uint32_t, Link> known_;
+
+  Link near_;                                      // inside the own memory domain
+  Link other_nodes_;                               // of all other nodes together
+  std::unordered_map<std::uint32_t, Link> known_;  // by group
 };
 
 }  // namespace poise::tasks

@@ -14,26 +14,26 @@ TEST(RobustMin, follows_smaller_values_quickly_and_larger_ones_slowly) {
   EXPECT_LT(floor.value(), 7.5);
 }
 
-TEST(RobustMin, hardly_rises_when_a_message_slept_for_seconds) {
+TEST(RobustMin, hardly_rises_after_one_huge_sample) {
   RobustMin latency_s(10e-6);
   latency_s.learn(2);
   EXPECT_LT(latency_s.value(), 11e-6);
 }
 
-TEST(RobustMin, gets_to_where_all_values_are_larger) {
+TEST(RobustMin, rises_when_all_samples_are_larger) {
   RobustMin latency_s(10e-6);
   for (int i = 0; i < 200; ++i) latency_s.learn(1e-3);
   EXPECT_NEAR(latency_s.value(), 1e-3, 1e-5);
 }
 
-TEST(Link, learns_its_latency_from_answers) {
+TEST(Link, learns_latency_from_round_trips) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100 + i, 50, 100 + i + 2e-3);
   EXPECT_NEAR(way.latency_s.value(), 1e-3, 1e-5);
 }
 
 // The program did something else for ten seconds between two waits.
-TEST(Link, learns_nothing_from_an_answer_to_what_was_asked_before_this_wait) {
+TEST(Link, ignores_requests_of_an_earlier_wait) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());
@@ -49,7 +49,7 @@ void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
     ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
-TEST(LinkModel, are_learnt_for_each_node_and_guessed_for_others_from_those_known) {
+TEST(LinkModel, learns_each_node_and_guesses_others_from_them) {
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
   answer(ways, elsewhere(1), 200e-6);
@@ -60,7 +60,7 @@ TEST(LinkModel, are_learnt_for_each_node_and_guessed_for_others_from_those_known
   EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // as heard last
 }
 
-TEST(LinkModel, to_other_domains_are_longer_by_the_machines_factor_until_they_are_learnt) {
+TEST(LinkModel, scales_by_the_machines_factor_until_a_domain_is_learnt) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
@@ -72,7 +72,7 @@ TEST(LinkModel, to_other_domains_are_longer_by_the_machines_factor_until_they_ar
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 
-TEST(LinkModel, are_never_shorter_than_inside_this_domain) {
+TEST(LinkModel, is_never_faster_than_inside_this_domain) {
   for (const PeerLocality& far : {elsewhere(1), PeerLocality{2, 2}}) {
     LinkModel ways;
     ways.learn(kNearFront, [](Link& way) { way.seconds_per_byte.learn(3e-10); });

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/error.h"
 #include "poise/machine/find.h"
@@ -20,25 +21,22 @@ namespace poise::tasks {
 
 namespace {
 
-// To a domain of the node that this rank's machine does not show it.
-constexpr double kUnseenFactor = 1.5;
-
 std::string line_of(const char* path) {
   std::string line;
   std::getline(std::ifstream(path), line);
   return line;
 }
 
-// MPI_Comm_split_type would say it too, with several collective operations that block.
+// MPI_Comm_split_type would need several blocking collective operations.
 std::uint64_t own_host() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   int length = 0;
   MPI_Get_processor_name(name, &length);
-  // Hosts of one name, say localhost, differ in when they were started.
+  // Hosts of the same name, say localhost, have different boot ids.
   return hash_of(line_of("/proc/sys/kernel/random/boot_id") + name);
 }
 
-/// Empty where this rank may run on all of them.
+/// The processing units this rank is bound to; empty if it may run on all.
 std::vector<std::uint32_t> units_bound_to() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -50,8 +48,7 @@ std::vector<std::uint32_t> units_bound_to() {
   return units;
 }
 
-// To ask hwloc takes some 10 ms, so the system is asked first, unless hwloc was told of another
-// machine than this one.
+// hwloc takes some 10 ms, so Linux is asked first, unless variables give hwloc another machine.
 bool has_several_domains() {
   if (std::getenv("HWLOC_SYNTHETIC") || std::getenv("HWLOC_XMLFILE")) return true;
   return line_of("/sys/devices/system/node/online").find_first_of("-,") != std::string::npos;
@@ -61,7 +58,7 @@ Machine machine_here() {
   static const Machine machine = [] {
     try {
       return live_machine();
-    } catch (const Error&) {  // then all ranks of the node are equally near
+    } catch (const Error&) {  // all ranks of the node are then equally near
       return Machine();
     }
   }();
@@ -82,7 +79,8 @@ double distance_between(const Machine& machine, const RankLocation& own,
     if (number_of(machine, domain) == own.domain) from = domain;
     if (number_of(machine, domain) == other.domain) to = domain;
   }
-  return from && to ? std::max(1.0, machine.latency_factor(*from, *to)) : kUnseenFactor;
+  return from && to ? std::max(1.0, machine.latency_factor(*from, *to))
+                    : tuning::kUnknownDomainDistance;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Where the ranks of a context are, and how far they are from one of them.
+// The locality of ranks: on which node and in which memory domain each is, and how far from this
+// one.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +11,34 @@
 
 namespace poise::tasks {
 
-/// What a rank says of where it is.
+/// Where a rank runs.
 struct RankLocation {
-  std::uint64_t host = 0;    // a hash: ranks under one system and one name of a host
-  std::int64_t domain = -1;  // the system's number of its memory domain; -1: of none that is known
+  std::uint64_t host = 0;    // a hash of the host name and the boot id of its system
+  std::int64_t domain = -1;  // its memory domain, as the system numbers it; -1: unknown or several
 };
 
-/// Another rank, as one sees it.
+/// Where another rank is, seen from this one.
 struct PeerLocality {
-  std::uint32_t group = 0;  // the lowest rank of its node, of this rank's own node of its domain
-  double distance = 1;      // the Machine's factor between both domains; infinite to other nodes
+  std::uint32_t group = 0;  // the lowest rank on its node; on this node, in its memory domain
+  double distance =
+      1;  // latency factor between both domains by the Machine; infinite to other nodes
 };
 
-/// All ranks, as one of them sees them.
+/// Where all ranks are, seen from this one.
 struct Locality {
-  std::vector<std::uint32_t> nodes;  // of each rank, the lowest on its node
+  std::vector<std::uint32_t> nodes;  // by rank: the lowest rank on its node
   std::vector<PeerLocality> of_rank;
 };
 
-/// Collective. A rank on a node of several memory domains that may run in one of them only asks
-/// poise::live_machine, once, how far the others are.
+/// Collective. If the node has several memory domains and this rank is bound to one, the distances
+/// to the others come from poise::live_machine, which is called once per process.
 Locality discover_locality(MPI_Comm communicator);
 
-/// The number of the one domain of the machine that has all of these processing units that it
-/// knows; else -1.
+/// The memory domain that contains all of these processing units; -1 if they are in several, or the
+/// machine knows none of them.
 std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> units);
 
-/// A rank that has no domain is as near as any of its node can be.
+/// A rank without a domain has distance 1 to all ranks of its node.
 Locality locality_among(std::span<const RankLocation> ranks, std::uint32_t own_rank,
                         const Machine& machine);
 

@@ -17,7 +17,7 @@ Machine three_domains() {
   return Machine(std::move(parts));
 }
 
-// Of two cores with two processing units each.
+// Two cores with two processing units each.
 const Machine kMachine = three_domains();
 
 std::vector<double> distances(const Locality& locality) {
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> groups(const Locality& locality) {
   return found;
 }
 
-TEST(Locality, of_a_domain_are_nearest_then_those_of_the_node_then_all_others) {
+TEST(Locality, orders_domain_node_and_other_nodes) {
   const RankLocation ranks[] = {{8, 0}, {8, 2}, {9, 0}, {9, 1}, {8, 0}, {8, 2}};
   const Locality seen = locality_among(ranks, 4, kMachine);
   EXPECT_THAT(seen.nodes, ElementsAre(0, 0, 2, 2, 0, 0));
@@ -41,18 +41,18 @@ TEST(Locality, of_a_domain_are_nearest_then_those_of_the_node_then_all_others) {
   EXPECT_THAT(groups(locality_among(ranks, 2, kMachine)), ElementsAre(0, 0, 2, 3, 0, 0));
 }
 
-TEST(Locality, that_have_no_domain_are_as_near_as_any_of_their_node) {
+TEST(Locality, without_a_domain_has_distance_1) {
   const RankLocation ranks[] = {{8, -1}, {8, 1}, {8, 2}, {9, -1}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1, 1, INFINITY));
   EXPECT_THAT(distances(locality_among(ranks, 1, kMachine)), ElementsAre(1, 1, 2, INFINITY));
 }
 
-TEST(Locality, in_domains_that_this_ranks_machine_does_not_show_are_farther_than_those_in_its_own) {
+TEST(Locality, in_unknown_domains_is_farther_than_in_the_own) {
   const RankLocation ranks[] = {{8, 1}, {8, 7}};
   EXPECT_THAT(distances(locality_among(ranks, 0, kMachine)), ElementsAre(1, 1.5));
 }
 
-TEST(Locality, have_the_domain_of_the_processing_units_they_may_run_on_if_it_is_one) {
+TEST(Locality, finds_the_domain_of_the_processing_units) {
   const auto domain = [](std::vector<std::uint32_t> units) { return domain_of(kMachine, units); };
   EXPECT_EQ(domain({8}), 2);
   EXPECT_EQ(domain({4, 5, 6}), 1);

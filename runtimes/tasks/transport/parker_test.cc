@@ -14,12 +14,12 @@ namespace {
 
 constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
 
-TEST(Parker, does_not_sleep_when_there_is_a_reason_to_be_awake) {
+TEST(Parker, does_not_sleep_if_awake_is_true) {
   Parker sleeper;
   sleeper.park(kStalePoll_s, [] { return true; });
 }
 
-TEST(Parker, sleeps_as_long_as_it_is_told_if_nobody_wakes_it) {
+TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
   Parker sleeper;
   for (int i = 0; i < 100; ++i) sleeper.wake();  // while nobody sleeps: forgotten
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
@@ -29,7 +29,7 @@ TEST(Parker, sleeps_as_long_as_it_is_told_if_nobody_wakes_it) {
   }
 }
 
-TEST(Parker, misses_nobody_who_gives_a_reason_and_wakes_it) {
+TEST(Parker, misses_no_wake) {
   Parker sleeper;
   std::atomic<int> given{0};
   std::thread other([&] {

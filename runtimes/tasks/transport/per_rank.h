@@ -1,4 +1,4 @@
-// A value of each rank, where all ranks of its node see it.
+// One value per rank, in memory that all ranks of its node share.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 
 namespace poise::tasks {
 
-/// Each has cache lines of its own, and the next, which processors fetch with them. Where ranks
-/// share no memory everybody sees only his own. T is changed by several processes, so its parts are
-/// atomic, or made for it.
+/// Each value has cache lines of its own, and the adjacent ones, which processors prefetch. Ranks
+/// that share no memory see only their own value. Several processes change a T, so its members must
+/// be atomics or made for that.
 template <typename T>
 class PerRank {
  public:
@@ -48,9 +48,9 @@ class PerRank {
 
   T& own() { return *own_; }
   const T& own() const { return *own_; }
-  /// Null: this rank's, or one that cannot be seen.
+  /// The value of another rank; null for this rank and for ranks that share no memory with it.
   T* of(std::uint32_t rank) const { return others_[rank]; }
-  /// Whether that other rank sees this one's.
+  /// True if that other rank can access this rank's value.
   bool is_visible_to(std::uint32_t rank) const { return visible_to_[rank]; }
 
  private:
@@ -60,7 +60,7 @@ class PerRank {
 
   Arena& arena_;
   T* own_ = nullptr;
-  std::unique_ptr<T> alone_;  // it, where it cannot be shared
+  std::unique_ptr<T> alone_;  // the own value, where no memory is shared
   std::vector<T*> others_;
   std::vector<bool> visible_to_;
 };

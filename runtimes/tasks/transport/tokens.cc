@@ -4,24 +4,24 @@
 #include <mutex>
 #include <vector>
 
-namespace poise::tasks {
+#include "runtimes/tasks/tuning.h"
 
-namespace {
-constexpr std::size_t kAtOnce = 512;
-}
+namespace poise::tasks {
 
 struct Tokens::Pool {
   explicit Pool(Arena& where) : arena(where) {}
   ~Pool() {
-    for (std::uint64_t* piece : pieces) arena.deallocate(piece, kAtOnce * sizeof(std::uint64_t));
+    for (std::uint64_t* piece : pieces)
+      arena.deallocate(piece, tuning::kTokensAtOnce * sizeof(std::uint64_t));
   }
 
   std::uint64_t* take() {
     const std::lock_guard lock(mutex);
     if (unused.empty()) {
-      auto* piece = static_cast<std::uint64_t*>(arena.allocate(kAtOnce * sizeof(std::uint64_t)));
+      auto* piece = static_cast<std::uint64_t*>(
+          arena.allocate(tuning::kTokensAtOnce * sizeof(std::uint64_t)));
       pieces.push_back(piece);
-      for (std::size_t i = 0; i < kAtOnce; ++i) unused.push_back(piece + i);
+      for (std::size_t i = 0; i < tuning::kTokensAtOnce; ++i) unused.push_back(piece + i);
     }
     std::uint64_t* const token = unused.back();
     unused.pop_back();
@@ -29,7 +29,7 @@ struct Tokens::Pool {
   }
 
   Arena& arena;
-  std::mutex mutex;  // of the following
+  std::mutex mutex;  // guards the following
   std::vector<std::uint64_t*> pieces, unused;
 };
 

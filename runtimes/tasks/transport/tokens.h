@@ -1,4 +1,4 @@
-// Where tokens of replicated tasks come from: memory that a node's ranks share.
+// Allocates the tokens of replicated tasks in memory that the ranks of a node share.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,11 @@
 
 namespace poise::tasks {
 
-/// Gives out tokens and takes them back. For several threads at once; outlives none of its tokens'
-/// memory, but the tokens may outlive it.
+/// Thread-safe. Tokens may outlive it, but not the arena.
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
-  /// A token that nobody has taken yet. It goes back with its last owner.
+  /// A token that nobody has taken yet; reused once the last owner drops it.
   std::shared_ptr<std::uint64_t> make(Ticket ticket);
 
  private:

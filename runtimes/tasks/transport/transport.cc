@@ -8,6 +8,7 @@
 #include "runtimes/tasks/transport/bytes.h"
 #include "runtimes/tasks/transport/clock.h"
 #include "runtimes/tasks/transport/collective.h"
+#include "runtimes/tasks/tuning.h"
 
 #include "poise/base/check.h"
 
@@ -16,10 +17,8 @@ namespace poise::tasks {
 namespace {
 
 constexpr int kHeaderTag = 1;
-constexpr std::uint32_t kFirstPayloadTag = 2,
-                        kNumPayloadTags = 32000;  // MPI promises tags to 32767
-constexpr std::size_t kMaxHeadersPerPoll = 16;
-constexpr double kStalePoll_s = 20e-6;  // between two looks
+// MPI guarantees tags up to 32767.
+constexpr std::uint32_t kFirstPayloadTag = 2, kNumPayloadTags = 32000;
 
 std::uint32_t payload_tag(const std::byte* header) {
   std::uint32_t tag;
@@ -74,7 +73,7 @@ void Transport::send(int to, std::vector<std::byte> header, std::vector<Payload>
   if (payloads.empty()) drop_if_sent();
 }
 
-// A small head has mostly left by now; else the next poll would have to ask for it.
+// A small header is mostly sent at once; otherwise the next poll has to test its request.
 void Transport::drop_if_sent() {
   int complete = 0;
   MPI_Test(&send_requests_.back(), &complete, MPI_STATUS_IGNORE);
@@ -122,13 +121,14 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
   return there != 0;
 }
 
-// Some MPI libraries look at what they have, and only then at what has come: whoever was busy for
-// long would find it a task later.
+// Some MPI libraries answer a probe from what they have already read, and only then read the
+// network. After a long time without a poll a second probe finds the message now instead of a task
+// later.
 void Transport::receive_headers() {
   const double now_s = clock_s();
-  bool again = now_s - last_poll_s_ > kStalePoll_s;
+  bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
   last_poll_s_ = now_s;
-  for (std::size_t i = 0; i < kMaxHeadersPerPoll; ++i) {
+  for (std::size_t i = 0; i < tuning::kMaxHeadersPerPoll; ++i) {
     MPI_Message message;
     MPI_Status status;
     if (!finds_header(message, status) &&
@@ -161,7 +161,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_headers();
   if (max_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
-  // What is handled may send and fetch, so the list is taken first.
+  // The handlers may send and fetch, so the list is taken first.
   const auto arrived = std::exchange(arrived_, {});
   for (const auto& receiving : arrived) {
     if (receiving->then)
@@ -169,10 +169,10 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
     else
       handle(receiving->arrival);
   }
-  return arrived.size() >= kMaxHeadersPerPoll;
+  return arrived.size() >= tuning::kMaxHeadersPerPoll;
 }
 
-// Every other head waits for a while.
+// Holds back every other header for a random time.
 void Transport::hold_back(const std::shared_ptr<Receiving>& header) {
   const double delay_s = random_.below(2) ? max_delay_s_ * random_.uniform() : 0;
   held_.push_back({clock_s() + delay_s, header});

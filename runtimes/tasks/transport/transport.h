@@ -1,4 +1,4 @@
-// Parcels between ranks over MPI: a head, and large items that follow without being copied.
+// Messages between ranks over MPI: a header (eager), and payloads that follow without being copied.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace poise::tasks {
 
-/// Memory of a large item, sent or filled in place.
+/// Memory that is sent or received in place.
 struct Payload {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Never blocks; not for several threads at once.
+/// Never blocks. Not thread-safe.
 class Transport {
  public:
-  /// Works on a duplicate of the communicator. Collective. `chunk_bytes`: the longest MPI message
-  /// of a large item.
-  /// `max_delay_s`: for tests, how long an arrived head may be held back while others overtake it.
+  /// Works on a duplicate of the communicator. Collective. A payload longer than `chunk_bytes` is
+  /// sent as several MPI messages. `max_delay_s`: for tests, the longest time that an arrived
+  /// header is held back while others overtake it.
   Transport(MPI_Comm communicator, std::size_t chunk_bytes, double max_delay_s = 0);
   ~Transport();
   Transport(const Transport&) = delete;
@@ -32,7 +32,7 @@ class Transport {
 
   MPI_Comm communicator() const { return communicator_; }
 
-  /// The first 4 bytes of a head are the post's own. `keep` lives until all is sent.
+  /// The transport writes the first 4 bytes of the header. `keep` lives until everything is sent.
   void send(int to, std::vector<std::byte> header, std::vector<Payload> payloads = {},
             std::shared_ptr<const void> keep = nullptr);
 
@@ -41,36 +41,37 @@ class Transport {
     std::shared_ptr<std::byte> header;
     std::size_t bytes = 0;
   };
-  /// Hands over heads that have arrived, and drives everything under way. Returns whether it
-  /// may have left some for the next time.
+  /// Calls `handle` with headers that have arrived, and progresses all transfers. Returns true if
+  /// more headers may be waiting.
   bool poll(const std::function<void(const Arrival&)>& handle);
 
-  /// Receives the next large items that follow this head, in the order they were sent.
+  /// Receives the next payloads that follow this header, in the order in which they were sent, and
+  /// then calls `then`.
   void fetch(const Arrival& arrival, std::span<const Payload> into, std::function<void()> then);
 
-  /// Large items from or to here, or heads to here, that have to be driven.
+  /// True if a transfer needs poll() to progress: payloads of either direction, or headers to here.
   bool in_flight() const {
     return payload_sends_ > 0 || !receive_requests_.empty() || !held_.empty();
   }
-  /// Anything on its way from here, which may have to be driven.
+  /// True if anything from here is in flight.
   bool sends_in_flight() const { return !send_requests_.empty(); }
-  /// Large items on their way from here, whose memory must stay.
+  /// True if payloads from here are in flight, whose memory must stay valid.
   bool payloads_in_flight() const { return payload_sends_ > 0; }
 
-  /// Completes everything that any rank sent; collective, and the last thing before the end.
+  /// Completes everything that any rank sent. Collective; the last call before the destructor.
   void drain(const std::function<void(const Arrival&)>& handle);
 
  private:
   struct Sending {
     std::vector<std::byte> header;
     std::shared_ptr<const void> keep;
-    std::size_t open = 0;  // requests
+    std::size_t open = 0;  // requests that are not complete
     bool has_payloads = false;
   };
   struct Receiving {
     Arrival arrival;
     std::size_t open = 0;
-    std::function<void()> then;  // empty for a head
+    std::function<void()> then;  // empty for a header
   };
   void drop_if_sent();
   bool finds_header(MPI_Message& message, MPI_Status& status);
@@ -87,11 +88,11 @@ class Transport {
   std::size_t chunk_bytes_;
   std::uint32_t next_tag_ = 0;
   double last_poll_s_ = 0;
-  std::uint64_t sent_ = 0, received_ = 0;  // heads
+  std::uint64_t sent_ = 0, received_ = 0;  // headers
   std::size_t payload_sends_ = 0;
   std::vector<MPI_Request> send_requests_, receive_requests_;
-  std::vector<std::shared_ptr<Sending>> sendings_;      // of each request
-  std::vector<std::shared_ptr<Receiving>> receivings_;  // of each request
+  std::vector<std::shared_ptr<Sending>> sendings_;      // by request
+  std::vector<std::shared_ptr<Receiving>> receivings_;  // by request
   std::vector<int> indices_;
   std::vector<std::shared_ptr<Receiving>> arrived_;
 
