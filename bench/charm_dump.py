@@ -66,7 +66,7 @@ class Dump:
         return [name[1] for name, _, _ in self.objects]
 
     def on(self, places, num_pes):
-        """The bytes of a dump of so many PEs with these places of the objects."""
+        """The bytes of a dump with `num_pes` PEs and these places of the objects."""
         totals = [0.0] * num_pes
         for place, (_, wall_s, _) in zip(places, self.objects):
             totals[place] += wall_s

@@ -168,7 +168,7 @@ def measure(name, threads, repeats):
 
 
 def cost(threads):
-    """A balancing point with so many threads that compute all the time, bound in turn to the cpus."""
+    """A balancing point with this number of threads, all computing, bound in turn to the cpus."""
     cpus = len(os.sched_getaffinity(0))
     scenario = {"phase_s": COST_S * cpus / threads, "phases": 1, "options": ["--bound"]}
     with tempfile.TemporaryDirectory() as folder:

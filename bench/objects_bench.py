@@ -88,7 +88,7 @@ def foreign_s():
 
 
 def of_ideal(places, steps):
-    """Work spread evenly over time, of every so many steps after the last decision. A place's
+    """Work spread evenly over time, of groups of steps after the last decision. A place's
     timeline is a list of [begin, end, what]: 0 works, 1 waits, 2 balances."""
     phases = []
     for spans in places:

@@ -33,7 +33,7 @@ def matmul(ranks, arguments, **variables):
 
 
 def in_turns(repeats, **ways):
-    """What each way returns so many times, the ways taken in turns, there and back."""
+    """What each variant returns, `repeats` times; variants alternate, forwards and backwards."""
     results = {name: [] for name in ways}
     for i in range(repeats):
         for name in list(ways)[::-1 if i % 2 else 1]:
@@ -167,7 +167,7 @@ OFTENER = 3  # enough runs to tell variants apart that differ by a few per cent
 
 def moving(experiment, programs, repeats):
     """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
-    every so many steps), by reaction (lending), and by both. Medians; how much quicker both are than either
+    at a fixed period), by reaction (lending), and by both. Medians; how much quicker both are than either
     alone is the median of what the runs of one turn say, as they saw the same host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:

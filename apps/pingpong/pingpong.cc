@@ -264,7 +264,7 @@ int main(int argc, char** argv) {
   const bool is_alone = hosts.size() < 2;
   if (is_alone)
     std::fprintf(stderr,
-                 "poise-pingpong: one rank has nobody to play with; start two or more, with the "
+                 "poise-pingpong: it needs at least two ranks; start two or more, with the "
                  "launcher of %s\n",
                  name_of_mpi().c_str());
   else if (rank_of_self() == 0)

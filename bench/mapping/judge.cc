@@ -99,7 +99,7 @@ json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcome
 }
 
 json summary_of(const std::vector<Outcome>& outcomes) {
-  constexpr double kLeastPercent = 0.1;
+  constexpr double kMinPercent = 0.1;
   Mean over_limit, over_bound;
   std::map<std::string, Mean> moved, over_ours;
   for (const Outcome& outcome : outcomes) {
@@ -107,7 +107,7 @@ json summary_of(const std::vector<Outcome>& outcomes) {
     if (outcome.limit_s > 0) over_limit.add(ours_s / outcome.limit_s);
     if (outcome.bound_s > 0) over_bound.add(ours_s / outcome.bound_s);
     for (const Row& row : outcome.rows) {
-      moved[row.tool].add(std::max(kLeastPercent, percent_moved(outcome, row)));
+      moved[row.tool].add(std::max(kMinPercent, percent_moved(outcome, row)));
       over_ours[row.tool].add(row.metrics.iteration_s / ours_s);
     }
   }

@@ -89,7 +89,7 @@ static void tasks_leave_their_rank(int they_may) {
         chameleon_map_data_entry_create(&ran_on[t], sizeof(int), kFrom);
     add(chameleon_create_task(CODE(say_where), 1, &arg));
   }
-  check(chameleon_wake_up_comm_threads() == CHAM_SUCCESS, "nobody has to be woken");
+  check(chameleon_wake_up_comm_threads() == CHAM_SUCCESS, "no thread has to be woken");
   wait_for_all();
   for (int t = 0; t < kTasks && my_rank == 0; ++t) away += ran_on[t] != 0;
   check(my_rank > 0 || (away > 0) == (they_may && num_ranks > 1), "tasks leave their rank");

@@ -154,7 +154,7 @@ contains
     call check(poise_tasks_submit(tasks, child_id, [poise_item(c_loc(runs), 4, poise_inout), &
                poise_item(c_loc(ran_on), 4, poise_out)], poise_with(pinned=1)) == poise_ok, "submit")
     call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 1 .and. runs == 1, "a task ran")
-    call check(poise_tasks_yield(tasks) == poise_ok, "nobody has to ask")
+    call check(poise_tasks_yield(tasks) == poise_ok, "no rank has to send a steal request")
     call check(poise_tasks_yield(tasks, ran) == poise_ok .and. ran == 0, "no other did")
     call check(poise_tasks_wait(tasks) == poise_ok, "wait")
   end subroutine
@@ -165,7 +165,7 @@ contains
     call check(poise_tasks_wait(tasks) == poise_failed, "a failure is noticed")
     call check(index(poise_last_error(), "on purpose") > 0, "and its reason told")
     call check(poise_tasks_submit(tasks, 999, none) == poise_bad_input, "function 999 is refused")
-    call check(poise_tasks_wait_team(tasks, 0) == poise_bad_input, "a team of nobody does not wait")
+    call check(poise_tasks_wait_team(tasks, 0) == poise_bad_input, "a team of 0 threads is refused")
   end subroutine
 
 end program

@@ -63,7 +63,7 @@ void knows_memory() {
   check(host == omp_get_num_devices(), "the host comes after the devices");
   check(is_accessible(&x, sizeof x, 0), "all memory is accessible");
   check(mapped(&x, host) == &x, "the host's memory is itself");
-  check(!mapped(&x, 0) && !omp_target_is_present(&x, 0), "what nobody mapped is not");
+  check(!mapped(&x, 0) && !omp_target_is_present(&x, 0), "what was not mapped is not present");
   check(omp_target_associate_ptr(&x, &wrong, sizeof x, 0, 0) != 0 &&
             omp_target_disassociate_ptr(&x, 0) != 0,
         "memory is not associated with other memory");

@@ -204,7 +204,7 @@ void numbers_like_addresses() {
   travels("a number like an address", meet, expected);
 }
 
-/// Regions of which nobody knows what they touch keep their place all the same.
+/// Regions whose accesses are unknown keep their order all the same.
 void unknown_extents() {
   std::vector<int> numbers(1000, 0);
   int *all = numbers.data(), expected = 0;

@@ -21,12 +21,12 @@
 
 namespace poise::miniapps::nbody {
 
-constexpr double kSoftening = 0.02, kLongestStep = 0.01, kAccuracy = 0.1;
+constexpr double kSoftening = 0.02, kMaxStep = 0.01, kAccuracy = 0.1;
 constexpr std::size_t kLeaf = 8;  // most particles in a leaf of the tree
 
 struct Particle {
   Vector at{}, velocity{};
-  std::int64_t rung = 0;  // its time step is kLongestStep / 2^rung
+  std::int64_t rung = 0;  // its time step is kMaxStep / 2^rung
 };
 
 /// Acceleration and potential at a point for a gravitational constant of 1 and particles of mass 1,
@@ -100,7 +100,7 @@ struct Settings {
   double theta = 0.7;
 
   double mass() const { return 1.0 / particles; }
-  double shortest_step() const { return kLongestStep / step_of(0); }
+  double shortest_step() const { return kMaxStep / step_of(0); }
   /// A rung's time step in units of the shortest.
   std::uint64_t step_of(std::int64_t rung) const { return 1U << (rungs - 1 - rung); }
 };
@@ -177,7 +177,7 @@ struct Piece {
   /// Ends a particle's time step and begins the next: half a kick for each (leapfrog).
   void kick(Particle& particle, const Field& field, std::uint64_t time) {
     const Vector acceleration = settings.mass() * field.acceleration;
-    const auto half_step = [&] { return std::ldexp(0.5 * kLongestStep, -particle.rung); };
+    const auto half_step = [&] { return std::ldexp(0.5 * kMaxStep, -particle.rung); };
     if (time > 0) particle.velocity += half_step() * acceleration;
     if (time % settings.step_of(0) == 0) {
       const double potential = field.potential + 1 / kSoftening;  // without its own

@@ -30,7 +30,7 @@ inline std::string thrown_text() {
   } catch (const std::exception& exception) {
     return exception.what();
   } catch (...) {
-    return "something that is no std::exception";
+    return "something that is not a std::exception";
   }
 }
 

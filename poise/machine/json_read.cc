@@ -63,7 +63,7 @@ class Value {
     return json_->get<std::string>();
   }
   double number() const {
-    if (!json_->is_number()) refuse("is no number");
+    if (!json_->is_number()) refuse("is not a number");
     const double value = json_->get<double>();
     if (!std::isfinite(value) || value < 0)
       refuse(fmt::format("is {}; it must be at least 0", value));

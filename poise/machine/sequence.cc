@@ -12,7 +12,7 @@ namespace poise {
 namespace {
 
 constexpr double kMaxWhole = 0x1p53;
-constexpr std::size_t kShortestRange = 3;
+constexpr std::size_t kMinRange = 3;
 
 bool is_whole(double value) {
   return value >= 0 && value < kMaxWhole && value == std::floor(value);
@@ -85,7 +85,7 @@ std::vector<std::string> items_of(const std::vector<double>& numbers) {
   while (!rest.empty()) {
     const std::size_t run = run_length(rest), range = range_length(rest);
     std::size_t taken = 1;
-    if (range >= kShortestRange) {
+    if (range >= kMinRange) {
       taken = range;
       items.push_back(fmt::format("{:.0f}-{:.0f}", rest[0], rest[range - 1]));
     } else if (run > 1) {

@@ -206,7 +206,7 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain) {
   return loans;
 }
 
-std::vector<Loan> loan_to_learn(const LendingView& view, double least_s, double min_gain) {
+std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain) {
   std::vector<Borrower> others(view.others.begin(), view.others.end());
   for (Borrower& other : others) {
     other.extra_s = std::min(other.extra_s, least_s);

@@ -90,7 +90,7 @@ std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 /// would pay with at most least_s of own work per task on both ranks and a borrower as fast as the
 /// lender. Without it, a bad measurement would be kept forever, because a rank that lends nothing
 /// measures nothing.
-std::vector<Loan> loan_to_learn(const LendingView& view, double least_s, double min_gain);
+std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
 /// The minimum differences in numbers of tasks for a loan, and the size of the loan.
 struct CountThresholds {

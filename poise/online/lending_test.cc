@@ -264,15 +264,15 @@ TEST(LoanToLearn, lends_few_tasks_if_lending_was_expensive_or_slow_before) {
   for (const Borrower& other : {dear, slow}) {
     const LendingView view{.task_s = 2, .queued = 100, .lend_s = 3, .others = {&other, 1}};
     EXPECT_THAT(cost_aware_loans(view, 0.1), IsEmpty());
-    EXPECT_THAT(loan_to_learn(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 4}));
-    EXPECT_THAT(loan_to_learn(view, 2, 0.1), IsEmpty());
+    EXPECT_THAT(exploration_loans(view, 0.1, 0.1), ElementsAre(Loan{other.rank, 4}));
+    EXPECT_THAT(exploration_loans(view, 2, 0.1), IsEmpty());
   }
 }
 
 TEST(LoanToLearn, considers_distance_and_load_of_the_borrower) {
   const Borrower far{.rank = 1, .delay_s = 200}, busy{.rank = 2, .busy_s = 200};
   for (const Borrower& other : {far, busy})
-    EXPECT_THAT(loan_to_learn({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
+    EXPECT_THAT(exploration_loans({.task_s = 2, .queued = 100, .others = {&other, 1}}, 0, 0.1),
                 IsEmpty());
 }
 
@@ -282,7 +282,7 @@ TEST(LoanToLearn, names_the_tasks_if_they_are_unequal) {
   const Borrower other{.rank = 7, .extra_s = 3};
   const LendingView view{.others = {&other, 1}, .queue = queue};
   EXPECT_THAT(sized_loans(view, 0), IsEmpty());
-  EXPECT_THAT(loan_to_learn(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
+  EXPECT_THAT(exploration_loans(view, 0.1, 0), ElementsAre(Loan{7, 1, {2}}));
 }
 
 TEST(PairedLoans, pair_the_heaviest_with_the_lightest) {

@@ -11,7 +11,7 @@ namespace poise {
 namespace {
 
 /// Below five ticks of a 250 Hz kernel, threads do not get fair shares of a place.
-constexpr double kShortestPeriod_s = 0.020;
+constexpr double kMinPeriod_s = 0.020;
 constexpr double kGoodShare = 0.97;     // fraction of the ideal speed
 constexpr double kWorthGaining = 1.02;  // speed-up over static placement
 constexpr std::uint64_t kPhasesTried = 50;
@@ -49,7 +49,7 @@ double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, kPhasesTried);
   const double share = static_cast<double>(run.program.phases) /
                        static_cast<double>(outlook.question.program.phases);
-  while (run.period_s >= 2 * kShortestPeriod_s) {
+  while (run.period_s >= 2 * kMinPeriod_s) {
     run.period_s /= 2;
     const double speed_up = outlook.static_s * share / simulate_juggle(run).completion_s;
     if (is_good(speed_up, outlook.static_s / outlook.ideal_s)) return run.period_s;

@@ -86,7 +86,7 @@ class Parser {
   }
 
   bool has(std::uint64_t count, std::size_t size) {
-    return count <= file_.remaining() / size ? true : refuse("a list is cut short");
+    return count <= file_.remaining() / size ? true : refuse("a list is truncated");
   }
 
   std::int32_t i32() { return static_cast<std::int32_t>(file_.fixed<std::uint32_t>()); }

@@ -206,7 +206,7 @@ struct Section {
 std::optional<Section> next_section(Cursor& file, std::string& damage) {
   constexpr std::size_t kHeadSize = 16;
   if (file.remaining() < kHeadSize) {
-    damage = file.remaining() == 0 ? "the end is missing" : "the head of a section is cut short";
+    damage = file.remaining() == 0 ? "the end is missing" : "the head of a section is truncated";
     return std::nullopt;
   }
   Cursor section = file;
@@ -215,7 +215,7 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   Cursor size_field(file.file(), head.substr(4), 0);
   const auto size = size_field.fixed<std::uint64_t>();
   if (size > section.remaining()) {
-    damage = fmt::format("a section of {} bytes is cut short after {}", size, section.remaining());
+    damage = fmt::format("a section of {} bytes is truncated after {}", size, section.remaining());
     return std::nullopt;
   }
   const std::uint64_t offset = section.offset();

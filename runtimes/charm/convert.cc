@@ -211,7 +211,7 @@ Converted converted(const Statistics& statistics, const Seating& seating,
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
-    } else {  // it must go; unless it cannot: then it is nobody's load
+    } else {  // it must leave that PE; if it cannot, it is background load
       workload.tasks[t] = {object.movable ? object.wall_s : 0, object.bytes, object.movable};
       places[t] = t % num_places;
     }

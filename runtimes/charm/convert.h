@@ -26,8 +26,8 @@ struct Converted {
 
 enum class Messages : std::uint8_t { convert, leave_out };
 
-/// Loads are seconds at speed 1: `speed_of_place` times what was measured. Messages to or from
-/// nobody known are dropped; every member of a multicast receives all of it; an object on an
+/// Loads are seconds at speed 1: measured seconds times `speed_of_place`. Messages to or from
+/// unknown objects are dropped; every member of a multicast receives all of it; an object on an
 /// unavailable PE starts from one that is available. Throws Error where rows contradict each other:
 /// two objects of one name, a PE that does not exist, a time that is none.
 Converted converted(const Statistics& statistics, const Seating& seating,

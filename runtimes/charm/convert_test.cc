@@ -103,7 +103,7 @@ TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
                          {{0, 0}, {404, 8}, 0, 0, 0, 2, 16}};
   const Converted rows = convert(statistics, plain(2));
   const Workload& workload = rows.census.workload;
-  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends to nobody known
+  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends to an unknown object
   EXPECT_FALSE(workload.tasks[3].movable);
   EXPECT_EQ(workload.tasks[3].load_s, 0);
   EXPECT_EQ(rows.census.current.of(3), 1u);
@@ -119,7 +119,7 @@ TEST(Convert, objects_on_an_unavailable_pe_must_go_and_none_comes) {
   statistics.objects[2].pe = 0;
   const Converted rows = convert(statistics, seating);
   EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 0, 0));
-  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there: nobody's load
+  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there: background load
   EXPECT_EQ(rows.census.workload.tasks[1].load_s, 3);
   EXPECT_TRUE(rows.census.workload.messages.empty());
   EXPECT_THAT(pes_of(rows.census.current, rows.row_of_task, statistics, seating),
@@ -148,7 +148,8 @@ TEST(Convert, rows_that_contradict_each_other_are_refused) {
   EXPECT_THAT(error_of(statistics), HasSubstr("a multicast has receivers"));
 }
 
-/// Names that differ in few and in many bits, messages of every kind, half of them to nobody.
+/// Names that differ in few and in many bits, messages of every kind, half of them to unknown
+/// objects.
 Statistics drawn(Random& random, std::uint32_t pes) {
   Statistics statistics;
   statistics.pes.resize(pes);

@@ -41,7 +41,7 @@ struct PeRow {
 /// again, and who is named may be unknown.
 struct MessageRow {
   ObjectName from, to;
-  std::int32_t from_pe = -1;  // -1: an object; else a row of `pes`, and `from` is nobody
+  std::int32_t from_pe = -1;  // -1: an object sends; else a row of `pes` does, and `from` is unused
   std::uint32_t first_receiver = 0, num_receivers = 0;  // of `receivers`; 0: `to` alone
   std::uint32_t messages = 0, bytes = 0;
   std::int32_t last_known_pe = -1;  // of `to`, numbered as Charm++ does; -1: unknown

@@ -20,7 +20,7 @@ namespace poise::juggle {
 
 /// Counts how often the guard process gave affinities back since the balancer was stopped.
 struct Guard::Shared {
-  std::atomic<std::uint32_t> releases;       // odd: under way; two more at each
+  std::atomic<std::uint32_t> releases;       // odd during a release; each adds two
   std::atomic<std::uint32_t> releases_seen;  // by the balancer, which has gone on since
 };
 

@@ -49,7 +49,7 @@ class Guard : public AffinityStore {
   /// What the guard process did while this one was stopped.
   enum class Release : std::uint8_t { none, under_way, done };
   /// `done` is returned once: the affinities of all threads have been restored. Move no thread
-  /// while it is under way.
+  /// during a release.
   Release release();
 
  private:

@@ -57,7 +57,7 @@ double computing_rate();
 class CpuProbe {
  public:
   virtual ~CpuProbe() = default;
-  /// Starts a probe. Returns false while another is under way, and for a cpu that may not be used.
+  /// Starts a probe. Returns false while another probe runs, and for a cpu that may not be used.
   virtual bool start(CpuId cpu) = 0;
   /// The result of the last probe, returned once.
   virtual std::optional<ProbeResult> result() = 0;

@@ -145,7 +145,7 @@ std::optional<Ending> Program::ended() {
 }
 
 void Program::forward(int signal, int code) const {
-  // Until its end has been collected nobody else has its number.
+  // Its number is not reused before its exit status has been collected.
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }
 

@@ -137,7 +137,8 @@ struct Told {
 TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
   const Told told([] {},
                   [] {
-                    if (::fork() == 0) ::_exit(0);  // and stays, for nobody asks how it ended
+                    if (::fork() == 0)
+                      ::_exit(0);  // and stays a zombie: its exit status is not collected
                   });
   told.hear();
   ThreadFinder finder(told.child, false, -1, 100);

@@ -15,7 +15,7 @@ struct RankTimes {
   std::uint64_t steps = 0;
   double wall_s = 0;        // in steps; of the whole run also in balancing
   double own_load_s = 0;    // of the objects that live here, wherever their steps ran
-  double run_load_s = 0;    // of the steps that ran here, whoever owns the objects
+  double run_load_s = 0;    // of the steps that ran here, of own and of borrowed objects
   double background_s = 0;  // CPU time outside of objects
   double idle_s = 0;        // waiting for other ranks
 };

@@ -70,7 +70,7 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
-// For destructors, whose exceptions nobody could catch.
+// For destructors, which must not throw.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();

@@ -8,7 +8,7 @@ namespace poise::tasks::tuning {
 
 // --- Running tasks and polling ------------------------------------------------------------------
 
-/// When a busy thread polls although nobody has rung its doorbell.
+/// When a busy thread polls although its doorbell has not rung.
 struct PollBudget {
   double max_share;       // of its time, for polls that find nothing
   double max_work_share;  // of the queued work, between two polls: towards the end polls matter
@@ -68,7 +68,7 @@ inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Seconds between two decisions that nobody asked for, and the least multiple of what one takes.
+/// Seconds between two decisions without a steal request, and the least multiple of what one takes.
 inline constexpr double kDecisionInterval_s = 20e-6, kDecisionCostFactor = 20;
 /// Where lending does not seem to pay: seconds between two loans that find out whether that still
 /// holds, and the share of the time that they may cost.

@@ -168,7 +168,7 @@ class Affinities(JuggleTest):
         process, _, workers = self.start_busy()
         chosen = {min(CPUS - affinity(workers[0]))}
         os.sched_setaffinity(workers[0], chosen)
-        # It may be overtaken by an order under way, so the program insists.
+        # An order that is being carried out may come after it, so the program repeats it.
         self.assertTrue(eventually(lambda: self.insists_until_noted(process, workers[0], chosen)))
         self.assertEqual(affinity(workers[0]), chosen)
         end_all(workers)

@@ -76,7 +76,7 @@ class ClusterTest(unittest.TestCase):
             page.read_text().replace(",", "")).groups()]
 
     def test_nothing_outlives_a_cluster_that_is_killed(self):
-        mark = f"12345.{os.getpid()}"  # a time to sleep that nobody else has
+        mark = f"12345.{os.getpid()}"  # a sleeping time that no other process uses
 
         def sleepers():
             found = []

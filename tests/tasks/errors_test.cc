@@ -72,7 +72,7 @@ TEST(Context, returns_exceptions_of_any_type_from_lent_tasks) {
     if (context.rank() == 0) {
       EXPECT_THAT(text, HasSubstr(fmt::format(
                             "failed on rank {}: {}", last,
-                            number ? "something that is no std::exception" : "no luck with ")));
+                            number ? "something that is not a std::exception" : "no luck with ")));
       EXPECT_THAT(text, HasSubstr(number ? "(and 29 more)" : "(and 9 more)"));
     } else {
       EXPECT_EQ(text, "");

@@ -74,7 +74,7 @@ TEST(Faults, on_lend_that_throws_fails_its_task_only) {
       EXPECT_EQ(context.counters().failed, static_cast<std::uint64_t>(asked));
     }
     if (asked > 0) {
-      EXPECT_THAT(text, HasSubstr("in its on_lend: something that is no std::exception"));
+      EXPECT_THAT(text, HasSubstr("in its on_lend: something that is not a std::exception"));
     }
     context.wait();  // the context still works
   }
@@ -92,7 +92,7 @@ TEST(Faults, wait_reports_what_on_finish_throws) {
   const std::string text = thrown_by_wait(context);
   if (!is_first()) return;
   EXPECT_EQ(finished, 40);
-  EXPECT_THAT(text, HasSubstr("in its on_finish: something that is no std::exception"));
+  EXPECT_THAT(text, HasSubstr("in its on_finish: something that is not a std::exception"));
   EXPECT_THAT(text, HasSubstr("(and 19 more)"));
 }
 

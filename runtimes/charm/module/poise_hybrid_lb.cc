@@ -136,7 +136,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
 
-/// The group as PE 0. Whoever lives in the group that `to_root` leads is one object of PE 1.
+/// The group is PE 0. Every object of the group led by `to_root` counts as an object of PE 1.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;
   statistics.pes.resize(2);

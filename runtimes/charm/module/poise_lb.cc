@@ -61,13 +61,13 @@ void register_rows(std::index_sequence<kWhich...>) {
 }
 
 /// Room for a strategies' table that grows.
-constexpr std::size_t kMostNames = 64;
+constexpr std::size_t kMaxNames = 64;
 
 void register_balancers() {
   poise::charm::take_setting();
-  if (poise::charm::balancers().size() > kMostNames)
-    CmiAbort("poise: more balancers than kMostNames");
-  register_rows(std::make_index_sequence<kMostNames>());
+  if (poise::charm::balancers().size() > kMaxNames)
+    CmiAbort("poise: more balancers than kMaxNames");
+  register_rows(std::make_index_sequence<kMaxNames>());
 }
 
 }  // namespace

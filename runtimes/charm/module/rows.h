@@ -93,7 +93,7 @@ inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
       row.num_receivers = static_cast<std::uint32_t>(members);
       for (int m = 0; m < members; ++m) statistics.receivers.push_back(name_of(keys[m]));
     } else {
-      continue;  // to a PE: to nobody who could move
+      continue;  // to a PE, which cannot move
     }
     statistics.messages.push_back(row);
   }

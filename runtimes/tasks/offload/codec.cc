@@ -52,7 +52,7 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 // The location of an item that needs no message, because it is in memory that both ranks share, or
 // a large item was copied there. No copies are made of borrowed tasks: their results go straight to
-// the owner, so nobody would free a copy here.
+// the owner, so a copy here would never be freed.
 std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
   if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;

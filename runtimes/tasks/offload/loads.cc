@@ -75,7 +75,7 @@ std::optional<std::uint32_t> Loads::victim(std::uint64_t wait, double now_s, Ran
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
     if (rank == self_ || !known_[rank].may_be_victim(wait, now_s)) continue;
     if (!best || known_[rank].distance < known_[*best].distance) best = rank;
-    if (known_[*best].distance <= 1) break;  // nobody is nearer
+    if (known_[*best].distance <= 1) break;  // none is nearer
   }
   return best;
 }

@@ -152,7 +152,7 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Task& before) {
   return task;
 }
 
-// Nobody waits for this task alone, only for all tasks.
+// True if the program waits for this task only together with all others.
 bool TaskPool::can_be_batched(const Task& task) const {
   return task.owner == rank_ && !task.extras && !task.siblings;
 }

@@ -1,4 +1,4 @@
-// How a thread waits that nobody can wake: it spins, then yields, then sleeps.
+// Waiting without being woken: a thread spins, then yields, then sleeps for longer and longer.
 #pragma once
 
 #include <atomic>

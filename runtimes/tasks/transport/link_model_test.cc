@@ -68,7 +68,7 @@ TEST(LinkModel, scales_by_the_machines_factor_until_a_domain_is_learnt) {
   EXPECT_DOUBLE_EQ(ways.seconds_per_byte(across), 2.5 * ways.seconds_per_byte(kNearFront));
   answer(ways, across, 3e-6);
   EXPECT_NEAR(ways.latency_s(across), 1.5e-6, 1e-7);
-  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // nobody has heard from there
+  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // no rank of that node has answered
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 

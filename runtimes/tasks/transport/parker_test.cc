@@ -21,7 +21,7 @@ TEST(Parker, does_not_sleep_if_awake_is_true) {
 
 TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
   Parker sleeper;
-  for (int i = 0; i < 100; ++i) sleeper.wake();  // while nobody sleeps: forgotten
+  for (int i = 0; i < 100; ++i) sleeper.wake();  // without a sleeper, so it has no effect
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
     const double begin_s = clock_s();
     sleeper.park(seconds, [] { return false; });
