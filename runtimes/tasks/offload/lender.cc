@@ -121,7 +121,7 @@ std::vector<Loan> OffloadEngine::loans_by_cost(const LendingView& view,
   auto loans = sized ? sized_loans(whole, min_gain_) : cost_aware_loans(view, min_gain_);
   if (!loans.empty() || now_s_ < next_exploration_s_) return loans;
   const double bytes = state.bytes.both() / static_cast<double>(state.lendable);
-  loans = exploration_loans(whole, TaskOverhead().seconds(bytes), min_gain_);
+  loans = poise::exploration_loans(whole, TaskOverhead().seconds(bytes), min_gain_);
   next_exploration_s_ =
       now_s_ + std::max(tuning::kExplorationInterval_s,
                         exploration_cost_s(loans, view) / tuning::kExplorationShare);
