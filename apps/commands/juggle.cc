@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -17,6 +18,7 @@
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
+#include "runtimes/juggle/cpus.h"
 #include "runtimes/juggle/report.h"
 #include "runtimes/juggle/run.h"
 
@@ -88,10 +90,20 @@ std::uint32_t small_count(const char* flag, std::uint64_t count) {
   return static_cast<std::uint32_t>(count);
 }
 
+/// The cpus that may be used; the given ones if the kernel does not say, which run_balanced()
+/// then reports.
+juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
+  try {
+    return juggle::allowed_cpus();
+  } catch (const std::runtime_error&) {
+    return given;
+  }
+}
+
 /// Notes which of the given cpus cannot be used, if others can.
 void note_unusable(const juggle::Options& options, const std::string& asked) {
-  const juggle::Cpus allowed = juggle::allowed_cpus();
-  const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed);
+  if (options.cpus.empty()) return;
+  const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));
   juggle::Cpus unusable;
   std::set_difference(options.cpus.begin(), options.cpus.end(), usable.begin(), usable.end(),
                       std::back_inserter(unusable));

@@ -34,7 +34,7 @@ Machine read_machine_file(const std::string& path) {
   const std::string bytes = read_file(path);
   const auto first = std::find_if_not(bytes.begin(), bytes.end(),
                                       [](unsigned char c) { return std::isspace(c) != 0; });
-  if (first == bytes.end()) fail("{}: it is empty", path);
+  if (first == bytes.end()) fail("{}: the file is empty", path);
   if (*first == '<') return machine_from_hwloc_xml(bytes, path);
   return machine_from_json(bytes, path);
 }

@@ -77,7 +77,7 @@ Trace read_any(const std::string& path, const ReadOptions& options) {
   const bool is_there = path == kStdin || std::filesystem::exists(path, error);
   if (is_folder || !is_there) return read_several(path, options.format);
   const std::string bytes = read_file(path);
-  if (bytes.empty()) fail("{}: it is empty", path);
+  if (bytes.empty()) fail("{}: the file is empty", path);
   return read_file_as(options.format.empty() ? format_of_content(bytes) : options.format, path,
                       bytes, options);
 }

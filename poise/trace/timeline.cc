@@ -75,7 +75,7 @@ void write_timeline(const Timeline& timeline, const std::string& path) {
 
 Timeline read_timeline(const std::string& path) {
   const std::string text = read_file(path);
-  if (text.empty()) fail("{}: it is empty", path);
+  if (text.empty()) fail("{}: the file is empty", path);
   return timeline_from_text(path, text);
 }
 

@@ -343,7 +343,7 @@ TEST(Generate, bad_recipes_say_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
   EXPECT_THAT(error_of("ring:skew=gauss"),
-              HasSubstr("known: equal, uniform, lognormal, pareto, quartic"));
+              HasSubstr("is not one of equal, uniform, lognormal, pareto, quartic"));
   EXPECT_THAT(error_of("ring:skew=uniform,spread=2"), HasSubstr("use 0 to 1"));
   EXPECT_THAT(error_of("ring:skew=pareto,spread=1"), HasSubstr("use 0 to 0.95"));
   EXPECT_THAT(error_of("rmat:a=0.9,b=0.9"), HasSubstr("at most 1"));

@@ -140,13 +140,13 @@ class BadInput(CliTest):
     def test_empty_files_are_called_empty_by_name(self):
         for name in "empty", "empty.json", "empty.xml", "empty.graph", "empty.poise", "empty.0.json":
             self.write(name, "")
-            self.assert_refused("compare", name, says=f"{name}: it is empty")
-            self.assert_refused("compare", "g.graph", "-m", f"./{name}", says=f"{name}: it is empty")
+            self.assert_refused("compare", name, says=f"{name}: the file is empty")
+            self.assert_refused("compare", "g.graph", "-m", f"./{name}", says=f"{name}: the file is empty")
         for name in "empty", "empty.json":
             self.assert_refused("evaluate", "g.graph", "-m", "core:2", "--placement", name,
-                                says=f"{name}: it is empty")
+                                says=f"{name}: the file is empty")
             self.assert_refused("compare", "g.graph", "-m", "core:2", "--timeline", name, "--html",
-                                "page.html", says=f"{name}: it is empty")
+                                "page.html", says=f"{name}: the file is empty")
 
     def test_a_trace_damaged_by_a_transfer_as_text_says_so(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")

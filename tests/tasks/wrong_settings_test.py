@@ -48,7 +48,6 @@ OBJECTS = [
                          ("POISE_RANKS_PER_HOST", "-1"), ("POISE_TRACE", "/no/such/folder/a"),
                          ("POISE_TIMELINE", "/no/such/folder/a"), ("POISE_LOG", "/no/such/folder/a"))],
     ({"POISE_STRATEGY": "nuco:alpha=much"}, ["POISE_STRATEGY", f"alpha=much {NUMBER} 0 to 1"]),
-    ({"POISE_LEND": "1"}, ["POISE_LEND=1", "MPI_THREAD_FUNNELED", "MPI_Init_thread"]),
     ({"POISE_LEND": "1", "POISE_PLACES": "thread"}, ["POISE_LEND=1", "POISE_PLACES=rank"]),
 ]
 TABLES = {
@@ -56,6 +55,7 @@ TABLES = {
     "face": SOME_OF_TASKS,
     "chameleon": [*SOME_OF_TASKS, *[({name: text}, [f"{name}={text}"]) for name in THRESHOLDS for text in ("much", "-1")]],
     "objects": OBJECTS,
+    "unthreaded_objects": [({"POISE_LEND": "1"}, ["POISE_LEND=1", "MPI_THREAD_FUNNELED", "MPI_Init_thread"])],
     "lending_objects": [({"POISE_LEND": "1", **variables}, parts) for variables, parts in
                         [*SOME_OF_TASKS, ({"OMP_NUM_THREADS": "5000"}, ["POISE_LEND=1", "number of threads is 5000"])]],
 }
