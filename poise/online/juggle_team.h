@@ -92,8 +92,7 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s()
-      const;  // average over the threads that take part; 0 if there are none
+  double average_progress_s() const;  // over threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// Recent fraction of the time in which some thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }

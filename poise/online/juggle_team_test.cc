@@ -184,8 +184,7 @@ TEST(JuggleTeam, numbers_of_threads_on_two_places_differ_by_at_most_one) {
     kernel.run_until(second);
     if (second % 4 == 0) kernel.threads.erase(kernel.threads.begin() + 1 + random.below(5));
     if (second % 4 == 2) kernel.add(0, false);
-    kernel.run_until(kernel.now_s +
-                     0.35);  // long enough to find a thread and to assign a place to it
+    kernel.run_until(kernel.now_s + 0.35);  // long enough to find and place a thread
     const auto on = kernel.threads_on();
     EXPECT_LE(*std::max_element(on.begin(), on.end()), *std::min_element(on.begin(), on.end()) + 1);
   }

@@ -48,7 +48,7 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_and_loses_no_work) {
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // Progress is counted in integer units, so it is exact: per unit of time, a slow slot gains
+    // Progress is counted in integer units, so it is exact: per period, a slow slot gains
     // `fewest` and a fast one `most`.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;

@@ -43,8 +43,7 @@ struct ReplayStep {
   // Before the step; both are 0 without a decision.
   double decision_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
-  double overlapped_end_s =
-      0;  // time since the start according to overlap.h, with decisions and migrations
+  double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
 };
 
 struct Replay {

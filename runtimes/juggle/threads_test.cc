@@ -165,8 +165,7 @@ TEST(Threads, that_take_the_place_of_another_are_found) {
   ASSERT_THAT(first, SizeIs(2));
   told.go_on();
   Changes all;
-  for (int tries = 0; tries < 1000 && all.died.empty();
-       ++tries) {  // dead threads disappear with a delay
+  for (int tries = 0; tries < 1000 && all.died.empty(); ++tries) {  // threads vanish with a delay
     const Changes changes = finder.scan();
     all.born.insert(all.born.end(), changes.born.begin(), changes.born.end());
     all.died.insert(all.died.end(), changes.died.begin(), changes.died.end());
