@@ -51,7 +51,8 @@ Averages averages(const JuggleView& view) {
   return averages;
 }
 
-/// Interleaves the places: the first thread of each place, then the second of each, and so on.
+/// Interleaves the places: the first thread of every place, then the second of every place, and so
+/// on.
 std::vector<ThreadId> in_turns(const std::vector<std::vector<ThreadId>>& threads_on,
                                std::span<const PlaceId> places) {
   std::vector<ThreadId> turns;
@@ -168,11 +169,11 @@ std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const Dom
   std::vector<std::uint32_t> threads_of_place(num_places, share);
   std::vector<std::uint32_t> threads_of_domain(num_domains(domain_of), 0);
   for (const DomainId d : domain_of) threads_of_domain[d] += share;
-  // The remaining threads go one by one to the domain with fewest threads, to its first place
-  // without one.
+  // Places the remaining threads one by one, each on the first place without a thread in the domain
+  // with fewest threads.
   std::vector<std::vector<PlaceId>> places_of_domain(threads_of_domain.size());
   for (PlaceId p = num_places; p-- > 0;) places_of_domain[domain_of[p]].push_back(p);
-  using Filling = std::pair<std::uint32_t, DomainId>;  // threads, domain
+  using Filling = std::pair<std::uint32_t, DomainId>;  // number of threads, domain
   std::priority_queue<Filling, std::vector<Filling>, std::greater<>> domains;
   for (DomainId d = 0; d < threads_of_domain.size(); ++d)
     if (!places_of_domain[d].empty()) domains.push({threads_of_domain[d], d});

@@ -1,8 +1,7 @@
-// Juggle's decision: which pairs of threads exchange their places, given the progress of each.
-//
+// Juggle's decision: which pairs of threads exchange their places, given the progress per thread.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
-// Juggle is no row of the table of strategies, because it balances the progress of threads that
-// share places, not the loads of tasks. Both the thread balancer and the simulator use it.
+// Juggle is not in the table of strategies, because it balances the progress of threads that share
+// places, not the loads of tasks. Both the thread balancer and the simulator use it.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +39,9 @@ struct JuggleView {
 std::vector<Swap> juggle_swaps(const JuggleView& view, double margin_s);
 
 /// Speed of a place over a period of real_s seconds (section 2.1): the average progress of its
-/// threads, gained_s / threads, divided by the fraction of the period in which the place was busy;
-/// at most real_s. If the threads made no progress the formula is undefined, and the result is
-/// idle_s, the time that a thread could have used. 0 for a place without threads.
+/// threads, gained_s / threads, divided by the fraction of the period in which the place was busy.
+/// It is at most real_s. If the threads made no progress, the formula is undefined, and the result
+/// is idle_s, the time that a thread could have used. 0 for a place without threads.
 double measured_speed(double gained_s, std::uint32_t num_threads, double real_s, double idle_s);
 
 /// Sets speeds within `tolerance` (a fraction) of their average to the average, so that noise does
@@ -56,15 +55,15 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-/// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others. A
-/// ready thread moves from the place with most ready threads to the one with fewest in its domain,
-/// least advanced thread first, until no place has two more ready threads than another.
+/// Reactive balancing (section 3.1): blocked threads leave their share of a place to the others.
+/// Repeatedly moves the least advanced ready thread from the place with most ready threads to the
+/// place with fewest in the same domain, until these numbers differ by at most one.
 std::vector<Move> even_out(const JuggleView& view, const std::vector<bool>& is_ready);
 
-/// Initial places of the threads (section 2.4): the numbers of threads on two places differ by at
+/// Initial places of the threads (section 2.4). The numbers of threads on two places differ by at
 /// most one, and so do those of two domains if that is possible. For example, 8 threads on a domain
-/// of 4 places and one of 3 places are 4 and 4. `domain_of` is per place, numbered from 0; threads
-/// go to places in turn.
+/// of 4 places and one of 3 places are split into 4 and 4. `domain_of` is per place, numbered from
+/// 0. Threads are assigned to places in turn.
 std::vector<PlaceId> deal_threads(std::uint32_t num_threads, std::span<const DomainId> domain_of);
 
 }  // namespace poise

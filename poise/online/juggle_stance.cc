@@ -22,7 +22,7 @@ double period_for(double phase_s, double shortest_s, double longest_s) {
 }
 
 bool JuggleStance::next(const JuggleSigns& signs, double now_s) {
-  if (!signs.phase_s) return is_balancing_ = false;  // other threads than before
+  if (!signs.phase_s) return is_balancing_ = false;  // the set of threads has changed
   const bool is_worth_it =
       signs.is_uneven && signs.births_per_s < kTuning.many_births_per_s &&
       signs.phase_s.has_value() &&

@@ -29,8 +29,9 @@ double average_progress(std::span<const JuggleMember> members) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-/// How long a thread may sleep and still take part; the longer it has computed, the longer. On a
-/// crowded place, a long wait for the next turn looks like sleep until it ends.
+/// How long a thread may sleep and still take part; this time grows with the cpu time that the
+/// thread has used. On a crowded place, a long wait for the next turn looks like sleep until it
+/// ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
   const double least_s =
       std::min(kTuning.max_quiet_s, kTuning.min_quiet_s + kTuning.turn_s * threads_per_place);
@@ -41,8 +42,8 @@ double ready_share(double gained_s, double waited_s, double real_s) {
   return std::min(1.0, (gained_s + waited_s) / real_s);
 }
 
-/// Fraction of a window that may be sleep or a wait that is not yet counted. Twice this fraction of
-/// all broken windows is not recognised.
+/// Fraction of a window that may be sleep, or a wait that the kernel has not yet reported. As a
+/// consequence, twice this fraction of the broken windows is not recognised.
 double sleep_tolerance(double window_s) {
   return kTuning.busy_share + kTuning.uncounted_wait_s / window_s;
 }
@@ -177,8 +178,8 @@ void JuggleTeam::measure_work_rate(std::span<const ThreadReading> readings) {
   work_per_s_ += weight * (work / run_s - work_per_s_);
 }
 
-/// Seconds of work of a thread since its last reading: counted if the program counts work,
-/// otherwise its cpu time weighted by the speed of its place.
+/// Seconds of work of a thread since its last reading. Uses the program's count of work if there is
+/// one; otherwise cpu time weighted by the speed of the thread's place.
 double JuggleTeam::worked_s(const JuggleMember& member, const ThreadReading& reading) const {
   if (reading.work && member.last.work && work_per_s_ > 0)
     return std::max(0.0, *reading.work - *member.last.work) / work_per_s_;
@@ -256,7 +257,7 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      if (is_balancing_) member.progress_s = average_s;  // its past does not belong to this phase
+      if (is_balancing_) member.progress_s = average_s;  // its past belongs to an earlier phase
     } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
       member.takes_part = false;
       member.busy_rounds = 0;
@@ -269,7 +270,8 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   watch_anew_when_team_has_grown(now_s);
 }
 
-/// What was seen of a serial part says nothing of the phases of the threads that it has started.
+/// Discards the observations when the team has grown: those of a serial part do not describe the
+/// phases of the threads that it has started.
 void JuggleTeam::watch_anew_when_team_has_grown(double now_s) {
   const bool has_grown = team_.size() >= 2 * std::max<std::size_t>(watched_size_, 1);
   watched_size_ = has_grown ? team_.size() : std::min(watched_size_, team_.size());
@@ -278,22 +280,24 @@ void JuggleTeam::watch_anew_when_team_has_grown(double now_s) {
   for (JuggleMember& member : members_) member.windows = 0;
 }
 
-/// Fraction of the time wanted at each place that its threads got: less if something else runs
-/// there or if the place is slow.
+/// Per place, the fraction of the requested time that its threads got. It is below 1 if something
+/// else runs there or if the place is slow.
 void JuggleTeam::watch_places(double real_s) {
   use_.assign(places_.size(), {});
   for (const std::size_t i : team_) {
     const JuggleMember& member = members_[i];
     const auto place = member.place ? member.place : member.last.own_place;
     if (!place) continue;
-    // Waits are reported when they end, so one longer than this round was reported too late.
+    // The kernel reports a wait when it ends, so a wait longer than this round belongs to earlier
+    // rounds as well.
     Use& use = use_[*place];
     use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
     use.run_s += member.gained_s;
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
     wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // If threads sleep in turn, they run longer in total than the longest of them was ready.
+    // If threads sleep in turn, their total run time exceeds the longest time for which one thread
+    // was ready.
     const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
     done_[p] += kTuning.fading * (done_s / real_s - done_[p]);
   }
@@ -310,7 +314,8 @@ bool JuggleTeam::has_unequal_places() const {
   return least < kTuning.unequal_places * most;
 }
 
-/// Once per window: how much of it each thread slept, and whether it both slept and was ready.
+/// Called once per window. Records how long each thread slept, and whether it both slept and was
+/// ready.
 void JuggleTeam::close_window(double now_s) {
   const double window_s = now_s - window_s_;
   if (window_s < std::max(kTuning.min_window_s, kTuning.window_share * next_s())) return;
@@ -328,15 +333,15 @@ void JuggleTeam::close_window(double now_s) {
     member.wait_at_window_s = member.last.wait_s;
   }
   births_per_s_ += kTuning.fading * (births_ / window_s - births_per_s_);
-  if (windows_ == 0) births_per_s_ = 0;  // do not count the program's start
+  if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
   births_ = 0;
   ++windows_;
   last_window_s_ = window_s;
   window_s_ = now_s;
 }
 
-/// From the windows so far; nothing where too few threads have been watched, and where all windows
-/// saw a phase end, so that phases may be shorter by any amount.
+/// Phase length according to the windows so far. Nothing if too few threads have been watched, or
+/// if a phase ended in every window: then phases may be much shorter than a window.
 std::optional<double> JuggleTeam::phase_length_seen_s() const {
   std::size_t num_known = 0;
   double broken_per_s = 0;
@@ -347,7 +352,7 @@ std::optional<double> JuggleTeam::phase_length_seen_s() const {
   }
   if (2 * num_known <= team_.size()) return {};
   const double phase_s = phase_length_s(broken_per_s);
-  // A balancer that is at work shortens its period, and the windows with it, until it knows.
+  // While balancing, periods and windows get shorter until the phase length is known.
   if (!is_balancing_ && phase_s < 2 * last_window_s_) return {};
   return phase_s;
 }
@@ -359,7 +364,7 @@ bool JuggleTeam::is_uneven() const {
   std::vector<std::uint32_t> own(places_.size(), 0);
   for (const std::size_t i : team_) {
     const auto place = members_[i].last.own_place;
-    if (!place) return false;  // at most as many threads as places, and free to spread
+    if (!place) return false;  // no more threads than places, and free to move
     ++own[*place];
   }
   return *std::max_element(own.begin(), own.end()) > (team_.size() - 1) / places_.size() + 1;
@@ -409,8 +414,8 @@ void JuggleTeam::deal() {
   was_dealt_ = true;
 }
 
-/// Assigns places to threads without one, and keeps the numbers of threads on all places within
-/// one.
+/// Assigns places to threads without one, and moves threads so that the numbers of threads on two
+/// places differ by at most one.
 void JuggleTeam::settle() {
   threads_on_.assign(places_.size(), 0);
   for (const std::size_t i : team_)
@@ -436,9 +441,9 @@ void JuggleTeam::settle() {
   even_out_domains();
 }
 
-/// After threads of one domain have ended, it may have two threads fewer than another although no
-/// place has. The least advanced thread of the other moves over, as long as places stay within one
-/// thread.
+/// When threads of one domain end, it may have two threads fewer than another domain, although no
+/// place has two fewer than another. Then the least advanced thread of the larger domain moves, if
+/// places still differ by at most one thread.
 void JuggleTeam::even_out_domains() {
   const auto domain_of = [&](PlaceId p) { return places_[p].domain; };
   DomainId num_domains = 0;
@@ -504,7 +509,7 @@ void JuggleTeam::juggle(double real_s) {
     ++use.num_threads;
     use.run_s += run_s;
     use.worked_s += member.worked_s - member.worked_at_point_s;
-    // The place was busy as long as its longest ready thread ran there or waited.
+    // The place was busy for as long as its longest ready thread ran or waited there.
     use.ready_s = std::max(use.ready_s, run_s + member.last.wait_s - member.wait_at_point_s);
   }
   for (PlaceId p = 0; p < places_.size(); ++p) {
@@ -518,7 +523,7 @@ void JuggleTeam::juggle(double real_s) {
     std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 
-/// Starts to measure the next period.
+/// Begins the measurements of the next period.
 void JuggleTeam::start_point(double now_s) {
   point_s_ = now_s;
   for (JuggleMember& member : members_) {

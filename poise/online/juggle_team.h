@@ -1,6 +1,5 @@
-// The threads that are kept in balance: which take part, how far each is, and where each goes next.
-// Input: measured cpu times; output: places.
-//
+// The threads that are kept in balance: which threads take part, how far each has progressed, and
+// where each goes next. Input: measured cpu times; output: places.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 #pragma once
 
@@ -26,13 +25,13 @@ std::string_view name_of(JugglePolicy policy);
 struct JuggleSettings {
   JugglePolicy policy = JugglePolicy::automatic;
   double period_s = 0.1;
-  double shortest_period_s = 0.02;     // about five kernel ticks; cpu times are no more precise
-  std::uint32_t expected_threads = 0;  // nothing moves before this many exist; 0: unknown
+  double shortest_period_s = 0.02;     // about five kernel ticks, the precision of cpu times
+  std::uint32_t expected_threads = 0;  // no thread moves before this many exist; 0: unknown
 };
 
-/// A place as the balancer sees it.
+/// A place, as the balancer uses it.
 struct JugglePlace {
-  DomainId domain = 0;  // numbered from 0; with several domains, threads stay in theirs
+  DomainId domain = 0;  // numbered from 0; threads stay in their domain
   double speed = 1;     // relative to the fastest
 };
 
@@ -42,17 +41,17 @@ struct ThreadReading {
   double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
   bool is_bound = false;                  // its own affinity excludes some places
   std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
-  std::optional<double> work = {};        // since its start, in any unit such as instructions
+  std::optional<double> work = {};        // since its start, in any unit, such as instructions
 };
 
-/// Where a thread goes: a place, or back to its own affinity if there is none.
+/// An instruction to move a thread to a place, or to restore its own affinity if there is none.
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};
   friend bool operator==(const JuggleOrder&, const JuggleOrder&) = default;
 };
 
-/// What is known about a thread.
+/// The state of a thread.
 struct JuggleMember {
   ThreadReading last;
   std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
@@ -66,7 +65,7 @@ struct JuggleMember {
   /// Exponential averages: fraction of the time asleep, broken windows per second.
   double asleep = 0, broken_per_s = 0;
   double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // time when it last computed, or was first seen
+  double busy_s = 0;  // when it last computed, or was first seen
   std::uint32_t busy_rounds = 0, quiet_rounds = 0;
   std::uint64_t migrations = 0;
 };
@@ -78,15 +77,14 @@ class JuggleTeam {
   /// Replaces the places; every thread gets a new place at the next balancing point.
   void set_places(std::vector<JugglePlace> places);
 
-  /// The same places with better measured speeds.
+  /// Updates the measured speeds; the set of places stays the same.
   void set_speeds(std::span<const double> speeds);
 
-  /// A balancing point at now_s, given all living threads. Returns the moves in the order to carry
-  /// out. O(n log n + m n) for n threads on m places.
+  /// Runs a balancing point at now_s for all living threads. Returns the moves in the order in
+  /// which to carry them out. O(n log n + m n) for n threads on m places.
   std::vector<JuggleOrder> balance(std::span<const ThreadReading> readings, double now_s);
 
-  /// The move of a thread failed, or the program controls the thread again: leaves it alone from
-  /// now on.
+  /// Leaves the thread alone from now on, because its move failed or the program controls it again.
   void leave_alone(std::uint64_t key);
 
   /// Seconds until the next balancing point.
@@ -94,22 +92,21 @@ class JuggleTeam {
 
   std::span<const JuggleMember> members() const { return members_; }
   std::uint32_t num_taking_part() const;
-  double average_progress_s() const;  // of the threads that take part; 0 if there are none
+  double average_progress_s() const;  // over threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
-  /// Recent fraction of the time in which a thread that is known to be at this place was ready or
-  /// running.
+  /// Recent fraction of the time in which some thread on this place was ready or running.
   double wanted(PlaceId place) const { return wanted_[place]; }
   bool is_balancing() const { return is_balancing_; }
   double period_s() const { return period_s_; }
 
  private:
-  /// The use of a place by its threads in some stretch of time.
+  /// How threads used a place during a period of time.
   struct Use {
     double run_s = 0, worked_s = 0;  // sum over threads
-    double ready_s = 0;              // of the thread that was ready longest
+    double ready_s = 0;              // of the thread that was ready for the longest time
     std::uint32_t num_threads = 0;
   };
-  /// The threads that take part and have a place, in the form of a JuggleView.
+  /// The threads that take part and have a place, as input for a JuggleView.
   struct Seats {
     std::vector<std::size_t> who;
     std::vector<double> progress_s, speed;
@@ -152,17 +149,17 @@ class JuggleTeam {
   std::optional<double> first_s_, last_s_;
   double point_s_ = 0, window_s_ = 0;
   double last_window_s_ = 0;    // length of the last window
-  double watched_since_s_ = 0;  // the team, as large as it is about now
+  double watched_since_s_ = 0;  // since when the team has had about its present size
   std::size_t watched_size_ = 0;
-  std::optional<double> phase_s_;  // length of the phases; while balancing the last that was known
+  std::optional<double> phase_s_;  // phase length; while balancing, the last known one
   std::uint32_t windows_ = 0, births_ = 0;
   double births_per_s_ = 0;
   double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
-  // Per place, exponential averages: the fraction of the time in which threads were ready or
-  // running, and what they got done, weighted by its speed.
+  // Exponential averages per place: the fraction of the time in which threads were ready or
+  // running, and the work that they did, weighted by the speed of the place.
   std::vector<double> wanted_, done_;
-  // Scratch for one balancing point, kept to avoid allocation: most of the time of a balancing
-  // point is cache misses.
+  // Scratch space of one balancing point, kept to avoid allocation, because cache misses dominate
+  // the cost of a balancing point.
   std::vector<std::size_t> team_;  // indices of the members that take part
   std::vector<Use> use_;           // per place
   std::vector<std::uint32_t> threads_on_;

@@ -19,7 +19,7 @@ using testing::Le;
 constexpr double kWorkPerS = 3e9;
 
 /// A simulated kernel that shares every place fairly among its ready threads. Threads that the
-/// balancer does not control stay at their home.
+/// balancer does not control stay on their initial place.
 class Kernel {
  public:
   Kernel(JuggleTeam& team, std::uint32_t num_places) : team_(team), num_places_(num_places) {}
@@ -79,9 +79,9 @@ class Kernel {
 
   std::vector<Thread> threads;
   double now_s = 0;
-  double turn_s = 0;  // each thread in turn is alone on place 1 for this long; 0: no turns
+  double turn_s = 0;  // threads take turns of this length alone on place 1; 0: no turns
   int orders = 0;
-  // Per place: number of other programs' threads that compute there.
+  // Per place: number of threads of other programs that compute there.
   std::vector<std::uint32_t> strangers = {};
   std::vector<double> speed = {};  // per place
   bool counts_work = false;
@@ -131,7 +131,7 @@ TEST(JuggleTeam, threads_with_rare_turns_take_part_all_the_time) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
-  // Turns of 4 ms; the kernel reports a wait when it ends.
+  // Turns last 4 ms, and the kernel reports a wait when it ends.
   std::vector<double> since_s(readings.size(), 0);
   double next_s = 0;
   for (int turn = 0; turn < 4 * 200; ++turn) {
@@ -160,8 +160,9 @@ TEST(JuggleTeam, a_thread_that_waits_long_for_others_keeps_its_place) {
 }
 
 TEST(JuggleTeam, keeps_threads_within_one_period_of_one_another) {
-  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Measurement
-  // steps and the margin add to that; static threads would be half of the time apart.
+  // Theorem 1 allows a lag of period / (ceil(n/m) floor(n/m)) at balancing points. Discrete
+  // measurements and the margin add to it. Without balancing, the difference in progress would be
+  // half of the time.
   for (const auto& [n, m] : {std::pair{3, 2}, {8, 7}, {16, 12}, {13, 4}, {33, 32}}) {
     SCOPED_TRACE(testing::Message() << n << " threads on " << m << " places");
     JuggleTeam team(proactive(), places(static_cast<std::uint32_t>(m)));
@@ -183,7 +184,7 @@ TEST(JuggleTeam, numbers_of_threads_on_two_places_differ_by_at_most_one) {
     kernel.run_until(second);
     if (second % 4 == 0) kernel.threads.erase(kernel.threads.begin() + 1 + random.below(5));
     if (second % 4 == 2) kernel.add(0, false);
-    kernel.run_until(kernel.now_s + 0.35);  // long enough to find a thread and to assign it a place
+    kernel.run_until(kernel.now_s + 0.35);  // long enough to find and place a thread
     const auto on = kernel.threads_on();
     EXPECT_LE(*std::max_element(on.begin(), on.end()), *std::min_element(on.begin(), on.end()) + 1);
   }
@@ -268,8 +269,8 @@ TEST(JuggleTeam, evens_out_domains_when_a_thread_has_ended) {
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
   kernel.run_until(1);
-  // With 2 + 2 and 2 + 1 threads, one of the three ends: no place has two more than another, but a
-  // domain has.
+  // Domains have 2 + 2 and 2 + 1 threads. One of the three threads ends; then no place has two more
+  // than another, but one domain has.
   const auto before = kernel.threads_on();
   const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
   const auto ends =
@@ -298,7 +299,7 @@ TEST(JuggleTeam, threads_stay_in_their_domain) {
 }
 
 TEST(JuggleTeam, equalises_progress_on_unequal_places) {
-  // Two threads on a fast and a slow place should do the same work, so they swap.
+  // Two threads on a fast and a slow place should do equal work, so they swap.
   JuggleTeam team(proactive(), {{0, 1}, {0, 0.5}});
   Kernel kernel(team, 2);
   kernel.add(0, true);
@@ -343,7 +344,7 @@ TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
   }
 }
 
-/// Whether policy auto moved any thread, and what it does in the end.
+/// Whether policy auto moved any thread, and whether it balances at the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
 };
@@ -384,7 +385,7 @@ TEST(JuggleTeamAuto, balances_bound_threads_if_another_program_uses_a_place) {
   for (PlaceId home : {0, 1}) kernel.add(home, true);
   kernel.run_until(20);
   EXPECT_TRUE(team.is_balancing());
-  // 1.5 places for two threads, minus the time until the other program is detected.
+  // Two threads share 1.5 places, minus the time until the other program is detected.
   EXPECT_LT(kernel.spread_s(), 1);
   for (const auto& thread : kernel.threads) EXPECT_NEAR(thread.run_s, 15, 0.6);
   kernel.strangers = {0, 0};
@@ -456,8 +457,8 @@ TEST(JuggleTeamAuto, stands_down_for_bound_threads_with_short_phases) {
   EXPECT_FALSE(brief.is_balancing);
 }
 
-/// Two threads on place 0 and one on place 1 that meet at a barrier: the one alone there waits for
-/// half of each phase.
+/// Two threads on place 0 and one on place 1 that meet at a barrier. The thread on place 1 waits
+/// for half of each phase.
 void add_three_with_phases(Kernel& kernel, double phase_s) {
   for (PlaceId home : {0, 0}) kernel.add(home, true);
   kernel.add(1, true, [phase_s](double now_s) { return std::fmod(now_s, phase_s) < phase_s / 2; });

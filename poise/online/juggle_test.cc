@@ -36,7 +36,8 @@ TEST(Juggle, counts_threads_within_the_margin_as_behind) {
 }
 
 TEST(Juggle, serves_the_slow_place_that_is_most_behind_first) {
-  // The example of section 2.3: one fast slot; place 0 has one thread behind, place 1 has two.
+  // The example of section 2.3: one fast slot. One thread of place 0 and two threads of place 1 are
+  // behind.
   const double progress_s[] = {3, 1, 1, 1, 3};
   const PlaceId place_of[] = {0, 0, 1, 1, 2};
   const double speed[] = {0.5, 0.5, 1};
@@ -86,7 +87,7 @@ TEST(Juggle, swaps_threads_behind_with_threads_ahead_and_each_at_most_once) {
       domain_of.push_back(static_cast<DomainId>(p < num_domains ? p : random.below(num_domains)));
     }
 
-    // The rules of sections 2.2 and 2.3, word for word.
+    // A literal implementation of the rules in sections 2.2 and 2.3.
     const auto mean = [](const std::vector<double>& values) {
       double sum = 0;
       for (const double value : values) sum += value;
@@ -156,7 +157,7 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// Where threads that are ready end up: `progress_s` and `place_of` per thread.
+/// The final place per thread, for ready threads with this progress and these places.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,

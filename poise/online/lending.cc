@@ -29,11 +29,12 @@ double seconds_each(const LendingView& view, const Borrower& other) {
   return view.task_s * other.slowness / other.threads + other.extra_s;
 }
 
-// Number of tasks that the other rank can finish by end_s, with the results back here.
+// Number of tasks that the other rank can finish, with their results returned to this rank, by
+// end_s.
 double lent_by(const LendingView& view, const Borrower& other, double end_s) {
   const double room_s = end_s - other.busy_s - other.delay_s;
   if (room_s <= 0) return 0;
-  // A thread runs whole tasks only; the data of the tasks is transferred one after the other.
+  // A thread runs whole tasks only, and tasks' data are transferred one after the other.
   const double each = view.task_s * other.slowness;
   double tasks = std::floor(room_s / seconds_each(view, other));
   while (tasks > 0 && other.extra_s * tasks + std::ceil(tasks / other.threads) * each > room_s)
@@ -78,10 +79,10 @@ std::vector<Loan> loan_to(std::span<const double> tasks, std::uint32_t self, std
   return {{other, static_cast<std::uint32_t>(std::min({wanted, thresholds.max_tasks, mine}))}};
 }
 
-// A borrower while loans of unequal tasks are chosen.
+// The state of a borrower while loans of unequal tasks are chosen.
 struct Taker {
   const Borrower* other;
-  double end_s;  // when it finishes the tasks that it has
+  double end_s;  // when it finishes the tasks that it has so far
   std::vector<std::uint64_t> names;
 
   double end_after(const QueuedTask& task) const {
@@ -89,12 +90,13 @@ struct Taker {
   }
 };
 
-// A borrowed task is passed on only to a rank that requests tasks; otherwise it could wander.
+// A borrowed task is lent again only to a rank that requests tasks; otherwise it could move
+// forever.
 bool may_have(const Taker& taker, const QueuedTask& task) {
   return taker.other->asks || !task.borrowed;
 }
 
-// When this rank finishes if it lends the task.
+// The time at which this rank finishes if it lends the task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
 }
@@ -111,8 +113,8 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// The one task, and its borrower, that makes the later of both ranks finish soonest; null if none
-// helps. Ties: the first task, the first borrower.
+// The task and the borrower for one further loan after which the later of both ranks finishes
+// soonest; null if no loan helps. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -140,7 +142,8 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
     const double middle_s = too_soon_s + (end_s - too_soon_s) / 2;
     (all_done_by(view, middle_s) ? end_s : too_soon_s) = middle_s;
   }
-  // Tasks that do not fit here; each loan takes time from the rank's own tasks.
+  // Number of tasks that this rank cannot finish by end_s. Each loan takes time from the rank's own
+  // tasks and so increases this number; iterate until it is stable.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;
@@ -158,7 +161,7 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain) {
 bool could_gain(const LendingView& view, double min_gain) {
   const double alone_s = view.busy_s + view.queued * view.task_s / view.threads;
   std::vector<std::pair<double, double>>
-      others;  // when it can start, and the work per second that it then does
+      others;  // when it can start, and the work per second that it does from then on
   for (const Borrower& other : view.others)
     others.emplace_back(other.busy_s + other.delay_s, other.threads / other.slowness);
   std::sort(others.begin(), others.end());

@@ -1,7 +1,6 @@
-// Decides how many tasks a rank lends to which other ranks during a step.
-//
-// To lend a task is to offload it to another rank that returns its result. These decisions are no
-// row of the table of strategies, because they use one rank's queue and what it knows about other
+// Decides how many tasks a rank lends, and to which ranks, during a step.
+// To lend a task is to offload it to another rank that returns its result. These decisions are not
+// in the table of strategies, because they use one rank's queue and what it knows about other
 // ranks, not a placement of all tasks. The task runtime carries them out.
 #pragma once
 
@@ -15,15 +14,15 @@
 
 namespace poise {
 
-/// A rank that could run some of the tasks.
+/// A rank that could run tasks of this rank.
 struct Borrower {
   std::uint32_t rank = 0;
-  double busy_s = 0;  // seconds until one of its threads has nothing to do
+  double busy_s = 0;  // seconds until one of its threads is idle
   double threads = 1;
   double slowness = 1;  // its time for a task relative to the lender's
-  /// Seconds from sending a task to its start there, plus the way back of the result.
+  /// Seconds from sending a task to its start there, plus the time of the result's return path.
   double delay_s = 0;
-  /// Seconds of the rank's own work per borrowed task: receiving data, sending results.
+  /// Seconds that the borrower works per borrowed task: receiving data, sending results.
   double extra_s = 0;
   double byte_s = 0;    // seconds per byte transferred
   bool asks = false;    // it has sent a steal request
@@ -34,17 +33,17 @@ struct Borrower {
 struct QueuedTask {
   std::uint64_t name = 0;   // given by its submitter
   double task_s = 0;        // estimated, on this rank
-  double bytes = 0;         // transferred to another rank and back
-  double lend_s = 0;        // the lender's own work if it is lent
+  double bytes = 0;         // transferred to the other rank and back
+  double lend_s = 0;        // the lender's own work if it lends the task
   bool borrowed = false;    // it came from another rank
-  bool replicated = false;  // other ranks have copies of its data, or will soon
+  bool replicated = false;  // other ranks have, or will soon have, copies of its data
   std::shared_ptr<const Annotations> annotations{};  // null: none
 };
 
 struct LendingView {
   double task_s = 0;         // of an average queued task, on this rank
   std::uint32_t queued = 0;  // tasks that have not started
-  double busy_s = 0;         // seconds until a thread of this rank has finished what it runs now
+  double busy_s = 0;         // seconds until a thread of this rank finishes its current task
   double threads = 1;
   double lend_s = 0;  // this rank's own work per lent task
   std::span<const Borrower> others{};
@@ -58,7 +57,7 @@ struct LendingView {
 struct Loan {
   std::uint32_t rank = 0;
   std::uint32_t tasks = 0;
-  std::vector<std::uint64_t> names{};  // of the tasks lent; empty: those that would start last
+  std::vector<std::uint64_t> names{};  // tasks to lend; empty: those that would start last
   friend bool operator==(const Loan&, const Loan&) = default;
 };
 
@@ -66,30 +65,30 @@ struct Loan {
 /// tasks to lend polls for messages and knows of a rank that may take some.
 using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 
-/// The loans that make all queued tasks and their results finish soonest.
-///
+/// The loans with which all queued tasks finish, and all results return, soonest.
 /// Every rank takes as many tasks as it can finish by the earliest possible common end. The lender
-/// keeps what it can finish itself; then the nearest ranks are filled first (by distance; ties: by
+/// keeps what it can finish itself. Then the nearest ranks are filled first (by distance; ties: by
 /// delay), so a distant rank gets only what nearer ranks cannot finish in time. Nothing is lent
 /// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks. O(n)
 /// times the number of bits of a double.
 std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
 
-/// A quick test for cost_aware_loans(): false if not even tasks that could be divided at will would
+/// A quick test for cost_aware_loans(). Returns false if even infinitely divisible tasks would not
 /// end sooner by more than the fraction min_gain.
 bool could_gain(const LendingView& view, double min_gain);
 
-/// The same for a queue of unequal tasks; the loans name the tasks. Longest tasks first, because
-/// they move most work with fewest transfers: each goes to the nearest rank that finishes it before
-/// this rank finishes the rest; then one more if that makes the later of both ranks finish sooner.
-/// A task stays if sending it takes this rank as long as running it. A borrowed task goes only to a
-/// rank that requests tasks. O(n log n + n m) for m other ranks.
+/// Like cost_aware_loans(), for a queue of unequal tasks; the loans name the tasks.
+/// Takes the longest tasks first, because they move most work with fewest transfers. Each goes to
+/// the nearest rank that finishes it before this rank finishes the rest. Then one more task is lent
+/// if that makes the later of both ranks finish sooner. A task stays if sending it takes this rank
+/// as long as running it. A borrowed task goes only to a rank that requests tasks. O(n log n + n m)
+/// for m other ranks.
 std::vector<Loan> sized_loans(const LendingView& view, double min_gain);
 
-/// Exploration, for when the functions above lend nothing: a few tasks for one rank, if lending
-/// would pay with at most least_s of own work per task on both ranks and a borrower as fast as the
-/// lender. Without it, a bad measurement would be kept forever, because a rank that lends nothing
-/// measures nothing.
+/// Exploration, for when the functions above lend nothing: lends a few tasks to one rank to measure
+/// the cost. It does so only if lending would pay in the best case: least_s of own work per task on
+/// both ranks, and a borrower as fast as the lender. Without exploration a bad measurement would be
+/// kept forever, because a rank that lends nothing measures nothing.
 std::vector<Loan> exploration_loans(const LendingView& view, double least_s, double min_gain);
 
 /// The minimum differences in numbers of tasks for a loan, and the size of the loan.
@@ -102,14 +101,14 @@ struct CountThresholds {
 };
 
 /// The sort-based selection of Klinkenberg et al., "CHAMELEON: Reactive Load Balancing for Hybrid
-/// MPI+OpenMP Task-Parallel Applications", JPDC 2020, section 3.4 and figure 1: with ranks sorted
+/// MPI+OpenMP Task-Parallel Applications", JPDC 2020, section 3.4 and figure 1. With ranks sorted
 /// by load, the heaviest may lend to the lightest, the second heaviest to the second lightest, and
-/// so on. `tasks` holds the number of queued tasks per rank; ties by rank. At most one loan.
+/// so on. `tasks` is the number of queued tasks per rank; ties by rank. Returns at most one loan.
 std::vector<Loan> paired_loans(std::span<const double> tasks, std::uint32_t self,
                                const CountThresholds& thresholds);
 
-/// The simple selection that the same paper compares with: a rank above average lends to the
-/// lightest.
+/// The simple selection to which the same paper compares: a rank with an above-average load lends
+/// to the lightest.
 std::vector<Loan> lightest_loans(std::span<const double> tasks, std::uint32_t self,
                                  const CountThresholds& thresholds);
 

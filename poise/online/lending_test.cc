@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// When all ranks are done, given the number of tasks lent to each: the model of the header,
+// The time at which all ranks are done, given the number of tasks lent to each: the header's model,
 // computed directly.
 double end_of(const LendingView& view, const std::vector<std::uint32_t>& lent) {
   double all = 0, end_s = 0;
@@ -55,13 +55,13 @@ TEST(CostAwareLoans, halves_the_queue_of_two_equal_ranks) {
 }
 
 TEST(CostAwareLoans, fills_near_ranks_before_far_ones) {
-  // In 4 s a near rank does 3 tasks and this one 4: the far rank is needed for 1 of 8 only.
+  // In 4 s the near rank does 3 tasks and this rank 4, so only 1 of 8 tasks goes to the far rank.
   const Borrower others[] = {{.rank = 7, .delay_s = 2}, {.rank = 3, .delay_s = 1}};
   EXPECT_THAT(cost_aware_loans({.task_s = 1, .queued = 8, .others = others}, 0),
               ElementsAre(Loan{3, 3}, Loan{7, 1}));
 }
 
-// Four ranks, the farthest first, from the view of the rank that has all tasks.
+// Four borrowers, farthest first, as seen by the rank that has all tasks.
 std::vector<Borrower> neighbours(double farthest_s, double middle_s, double nearest_s) {
   const double elsewhere = std::numeric_limits<double>::infinity();
   return {{.rank = 4, .delay_s = farthest_s, .distance = elsewhere},
@@ -78,8 +78,8 @@ TEST(CostAwareLoans, fills_the_own_domain_then_the_node_then_others) {
   EXPECT_THAT(loans(2, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}));
   EXPECT_THAT(loans(3, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}));
   EXPECT_THAT(loans(4, neighbours(0.5, 0.5, 0.5)), ElementsAre(Loan{1, 1}, Loan{2, 1}, Loan{3, 1}));
-  // In 3.2 s this rank and those with a short delay do three tasks, the nearest does two; the
-  // farthest, which has the shortest delay, gets the rest.
+  // In 3.2 s this rank and the borrowers with short delays do three tasks each, and the nearest
+  // does two. The farthest has the shortest delay, and gets the rest.
   EXPECT_THAT(loans(13, neighbours(0.1, 0.2, 0.3)),
               ElementsAre(Loan{1, 2}, Loan{2, 3}, Loan{3, 3}, Loan{4, 2}));
 }
@@ -161,7 +161,7 @@ TEST(CostAwareLoans, never_lends_more_than_is_queued) {
   }
 }
 
-// When the later of both ranks finishes, for each of the 2^n choices of tasks.
+// The earliest time at which both ranks are done, over all 2^n sets of tasks to lend.
 double best_end_of_two(const LendingView& view) {
   double best_s = 1e300;
   for (std::uint32_t lent = 0; lent < (1U << view.queue.size()); ++lent) {
@@ -239,8 +239,8 @@ TEST(SizedLoans, are_near_the_optimum) {
     const Borrower other{.rank = 1, .busy_s = random.uniform(0, 10), .delay_s = 0.1};
     const LendingView view{.busy_s = random.uniform(), .others = {&other, 1}, .queue = queue};
     const auto loans = sized_loans(view, 0);
-    // Longest first is at most a third of the longest task, plus the cost of lending, from the
-    // optimum.
+    // The greedy choice (longest first) exceeds the optimum by at most a third of the longest task,
+    // plus the cost of lending.
     EXPECT_LE(end_of_two(view, loans), best_end_of_two(view) + longest_s / 3 + 0.9)
         << "seed " << seed;
     EXPECT_LE(end_of_two(view, loans), end_of_two(view, {}) + 1e-12) << "seed " << seed;

@@ -37,7 +37,7 @@ FigureData figure_6() {
   return data;
 }
 
-/// One thread more than an equal share, for an increasing number of threads per place.
+/// One thread more than an equal share, for increasing numbers of threads per place.
 FigureData figure_7() {
   FigureData data{{"places", "threads_per_place", "threads", "ideal"}, {}};
   for (const std::uint64_t places : {2u, 4u, 8u, 16u, 32u, 64u})
@@ -62,19 +62,19 @@ FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
   return data;
 }
 
-/// One phase with between one and two threads per place, for increasing periods.
+/// One phase with 1 < n/m < 2 threads per place, for increasing periods.
 FigureData figure_8() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {9, 8}, {16, 12}};
   return period_over_phase(kPairs, 2.2);
 }
 
-/// The same with more threads per place, where the bound is loose.
+/// The same with more threads per place. The bound is loose here.
 FigureData figure_9() {
   constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
   return period_over_phase(kPairs, 5.2);
 }
 
-/// Every pair of n = 3 to 64 threads and m = 2 to n - 1 places, periods of 0.01 e to 5 e.
+/// All pairs of n = 3 to 64 threads and m = 2 to n - 1 places, with periods of 0.01 e to 5 e.
 FigureData figure_10() {
   FigureData data{{"threads", "places", "period_over_phase", "simulated"}, {}};
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -102,7 +102,7 @@ FigureData figure_11() {
   return data;
 }
 
-/// Migrations by swaps, e = 30 s.
+/// Number of migrations by swaps, e = 30 s.
 FigureData figure_16() {
   constexpr Pair kPairs[] = {{8, 7}, {8, 6}, {8, 5}, {16, 7}, {24, 7}, {32, 7}};
   FigureData data{

@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Work below these fractions of a phase and of the time so far is rounding error: the thread has
-/// arrived.
+/// Remaining work below these fractions of a phase and of the time so far is a rounding error: the
+/// thread has arrived at the barrier.
 constexpr double kRoundingOfPhase = 1e-9, kRoundingOfTime = 1e-14;
 
 constexpr std::uint64_t kMaxThreads = 1'000'000, kMaxPlaces = 1'000'000;
 
-/// The threads and places of one run. A thread has rest_s to compute in this phase; threads at the
-/// barrier have 0 and take no time of their place.
+/// The threads and places of one run. A thread has rest_s of work left in this phase. A thread at
+/// the barrier has 0 and uses no time of its place.
 class Team {
  public:
   explicit Team(const JuggleRun& run);
@@ -31,14 +31,14 @@ class Team {
   std::uint64_t num_running() const { return num_running_; }
   void start_phase();
 
-  /// When the next thread arrives at the barrier if nothing moves.
+  /// The time at which the next thread arrives at the barrier if no thread moves.
   double next_arrival_s() const;
   /// Advances all places to that time, or until all threads have arrived.
   void run_until(double end_s);
 
   void sort_into_slots();
   std::uint64_t swap();  // returns the number of migrations
-  void forget_gains();   // the speeds of places are measured from now on
+  void forget_gains();   // restarts the measurement of the places' speeds
 
   std::vector<double> progress_s() const;
 
@@ -130,7 +130,7 @@ void Team::run_place(Shared& place, double end_s) {
 
 void Team::run_until(double end_s) {
   for (Shared& place : places_) run_place(place, end_s);
-  // The phase ends with its last thread; idle time of places after that belongs to the next phase.
+  // The phase ends with its last thread. Idle time of a place after that belongs to the next phase.
   if (num_running_ > 0) {
     now_s_ = end_s;
     return;
@@ -160,8 +160,8 @@ void Team::sort_domain(DomainId d) {
     places_[places[num_slow + next % num_fast]].threads.push_back(order_[next]);
   for (std::size_t slot = 0; next < blocked; ++next, ++slot)
     places_[places[slot % num_slow]].threads.push_back(order_[next]);
-  // Blocked threads fill the places up to equal numbers, so that the next phase starts with no
-  // place having two more threads than another.
+  // Distributes the blocked threads so that the numbers of all threads on two places differ by at
+  // most one when the next phase starts.
   const std::size_t all_share = order_.size() / places.size();
   const std::size_t all_slow = order_.size() % places.size();
   for (std::size_t i = 0; i < places.size(); ++i)
@@ -205,7 +205,8 @@ std::vector<double> Team::progress_s() const {
   return progress_s;
 }
 
-/// The times of periodic balancing points: multiples of the period, each shifted by the jitter.
+/// The times of periodic balancing points: multiples of the period, each shifted by a random
+/// jitter.
 class Clock {
  public:
   explicit Clock(const JuggleRun& run)
@@ -270,8 +271,8 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
   for (std::uint64_t phase = 0; phase < run.program.phases; ++phase) {
     team.start_phase();
     while (team.num_running() > 0) {
-      // The slowest place needs n phases at most; a later time means that there is no further
-      // event.
+      // The slowest place needs the time of at most n phases. If the next event is later than that,
+      // there is none.
       const double horizon_s =
           team.now_s() + 2 * static_cast<double>(run.program.threads) * run.program.phase_s;
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;

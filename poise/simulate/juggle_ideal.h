@@ -19,7 +19,7 @@ enum class Balancing : std::uint8_t {
   none,       // they stay where they start
   reactive,   // whenever a thread blocks at the barrier
   proactive,  // every period
-  hybrid      // both, as proposed in section 6 of the paper; may be slower than reactive alone
+  hybrid      // both, as section 6 of the paper proposes; may be slower than reactive alone
 };
 
 /// How threads are moved at a periodic balancing point. Reactive moves always use sorting.
@@ -33,8 +33,8 @@ struct JuggleRun {
   Balancing balancing = Balancing::proactive;
   Redistribution redistribution = Redistribution::sorted;
   double period_s = 0;  // for proactive and hybrid
-  /// Each period is changed by a random amount up to this fraction of itself. The paper's remedy
-  /// for a period that is in step with the phases (figure 11).
+  /// Each period is changed by a random amount of up to this fraction of the period. This is the
+  /// paper's remedy for a period that is in step with the phases (figure 11).
   double jitter = 0;
   std::uint64_t seed = 0;
   /// If given, threads stay in their domain (section 2.4)

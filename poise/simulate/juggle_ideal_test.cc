@@ -48,8 +48,8 @@ TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_and_loses_no_work) {
     if (!is_imbalanced(program)) return;
     const double most = static_cast<double>(slots_of(program).most);
     const double fewest = static_cast<double>(slots_of(program).fewest);
-    // Progress is counted in units in which slow slots gain `fewest` and fast ones `most`, so it is
-    // exact.
+    // Progress is counted in integer units, so it is exact: per period, a slow slot gains
+    // `fewest` and a fast one `most`.
     JuggleRun run{.program = program, .period_s = most * fewest};
     run.program.phase_s = 15 * run.period_s;
     for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -122,8 +122,8 @@ TEST(IdealJuggle, reactive_balancing_takes_the_time_of_the_theory) {
 }
 
 TEST(IdealJuggle, one_balancing_point_per_phase_as_computed_by_hand) {
-  // 8 threads on 7 places, one point at T: the two slow threads have T/2 and become fast, two fast
-  // ones slow.
+  // 8 threads on 7 places with one balancing point at T. The two slow threads have progressed by
+  // T/2 and become fast; two fast ones become slow.
   for (const double point_s : {0.7, 0.9, 1.1, 1.5, 1.9}) {
     const double expected_s = std::max(1 + point_s / 2, point_s < 1 ? 2 - point_s : 0);
     ASSERT_GT(2 * point_s, expected_s);  // otherwise there would be a second point
@@ -139,7 +139,7 @@ TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jit
 }
 
 TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
-  // Points uniform in [0, 2]: the mean time with one point at T is 5/3.
+  // With points uniform in [0, 2], the mean time with one point at T is 5/3.
   double sum_s = 0;
   constexpr int kPoints = 2000;
   for (int i = 0; i < kPoints; ++i) {
@@ -170,7 +170,7 @@ TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
 }
 
 TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
-  // Section 4.1: of 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
+  // Section 4.1: with 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
   const JuggleRun run{
       .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
   EXPECT_NEAR(completion_s(run), 4.0 / 3, 0.002);
@@ -180,9 +180,9 @@ TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
 }
 
 TEST(IdealJuggle, hybrid_is_between_ideal_and_static) {
-  // It may be slower than the better of the two: 64 threads on 38 places need 1.5 phases with
-  // reactive balancing, but a periodic point at 0.7 phases separates threads that should stay
-  // together.
+  // Hybrid balancing may be slower than the better of its two parts. 64 threads on 38 places need
+  // 1.5 phases with reactive balancing, but a periodic point at 0.7 phases separates threads that
+  // should stay together.
   for_all_pairs([](const SpmdProgram& program) {
     for (const double period_s : {0.1, 0.7, 2.5}) {
       const double took_s =

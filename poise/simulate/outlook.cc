@@ -10,13 +10,13 @@ namespace poise {
 
 namespace {
 
-/// Below five ticks of a 250 Hz kernel, threads do not get fair shares of a place.
+/// Five ticks of a 250 Hz kernel; with shorter periods threads do not get fair shares of a place.
 constexpr double kMinPeriod_s = 0.020;
 constexpr double kGoodShare = 0.97;     // fraction of the ideal speed
 constexpr double kWorthGaining = 1.02;  // speed-up over static placement
 constexpr std::uint64_t kPhasesTried = 50;
 
-/// The program of one domain.
+/// The parts of the program that run in the domains.
 std::vector<SpmdProgram> split(const SpmdProgram& program, std::span<const DomainId> domain_of) {
   std::vector<SpmdProgram> parts(domain_of.back() + 1, {0, 0, program.phase_s, program.phases});
   for (const DomainId d : domain_of) ++parts[d].places;
@@ -39,12 +39,12 @@ std::string duration(double seconds) {
   return fmt::format("{:.3g} us", seconds * 1e6);
 }
 
-/// True if the speed-up is close to the best and large enough to move threads for.
+/// True if the speed-up is close to the best and large enough to justify moving threads.
 bool is_good(double speed_up, double best) {
   return speed_up >= std::max(kWorthGaining, kGoodShare * best);
 }
 
-/// The longest of period/2, period/4, ... that is good, or 0.
+/// The longest good period among period/2, period/4, ...; 0 if none is good.
 double good_period_s(const Outlook& outlook, JuggleRun run) {
   run.program.phases = std::min(run.program.phases, kPhasesTried);
   const double share = static_cast<double>(run.program.phases) /

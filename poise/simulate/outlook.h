@@ -17,7 +17,8 @@ struct OutlookQuestion {
   std::uint64_t seed = 0;
 };
 
-/// Seconds for all phases. With several domains, those of the slowest, since barriers wait for it.
+/// Times in seconds for all phases. With several domains, times of the slowest one, because
+/// barriers wait for it.
 struct Outlook {
   OutlookQuestion question;
   double static_s = 0;             // equation (1)

@@ -11,23 +11,23 @@
 namespace poise {
 
 /// The clocks of all places, step by step.
-///
 /// In each step a place runs its background load, then its tasks one after another in the order in
-/// which they become ready (ties: by number); then it begins the next step. A task sends all its
+/// which they become ready (ties: by number). Then it begins the next step. A task sends all its
 /// messages of a step when it ends. Messages travel in parallel, each for its message_s()
-/// (metrics.h), and take no time of either place. A task is ready when all messages sent to it in
-/// the step before have arrived. If phases repeat, no step ends later than the formula says.
+/// (metrics.h), and use no time of either place. A task is ready when all messages sent to it in
+/// the previous step have arrived. If phases repeat, no step ends later than the formula says.
 class OverlapClocks {
  public:
   explicit OverlapClocks(std::uint32_t num_places) : place_s_(num_places, 0) {}
 
   /// Simulates one step and returns the time at which its last task ends. The tasks must be those
-  /// of the step before unless forget_messages() was called in between. O(tasks log tasks +
+  /// of the previous step unless forget_messages() was called in between. O(tasks log tasks +
   /// messages).
   double run_step(const Machine& machine, const Workload& workload, const CostModel& costs,
                   const Placement& placement);
 
-  /// All places wait for the last one, then for `seconds` more: a decision and its migrations.
+  /// Makes all places wait for the last one, and then for `seconds` more (a decision and its
+  /// migrations).
   void synchronise(double seconds);
 
   /// Drops messages in flight, because their tasks no longer exist.
@@ -36,8 +36,8 @@ class OverlapClocks {
   double now_s() const;
 
  private:
-  std::vector<double> place_s_;  // per place: when it has finished its last step
-  std::vector<double> ready_s_;  // per task of the next step; empty: all are ready at once
+  std::vector<double> place_s_;  // per place: when it finished its last step
+  std::vector<double> ready_s_;  // per task of the next step; empty: all tasks are ready at once
 };
 
 }  // namespace poise

@@ -41,7 +41,7 @@ TEST(Overlap, two_tasks_that_exchange_messages_as_computed_by_hand) {
   workload.messages = {{0, 1}, {1, 0}};
   const Placement apart(std::vector<PlaceId>{0, 1});
   OverlapClocks clocks(2);
-  // Task 0 runs 0-1, 2.5-3.5, 4.5-5.5 and task 1 runs 0-2, 2-4, 4-6.
+  // Task 0 runs in 0-1, 2.5-3.5, 4.5-5.5, and task 1 in 0-2, 2-4, 4-6.
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 2);
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 4);
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), apart), 6);
@@ -95,10 +95,11 @@ TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
   }
 }
 
-/// The same as a discrete-event simulation: a free place takes the task that was ready first.
+/// The reference: a discrete-event simulation in which a free place takes the task that became
+/// ready first.
 double by_events(const Machine& machine, const Workload& workload, const Placement& placement,
                  std::vector<double>& place_s, std::vector<double>& ready_s) {
-  // Time; 0: a task is ready, 1: a place is free.
+  // Time, kind (0: a task is ready, 1: a place is free), and the task or place.
   using Event = std::tuple<double, int, std::uint32_t>;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::vector<std::queue<TaskId>> waiting(machine.num_places());

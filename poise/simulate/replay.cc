@@ -80,8 +80,8 @@ double Replayer::total_average_s() const {
   return total_s;
 }
 
-/// The loads of the steps before `step`, in the order of its tasks; steps without one of the tasks
-/// are omitted.
+/// The loads of the steps before `step`, in the order of its tasks. Steps that lack one of its
+/// tasks are omitted.
 std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) const {
   const std::vector<ObjectId>& tasks = objects_.of_task[phase_of(step)];
   const std::size_t most =
@@ -149,7 +149,8 @@ class Replayer::Run {
     result.iteration_s = known_[phase]->iteration_s;
     result.makespan_s = known_[phase]->makespan_s;
     if (!replayer_.plan_.overlap) return;
-    // Other tasks mean another program section: all places start it together.
+    // A different set of tasks means a different section of the program, which all places start
+    // together.
     if (step > 0 && objects != replayer_.objects_.of_task[replayer_.phase_of(step - 1)]) {
       clocks_.synchronise(0);
       clocks_.forget_messages();

@@ -1,4 +1,4 @@
-// What-if: replays the steps of a trace with a strategy that moves tasks every few steps.
+// Replays the steps of a trace with a strategy that moves tasks every few steps.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ enum class Beyond : std::uint8_t {
 
 struct ReplayPlan {
   std::uint64_t steps = 0;
-  std::uint64_t every = 1;  // steps between two decisions
+  std::uint64_t every = 1;  // number of steps between two decisions
   Beyond beyond = Beyond::hold;
-  bool overlap = false;  // simulate with overlap.h as well
+  bool overlap = false;  // also simulate with overlap.h
   std::uint64_t seed = 0;
 };
 
@@ -40,17 +40,17 @@ struct ReplayStep {
   std::size_t phase = 0;   // its index in the trace
   double iteration_s = 0;  // by the formula of metrics.h
   double makespan_s = 0;
-  // Before the step; all 0 if nothing was decided.
+  // Before the step; both are 0 without a decision.
   double decision_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
-  double overlapped_end_s = 0;  // since the start, by overlap.h, including decisions and migrations
+  double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
 };
 
 struct Replay {
   std::vector<ReplayStep> steps;
   double total_s = 0;  // iterations, migrations and decisions
   double iteration_s = 0, migration_s = 0, decision_s = 0;
-  double overlapped_s = 0;  // the same by overlap.h; 0: not simulated
+  double overlapped_s = 0;  // the same according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
 };
 

@@ -16,7 +16,7 @@ double phase_static_s(const SpmdProgram& program) {
   return program.phase_s * number(slots_of(program).most);
 }
 
-/// Balancing points strictly inside the program if none of them shortens it: eta of (17).
+/// Number of balancing points strictly inside the program if none of them shortens it: eta of (17).
 double points_inside(double total_s, double period_s) { return std::ceil(total_s / period_s) - 1; }
 
 }  // namespace
@@ -85,7 +85,7 @@ double proactive_approximation_s(const SpmdProgram& program, double period_s) {
 }
 
 double reactive_s(const SpmdProgram& program) {
-  // All unblocked threads have made the same progress: those on fast places have blocked, the
+  // All unblocked threads have made the same progress: threads on fast places have blocked, and the
   // others have been in slow slots since the last move.
   std::uint64_t threads = program.threads;
   double phase_s = 0;

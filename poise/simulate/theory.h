@@ -22,10 +22,9 @@ struct SpmdProgram {
 void check(const SpmdProgram& program);
 void check_period(double period_s);
 
-/// How n threads share m places if no place has two more than another.
-///
-/// A slow slot progresses at rate 1 / most, a fast one at 1 / fewest. Floors and ceilings are lost
-/// in copies of the paper; these follow from its definitions in section 3.
+/// How n threads share m places if the numbers of threads on two places differ by at most one.
+/// A slow slot progresses at rate 1 / most, a fast one at 1 / fewest. Copies of the paper have lost
+/// the floor and ceiling signs; those here follow from the definitions in its section 3.
 struct Slots {
   std::uint64_t most = 0;    // ceil(n/m): threads of a slow place
   std::uint64_t fewest = 0;  // floor(n/m): threads of a fast place
@@ -37,18 +36,19 @@ Slots slots_of(const SpmdProgram& program);
 /// False if every place has an equal share, so that balancing gains nothing: n mod m = 0 or n < m.
 bool is_imbalanced(const SpmdProgram& program);
 
-/// Threads stay where they start: l e ceil(n/m) (1).
+/// Time if threads stay where they start: l e ceil(n/m) (1).
 double static_s(const SpmdProgram& program);
 
-/// The limit for ever shorter periods, a lower bound for any: l e n/m (14, 15); l e if n < m.
+/// Limit of the time as the period approaches 0, and a lower bound for every period: l e n/m (14,
+/// 15); l e if n < m.
 double ideal_s(const SpmdProgram& program);
 
 /// Maximum difference in progress between two threads at a balancing point: period / (ceil(n/m)
 /// floor(n/m)) (3, Lemma 1); 0 if there is nothing to balance.
 double lag_s(const SpmdProgram& program, double period_s);
 
-/// Lower bound on one phase with proactive balancing: the larger of e floor(n/m) + lag (2) and e
-/// n/m (14) if the period is shorter than the phase; otherwise e ceil(n/m), because the first phase
+/// Lower bound on one phase with proactive balancing. If the period is shorter than the phase: the
+/// larger of e floor(n/m) + lag (2) and e n/m (14). Otherwise e ceil(n/m), because the first phase
 /// has no balancing point. Ignores program.phases.
 double proactive_bound_s(const SpmdProgram& program, double period_s);
 
@@ -69,11 +69,10 @@ double balanced_once_s(const SpmdProgram& program);
 /// fewer fast slots than slow ones, it is equation 17.
 double proactive_approximation_s(const SpmdProgram& program, double period_s);
 
-/// Reactive balancing at no cost: whenever threads block, the remaining threads, all equally
-/// advanced, are distributed anew. Exact for any n and m; (19-21) for 1 < n/m < 2.
-///
-/// For 16 threads on 12 places this gives 1.5 e, a speed-up of 4/3, by the paper's own equation;
-/// its section 4.3 says that reactive equals proactive (3/2) there, and once says "m = 8" instead
+/// Time with reactive balancing at no cost: whenever threads block, the remaining threads, which
+/// have all progressed equally, are redistributed. Exact for any n and m; (19-21) for 1 < n/m < 2.
+/// For 16 threads on 12 places this gives 1.5 e, a speed-up of 4/3, by the paper's own equation.
+/// Its section 4.3 says that reactive equals proactive (3/2) there, and once says "m = 8" instead
 /// of 12.
 double reactive_s(const SpmdProgram& program);
 

@@ -51,7 +51,7 @@ TEST(Theory, the_closed_form_of_reactive_balancing_is_the_recursion) {
           << threads << " on " << places;
       const double share = static_cast<double>(threads) / static_cast<double>(places);
       const double power = std::exp2(std::floor(std::log2(2 - share)));
-      // The computed logarithm of a power of two may be too small.
+      // The computed logarithm of a power of two may be slightly too small.
       if (std::abs(std::log2(2 - share) - std::round(std::log2(2 - share))) < 1e-9) continue;
       EXPECT_EQ(reactive_closed_form_s(program), 3 * (2 - power));
     }

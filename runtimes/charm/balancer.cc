@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxPastDecisions = 64;
 
-/// Where objects are, but for those on PEs out of service: they go to the others in turn.
+/// The current PE of each object. Objects on an unavailable PE are assigned to the available PEs
+/// round-robin.
 std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   std::vector<std::int32_t> available, pes;
   for (std::size_t pe = 0; pe < statistics.pes.size(); ++pe)
@@ -43,7 +44,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// "greedy_refine" is PoiseGreedyRefineLB.
+/// Converts a strategy's name to a balancer's: "greedy_refine" becomes PoiseGreedyRefineLB.
 std::string name_of(const Strategy& strategy) {
   std::string name = "Poise";
   bool starts_word = true;
@@ -98,14 +99,14 @@ struct Balancer::State {
   }
 
   Settings settings;
-  Machine host = host_of(settings);  // found at the start, when no PE waits for a decision
+  Machine host = host_of(settings);  // discovered at start-up, so that no decision waits for it
   Stage stage = {};
-  std::vector<PeRow> staged = {};  // the rows that `stage` was made from
+  std::vector<PeRow> staged = {};  // the rows from which `stage` was built
   Past past = {};
   bool has_warned = false, has_warned_of_record = false;
 };
 
-/// What predictions look at, besides the current phase.
+/// Number of earlier decisions whose loads the predictions need.
 std::size_t Balancer::State::num_past_decisions() const {
   const auto window = static_cast<std::size_t>(settings.choice.knobs["window"]);
   return std::min(kMaxPastDecisions, window - 1);
@@ -113,7 +114,7 @@ std::size_t Balancer::State::num_past_decisions() const {
 
 Decision Balancer::State::decided(const Statistics& statistics) {
   const double start_s = now_s();
-  if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // PEs come, go or move
+  if (staged.empty() || !is_same_stage(staged, statistics.pes)) {  // the set of PEs changed
     const bool is_host_known = statistics.pes_are_here || !settings.machine.empty();
     stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
     staged = statistics.pes;
@@ -124,7 +125,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
   if (predicts())
     for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
   auto loads_s = past.loads_of(names, rows.census.workload.num_tasks(), statistics.num_index_bits);
-  // Strategies that draw lots draw anew each time. `poise plan --seed` takes the same numbers.
+  // The seed changes with each decision, so that random strategies draw new numbers each time.
+  // `poise plan --seed` reproduces a decision.
   const std::uint64_t seed = past.num_decisions++;
   const auto question = std::make_shared<const balance::Question>(balance::Question{
       stage.machine, std::move(rows.census), std::move(loads_s), settings.choice, seed});

@@ -1,5 +1,5 @@
-// The door between Charm++'s world and the library's: plain rows in, a PE per object out. Also read
-// by charmc, so this is C++17.
+// The interface between Charm++ and the library: plain rows in, a PE per object out. charmc
+// compiles this header as well, so it must be valid C++17.
 #pragma once
 
 #include <memory>
@@ -10,52 +10,54 @@
 
 namespace poise::charm {
 
-/// A balancer as `+balancer` knows it.
+/// A balancer's entry in the list that `+balancer` chooses from.
 struct Listed {
   std::string name, summary;
 };
 
-/// PoiseLB, the papers' NucoLB, NumaLB and TreeMatchTopoLB, and Poise…LB for every other row of the
-/// strategies' table. None is the beginning of another: Charm++ 6.10 takes beginnings for names.
+/// PoiseLB; the papers' NucoLB, NumaLB and TreeMatchTopoLB; and Poise…LB for every other row of the
+/// table of strategies. No name is a prefix of another, because Charm++ 6.10 matches names by
+/// prefix.
 const std::vector<Listed>& balancers();
 
-/// What +PoiseLB says, in this process.
+/// The argument of +PoiseLB in this process.
 std::string& setting();
 
-/// The processing unit of the core that the calling thread is bound to, or -1.
+/// OS index of the processing unit of the core to which the calling thread is bound; -1 if it is
+/// not bound.
 std::int32_t bound_core();
 
 struct Decision {
-  std::vector<std::int32_t> pe_of_object;  // in the order of the rows
-  std::string warning;                     // to be shown; empty: none, or told before
-  double convert_s = 0, decide_s = 0;      // rows to workload and back; the strategy
+  std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
+  std::string warning;                 // to print; empty if there is none or it was printed before
+  double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy
 };
 
-/// What a balancer decides about: all PEs, or one of several groups that decide at the same time.
-/// These are not written down: a trace is of the whole machine.
+/// Which PEs a balancer decides for: all of them, or one of several groups that decide
+/// concurrently. Groups are not recorded, because a trace describes the whole machine.
 enum class Scope { all, group };
 
 class Balancer {
  public:
-  /// `which` is a row of balancers(); `setting` is what follows +PoiseLB, if anything, and has the
-  /// last word over POISE_STRATEGY. Throws std::runtime_error where a setting makes no sense.
+  /// `which` is an index into balancers(). `setting` is the argument of +PoiseLB, or empty; it
+  /// overrides POISE_STRATEGY. Throws std::runtime_error if a setting is invalid.
   Balancer(std::size_t which, const std::string& setting, Scope scope = Scope::all);
   ~Balancer();
   Balancer(const Balancer&) = delete;
   Balancer& operator=(const Balancer&) = delete;
 
-  /// Never throws, and what it answers may be carried out: every PE is a row and available, and
-  /// what is not movable stays; or everything does, but for what is on a PE out of service.
+  /// Never throws. The result is always valid: every PE is an available row, and objects that are
+  /// not movable stay. If the strategy fails, all objects stay, except those on unavailable PEs.
   Decision decide(const Statistics& statistics) noexcept;
 
-  /// What it remembers of its decisions, as bytes.
+  /// The history of decisions, serialised.
   std::vector<char> checkpoint() const;
 
-  /// Goes on from there. Throws std::runtime_error, and is as it was, where the bytes make no
-  /// sense.
+  /// Restores the history from a checkpoint. If the bytes are invalid, it throws std::runtime_error
+  /// and leaves the balancer unchanged.
   void restart(const std::vector<char>& checkpoint);
 
-  /// Whether anyone looks at messages; else their rows may be left out.
+  /// True if the strategy or the trace uses messages; otherwise the caller may omit their rows.
   bool wants_messages() const;
 
  private:

@@ -25,7 +25,7 @@ std::size_t row_of(const std::string& name) {
   return 0;
 }
 
-/// Objects of a ring, all on the first PE, the first of them pinned.
+/// A ring of objects, all on the first PE; the first object is pinned.
 Statistics ring(std::uint64_t objects, std::size_t pes) {
   Statistics statistics;
   statistics.pes.resize(pes);
@@ -182,7 +182,7 @@ TEST(Balancer, draws_anew_at_each_decision) {
   EXPECT_EQ(drawn.size(), 3u);
 }
 
-/// Decides a few times, with loads that move.
+/// Runs decisions `first` to `end` - 1; the loads change from one to the next.
 std::vector<std::int32_t> decided(Balancer& balancer, int first, int end) {
   std::vector<std::int32_t> pes;
   for (int decision = first; decision < end; ++decision) {

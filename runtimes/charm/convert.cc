@@ -12,8 +12,8 @@ namespace poise::charm {
 
 namespace {
 
-/// The leading ones of the bits in which names differ, pushed together: a number that grows with
-/// the name and has about as many values as there are names.
+/// Maps a name to a bucket number: the most significant of the bits in which names differ, packed
+/// together. It grows with the name and has about as many values as there are names.
 class Prefix {
  public:
   explicit Prefix(const std::vector<ObjectRow>& objects) {
@@ -28,7 +28,8 @@ class Prefix {
     id_bits_ = std::max(0, num_id_bits - cut);
     id_runs_ = runs_of(ids, cut);
     array_runs_ = runs_of(arrays, std::max(0, cut - num_id_bits));
-    // Coordinates, most often: they are not worth a loop.
+    // Ids are usually coordinates and have at most three runs. An array of fixed size lets the
+    // compiler unroll the loop over them.
     id_runs_.resize(std::max(id_runs_.size(), first_runs_.size()));
     std::copy_n(id_runs_.begin(), first_runs_.size(), first_runs_.begin());
     id_runs_.erase(id_runs_.begin(), id_runs_.begin() + first_runs_.size());
@@ -54,7 +55,7 @@ class Prefix {
     return static_cast<std::uint32_t>(array) ^ 0x80000000u;
   }
 
-  /// All but the lowest `cut` of the bits.
+  /// Runs of adjacent set bits in `bits`, without its lowest `cut` set bits.
   static std::vector<Run> runs_of(std::uint64_t bits, int cut) {
     for (; cut > 0 && bits != 0; --cut) bits &= bits - 1;
     std::vector<Run> runs;
@@ -73,8 +74,8 @@ class Prefix {
   int num_bits_ = 0, id_bits_ = 0;
 };
 
-/// The order of names: by array, then number. Names of one prefix are a bucket: where numbers are
-/// dense it holds one, else a few that are sorted.
+/// The objects in order of name: by array, then by id. Names with the same prefix share a bucket.
+/// With dense ids a bucket holds one name; otherwise it holds a few, which are sorted.
 class Directory {
  public:
   static constexpr TaskId kUnknown = ~TaskId{0};
@@ -86,12 +87,12 @@ class Directory {
         row_of_task_(objects.size()) {
     std::uint32_t most = 0;
     for (std::size_t row = 0; row < objects.size(); ++row) {
-      task_of_row_[row] = prefix_(objects[row].name) + 1;  // the bucket behind, for now
+      task_of_row_[row] = prefix_(objects[row].name) + 1;  // bucket + 1 for now
       most = std::max(most, ++first_of_bucket_[task_of_row_[row]]);
     }
     std::uint32_t sum = 0;
     for (std::uint32_t& first : first_of_bucket_) sum += std::exchange(first, sum);
-    // Afterwards each entry is the end of its bucket, which is the first of the next.
+    // After this loop each entry is the end of its bucket, which is the start of the next one.
     for (std::uint32_t row = 0; row < task_of_row_.size(); ++row) {
       task_of_row_[row] = first_of_bucket_[task_of_row_[row]]++;
       row_of_task_[task_of_row_[row]] = row;
@@ -102,7 +103,7 @@ class Directory {
   const std::vector<TaskId>& task_of_row() const { return task_of_row_; }
   std::vector<std::uint32_t> take_row_of_task() { return std::move(row_of_task_); }
 
-  /// The names themselves, which only messages ask for.
+  /// Stores the names in order. Only the conversion of messages needs them.
   void remember_names(const std::vector<ObjectRow>& objects) {
     names_.reserve(row_of_task_.size());
     for (const std::uint32_t row : row_of_task_) names_.push_back(objects[row].name);
@@ -142,7 +143,8 @@ class Directory {
   std::vector<ObjectName> names_;
 };
 
-/// A PE that sends is numbered behind the objects, by its row, until the tasks for it are known.
+/// Messages between tasks. A sending PE gets the temporary number num_objects + its row, until
+/// add_senders() creates the tasks of the PEs.
 std::vector<Message> resolved(const Statistics& statistics, const Seating& seating,
                               Directory& directory) {
   directory.remember_names(statistics.objects);
@@ -172,7 +174,7 @@ std::vector<Message> resolved(const Statistics& statistics, const Seating& seati
   return messages;
 }
 
-/// A pinned task for each PE that sends, in order of PE.
+/// Adds a pinned task per sending PE, in order of PE.
 void add_senders(const Seating& seating, Workload& workload, std::vector<PlaceId>& places) {
   const TaskId num_objects = workload.num_tasks();
   std::vector<TaskId> task_of_pe(seating.place_of_pe.size(), 0);
@@ -211,7 +213,7 @@ Converted converted(const Statistics& statistics, const Seating& seating,
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
-    } else {  // it must leave that PE; if it cannot, it is background load
+    } else {  // it must leave this PE; if it is pinned there, it counts as background load
       workload.tasks[t] = {object.movable ? object.wall_s : 0, object.bytes, object.movable};
       places[t] = t % num_places;
     }
@@ -237,7 +239,7 @@ std::vector<std::int32_t> pes_of(const Placement& placement,
   for (TaskId t = 0; t < row_of_task.size(); ++t)
     pes[row_of_task[t]] = static_cast<std::int32_t>(seating.pe_of_place[placement.of(t)]);
   if (seating.pe_of_place.size() == seating.place_of_pe.size()) return pes;
-  for (std::size_t row = 0; row < pes.size(); ++row)  // what cannot leave a PE that is gone
+  for (std::size_t row = 0; row < pes.size(); ++row)  // load that cannot leave an unavailable PE
     if (!statistics.objects[row].movable) pes[row] = statistics.objects[row].pe;
   return pes;
 }

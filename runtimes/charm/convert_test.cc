@@ -58,7 +58,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.census.workload.tasks[0].load_s, 2);
   EXPECT_EQ(rows.census.workload.tasks[0].bytes, 10u);
   EXPECT_FALSE(rows.census.workload.tasks[0].movable);
-  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 1.5);  // as on a place of speed 1
+  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
 TEST(Convert, background_counts_per_place_and_never_below_0) {
@@ -97,13 +97,13 @@ TEST(Convert, every_member_of_a_multicast_receives_all_of_it) {
 
 TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
   Statistics statistics = three_objects();
-  // The sender's name is not initialised and happens to be that of an object.
+  // The sender's name is uninitialised and happens to equal that of an object.
   statistics.messages = {{{5, 8}, {9, -7}, 1, 0, 0, 1, 8},
                          {{0, 0}, {1, 8}, 1, 0, 0, 2, 16},
                          {{0, 0}, {404, 8}, 0, 0, 0, 2, 16}};
   const Converted rows = convert(statistics, plain(2));
   const Workload& workload = rows.census.workload;
-  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends to an unknown object
+  ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends only to an unknown object
   EXPECT_FALSE(workload.tasks[3].movable);
   EXPECT_EQ(workload.tasks[3].load_s, 0);
   EXPECT_EQ(rows.census.current.of(3), 1u);
@@ -114,12 +114,12 @@ TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
 
 TEST(Convert, objects_on_an_unavailable_pe_must_go_and_none_comes) {
   Statistics statistics = three_objects();
-  statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the PE that is gone
+  statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the unavailable PE
   const Seating seating{{1}, {kNoPlace, 0}};
   statistics.objects[2].pe = 0;
   const Converted rows = convert(statistics, seating);
   EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 0, 0));
-  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there: background load
+  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there, so it is background load
   EXPECT_EQ(rows.census.workload.tasks[1].load_s, 3);
   EXPECT_TRUE(rows.census.workload.messages.empty());
   EXPECT_THAT(pes_of(rows.census.current, rows.row_of_task, statistics, seating),
@@ -148,8 +148,8 @@ TEST(Convert, rows_that_contradict_each_other_are_refused) {
   EXPECT_THAT(error_of(statistics), HasSubstr("a multicast has receivers"));
 }
 
-/// Names that differ in few and in many bits, messages of every kind, half of them to unknown
-/// objects.
+/// Random statistics: names that differ in few or in many bits, all kinds of messages, half of them
+/// to unknown objects.
 Statistics drawn(Random& random, std::uint32_t pes) {
   Statistics statistics;
   statistics.pes.resize(pes);
@@ -179,7 +179,7 @@ Statistics drawn(Random& random, std::uint32_t pes) {
 
 using Key = std::tuple<std::uint64_t, std::int32_t>;
 
-/// Traffic by names, added up the slow way.
+/// Bytes by pair of names, computed with maps: the reference for the conversion.
 std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistics& statistics,
                                                                  const Seating& seating) {
   std::set<Key> known;

@@ -16,11 +16,11 @@ namespace poise::charm {
 namespace {
 
 struct Candidate {
-  double price = 0;  // messages between the PEs, more than before, per second of load that leaves
+  double price = 0;  // additional messages between the PEs per second of load that leaves
   double load_s = 0;
   TaskId task = 0;
 
-  /// What a queue serves last.
+  /// The candidate that the priority queue returns later: higher price, then less load.
   bool operator<(const Candidate& other) const {
     return std::tie(other.price, load_s, other.task) < std::tie(price, other.load_s, task);
   }
@@ -76,8 +76,8 @@ class Leaving {
 
   const Workload& workload_;
   MessageCounts partners_;
-  std::vector<char> stays_;   // at PE 0
-  std::vector<double> cost_;  // messages between the PEs, more than before, if the task leaves
+  std::vector<char> stays_;   // per task: it stays on PE 0
+  std::vector<double> cost_;  // additional messages between the PEs if the task leaves
   double room_s_, least_s_ = std::numeric_limits<double>::infinity();
   std::priority_queue<Candidate> queue_;
 };

@@ -1,4 +1,5 @@
-// Which objects leave a group of PEs that has too much load. Also read by charmc, so this is C++17.
+// Chooses the objects that leave an overloaded group of PEs. charmc compiles this header as well,
+// so it must be valid C++17.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,11 @@
 
 namespace poise::charm {
 
-/// The objects of PE 0, as rows, that go to PE 1, together of at most `load_s`. Where messages tell
-/// objects apart, those go whose load costs the fewest messages between the two PEs, which is
-/// counted anew after each; else the heaviest, so that few do. Never throws: rows that make no
-/// sense let nothing leave. O(m + n log n), with n objects and m messages.
+/// Rows of the objects that move from PE 0 to PE 1; their total load is at most `load_s`. Chooses
+/// repeatedly the object that adds the fewest messages between the two PEs per second of load, and
+/// updates these numbers after each choice. Ties go to the heaviest object, so that few objects
+/// move. Never throws: invalid rows give an empty result. O(m + n log n) for n objects and m
+/// messages.
 std::vector<std::uint32_t> leaving(const Statistics& statistics, double load_s) noexcept;
 
 }  // namespace poise::charm

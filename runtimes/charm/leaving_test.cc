@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-/// Objects of PE 0 with these loads, and behind them one of PE 1.
+/// Objects on PE 0 with the given loads, followed by one object on PE 1.
 Statistics group(const std::vector<double>& loads_s) {
   Statistics statistics;
   statistics.pes.resize(2);
@@ -62,7 +62,7 @@ TEST(Leaving, a_ring_is_cut_twice) {
 TEST(Leaving, messages_are_weighed_against_load) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
-  send(statistics, 1, 2, 5);  // half as many per second
+  send(statistics, 1, 2, 5);  // half as many messages per second of load
   send(statistics, 3, 2, 2);
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }

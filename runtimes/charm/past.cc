@@ -15,12 +15,12 @@ namespace poise::charm {
 
 namespace {
 
-constexpr std::uint32_t kFormat = 0x31504350;  // "PCP1", as the bytes lie in the checkpoint
+constexpr std::uint32_t kFormat = 0x31504350;  // the bytes "PCP1" in the checkpoint
 constexpr int kAllBits = 64;
 
 bool is_load(double load_s) { return load_s >= 0 && std::isfinite(load_s); }
 
-/// Ids without the PE in them, in arrays whose objects differ in the rest.
+/// Clears the PE bits of the ids, except in arrays where the remaining bits are not unique.
 std::vector<ObjectName> without_pes(std::vector<ObjectName> names, int num_index_bits) {
   const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
   std::vector<ObjectName> rest = names;
@@ -42,7 +42,7 @@ std::vector<TaskId> in_order(const std::vector<ObjectName>& names) {
   return order;
 }
 
-/// The past of objects that were renamed, if they are the same.
+/// Adopts the new names of the same objects; clears the history if the objects differ.
 void follow(Past& past, const std::vector<ObjectName>& objects, int num_index_bits) {
   if (past.loads_s.empty()) return;
   if (past.names.size() != objects.size() || num_index_bits == kAllBits)
@@ -67,7 +67,7 @@ std::vector<std::vector<double>> Past::loads_of(const std::vector<ObjectName>& o
   if (!std::equal(objects.begin(), objects.end(), names.begin(), names.end(), same))
     follow(*this, objects, num_index_bits);
   std::vector<std::vector<double>> loads_of_tasks = loads_s;
-  for (auto& loads : loads_of_tasks) loads.resize(num_tasks);  // PEs that send have no load
+  for (auto& loads : loads_of_tasks) loads.resize(num_tasks);  // tasks of sending PEs have no load
   return loads_of_tasks;
 }
 

@@ -1,4 +1,4 @@
-// What a balancer remembers of its decisions, also from one run to the next by a checkpoint.
+// The history of a balancer's decisions, which a checkpoint carries from one run to the next.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,24 @@ namespace poise::charm {
 
 struct Past {
   std::uint64_t num_decisions = 0;
-  std::vector<ObjectName> names = {};  // of the objects whose loads are known, in order of tasks
-  std::vector<std::vector<double>> loads_s = {};  // of each decision, oldest first
+  std::vector<ObjectName> names = {};  // of the objects with recorded loads, in order of tasks
+  std::vector<std::vector<double>> loads_s = {};  // per decision, oldest first
 
-  /// The loads of these objects before, filled up to a load for each task. Objects may have been
-  /// renamed by a restart, but for the lowest bits of their ids. The past ends where objects come
-  /// or go.
+  /// The recorded loads of these objects, padded with zeros to one load per task. A restart may
+  /// change all but the lowest num_index_bits of an object's id. If objects were created or
+  /// destroyed, the history is cleared.
   std::vector<std::vector<double>> loads_of(const std::vector<ObjectName>& objects,
                                             TaskId num_tasks, int num_index_bits = 64);
 
-  /// The loads of this decision; the oldest are dropped, so that `max_decisions` remain.
+  /// Records the loads of this decision and drops the oldest, so that at most `max_decisions`
+  /// remain.
   void add(std::vector<ObjectName> objects, const Workload& workload, std::size_t max_decisions);
 };
 
-/// For a checkpoint, which the same program reads on a machine of the same kind.
+/// Serialises for a checkpoint. Only the same program on the same kind of machine can read it.
 std::vector<char> to_checkpoint(const Past& past);
 
-/// Throws Error where the bytes are not those of a Past.
+/// Throws Error if the bytes are not a serialised Past.
 Past from_checkpoint(const std::vector<char>& bytes);
 
 }  // namespace poise::charm

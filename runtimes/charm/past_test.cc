@@ -23,7 +23,7 @@ Past two_decisions() {
   Past past;
   past.num_decisions = 5;
   past.add(kTwo, with_loads({1, 2}), 10);
-  past.add(kTwo, with_loads({3, 4, 0}), 10);  // the third task is a PE that sends
+  past.add(kTwo, with_loads({3, 4, 0}), 10);  // the third task is a sending PE
   return past;
 }
 
@@ -47,7 +47,8 @@ TEST(Past, follows_objects_whose_numbers_name_other_pes_after_a_restart) {
 }
 
 TEST(Past, objects_that_differ_in_the_pe_alone_are_not_mistaken) {
-  // Array 5 numbers its objects on each PE, and they keep their numbers; array 4 was renamed.
+  // Array 5 numbers its objects per PE, so its objects keep their ids; the objects of array 4 were
+  // renamed.
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 1), 4}, {on_pe(0, 0), 5}, {on_pe(1, 0), 5}},
            with_loads({1, 2, 3, 4}), 5);

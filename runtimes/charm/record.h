@@ -1,4 +1,4 @@
-// What the balancers of a process write down: a trace and a log of their decisions.
+// Writes the decisions of a process's balancers to a trace and a log.
 #pragma once
 
 #include "runtimes/balance/ask.h"
@@ -9,7 +9,7 @@
 
 namespace poise::charm {
 
-/// One decision, with what it was made from.
+/// One decision and its input.
 struct Made {
   const Settings& settings;
   const Stage& stage;
@@ -20,8 +20,8 @@ struct Made {
   double decide_s;
 };
 
-/// Adds to the files that the settings name, of which a process has one each: the first balancer's,
-/// complete when the program exits. Throws Error where they cannot be written.
+/// Appends to the files that the settings name. A process has one file of each kind, opened by its
+/// first balancer and complete when the program exits. Throws Error if a file cannot be written.
 void write_down(const Made& made);
 
 }  // namespace poise::charm

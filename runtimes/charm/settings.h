@@ -1,4 +1,4 @@
-// What a balancer of Charm++ is asked for by its name, the environment and +PoiseLB.
+// The settings of a Charm++ balancer, from its name, the environment and +PoiseLB.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@ namespace poise::charm {
 
 struct Settings {
   Choice choice;
-  std::string trace = {};    // POISE_TRACE: record a trace here, a phase per decision
-  std::string log = {};      // POISE_LOG: a line per decision to this file; -: to stderr
-  std::string machine = {};  // POISE_MACHINE: what each host is, instead of looking
-  double budget_s = 0;       // POISE_BUDGET: what a decision may take (2s); 0: anything
+  std::string trace = {};    // POISE_TRACE: file for a trace with a phase per decision
+  std::string log = {};      // POISE_LOG: file for a line per decision; -: stderr
+  std::string machine = {};  // POISE_MACHINE: description of each host; empty: discover it
+  double budget_s = 0;       // POISE_BUDGET: time limit of a decision, such as 2s; 0: none
 };
 
-/// A strategy's row for a balancer's name.
+/// The strategy that a balancer's name selects.
 struct Named {
   std::string name;
   const Strategy* strategy;
-  bool is_free;  // any strategy that is asked for, this one by default
+  bool is_free;  // a setting may select another strategy; this one is the default
 };
 
-/// `asked` (of +PoiseLB), else POISE_STRATEGY, is the strategy of a balancer that is free, and
-/// gives the knobs of one that has this strategy; others start from their initial knobs. Throws
-/// Error naming the variable and what would work.
+/// `asked` (from +PoiseLB) overrides POISE_STRATEGY. It selects the strategy of a balancer with
+/// is_free. For other balancers it sets the knobs if it names their strategy; otherwise their knobs
+/// keep their defaults. Throws Error naming the variable and the valid values.
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment);
 

@@ -1,4 +1,4 @@
-// The PEs of a job as a machine.
+// Describes the PEs of a job as a Machine.
 #pragma once
 
 #include <vector>
@@ -11,21 +11,22 @@
 
 namespace poise::charm {
 
-/// The machine of the PEs that are available, and which is which place.
+/// The machine of the available PEs, and the mapping between PEs and places.
 struct Stage {
   Machine machine;
   Seating seating;
   std::vector<double> speed_of_place;
 };
 
-/// What each host is: settings.machine, else like this one, which takes hwloc some milliseconds.
+/// The description of one host: settings.machine, or else this host as hwloc discovers it, which
+/// takes a few milliseconds.
 Machine host_of(const Settings& settings);
 
-/// Every host is `host`. Speeds that Charm++ measured count, unless it measured none (all are the
-/// same): then the machine's. Throws Error where no PE is available, or a speed is none.
+/// Every host is described by `host`. Uses the speeds that Charm++ measured, or the machine's if
+/// Charm++ measured none (all equal). Throws Error if no PE is available or a speed is invalid.
 Stage stage_of(const Machine& host, const Statistics& statistics);
 
-/// Whether rows of PEs make the same stage.
+/// True if both sets of rows give the same stage.
 bool is_same_stage(const std::vector<PeRow>& a, const std::vector<PeRow>& b);
 
 }  // namespace poise::charm

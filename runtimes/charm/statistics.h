@@ -1,4 +1,5 @@
-// What Charm++ measured in one phase, as plain rows. Also read by charmc, so this is C++17.
+// What Charm++ measured in one phase, as plain rows. charmc compiles this header as well, so it
+// must be valid C++17.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace poise::charm {
 
-/// An object's name, unique in the program: the array it belongs to, and its number there.
+/// An object's name, unique in the program: its array, and its id in the array.
 struct ObjectName {
   std::uint64_t id = 0;
   std::int32_t array = 0;
@@ -22,40 +23,41 @@ inline bool comes_before(const ObjectName& a, const ObjectName& b) {
 
 struct ObjectRow {
   ObjectName name;
-  double wall_s = 0;        // as measured where it ran
-  std::uint64_t bytes = 0;  // 0: not known
-  std::int32_t pe = 0;      // a row of `pes`
+  double wall_s = 0;        // measured on its PE
+  std::uint64_t bytes = 0;  // 0: unknown
+  std::int32_t pe = 0;      // index into `pes`
   bool movable = true;
 };
 
 struct PeRow {
-  double wall_s = 0;        // of the phase
-  double background_s = 0;  // may be a little below 0: it is a difference
-  double speed = 1;         // relative to the others
-  bool available = true;    // else no object may stay
+  double wall_s = 0;        // duration of the phase
+  double background_s = 0;  // a difference of measurements, so it may be slightly negative
+  double speed = 1;         // relative to the other PEs
+  bool available = true;    // false: all movable objects must leave
   std::uint32_t host = 0;
-  std::int32_t core_os_index = -1;  // the processing unit it is bound to; -1: it is not, or unknown
+  std::int32_t core_os_index = -1;  // processing unit it is bound to; -1: not bound, or unknown
 };
 
-/// What one sender sent to one receiver, or to each of a multicast's. The same pair may be there
-/// again, and who is named may be unknown.
+/// Messages from one sender to one receiver, or to each receiver of a multicast. A pair may occur
+/// in several rows, and a name may be unknown.
 struct MessageRow {
   ObjectName from, to;
-  std::int32_t from_pe = -1;  // -1: an object sends; else a row of `pes` does, and `from` is unused
-  std::uint32_t first_receiver = 0, num_receivers = 0;  // of `receivers`; 0: `to` alone
+  std::int32_t from_pe = -1;  // -1: the sender is the object `from`; otherwise the PE with this
+                              // row, and `from` is unused
+  std::uint32_t first_receiver = 0, num_receivers = 0;  // in `receivers`; 0: only `to` receives
   std::uint32_t messages = 0, bytes = 0;
-  std::int32_t last_known_pe = -1;  // of `to`, numbered as Charm++ does; -1: unknown
+  std::int32_t last_known_pe = -1;  // PE of `to`, in Charm++'s numbering; -1: unknown
 };
 
-/// Rows of objects come in any order.
+/// One phase. The objects are in any order.
 struct Statistics {
   std::vector<PeRow> pes;
   std::vector<ObjectRow> objects;
   std::vector<MessageRow> messages;
   std::vector<ObjectName> receivers;
-  bool pes_are_here = true;  // false: a replay of what other PEs did
-  // Above these bits of a name's id there may be a PE: a restart on another number of PEs changes
-  // it.
+  bool pes_are_here = true;  // false: a replay of statistics from another job
+  // The bits of an id above these may hold a PE, so a restart on another number of PEs changes
+  // them.
   int num_index_bits = 64;
 };
 

@@ -83,8 +83,9 @@ void Affinities::refresh_own() {
   }
 }
 
-/// A thread that becomes another program takes the number of its process's first thread, and the
-/// cpu that it was kept on comes along; the number it had is gone. Null where that did not happen.
+/// Finds the former identity of a process's first thread after exec(). A thread that calls exec()
+/// takes over the first thread's id and keeps the affinity to its cpu; its old id disappears. Null
+/// if this did not happen.
 const ThreadAffinity* Affinities::former_self(const FoundThread& first, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
   if (first.id != first.process || cpus.size() != 1) return nullptr;
@@ -97,7 +98,7 @@ const ThreadAffinity* Affinities::former_self(const FoundThread& first, const Cp
   return nullptr;
 }
 
-/// Whether the program has moved a thread that is kept, which then is kept no more.
+/// True if the program has changed the affinity of a pinned thread, which then remains unpinned.
 bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
   const auto thread = kernel_.threads().find(key);
   CpuSet seen;
@@ -109,7 +110,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
     kernel_.set_affinity(thread->second.id, CpuSet({*kept.cpu}));
     return false;
   }
-  if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel's doing: wait
+  if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel changed it: wait
   note_("the program sets affinities of its own: such threads are left alone");
   ++own_choices;
   end_stay(kept);
@@ -140,7 +141,7 @@ Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
   ThreadAffinity& kept = at->second;
   const FoundThread& found = thread->second;
   if (was_moved_by_program(key, kept)) return PinResult::left_to_program;
-  if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;  // another user's by now
+  if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;  // its user has changed
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;
   if (!kernel_.set_affinity(found.id, CpuSet({cpu}))) return refused(errno);
@@ -151,7 +152,7 @@ Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
   return PinResult::pinned;
 }
 
-/// A cpu that is gone is refused for now; one that is there, for good.
+/// If the cpu no longer exists, the refusal is temporary; otherwise it is permanent.
 Affinities::PinResult Affinities::refused(int error) {
   if (error == ESRCH) return PinResult::not_now;
   ++refusals;
@@ -164,7 +165,7 @@ Affinities::PinResult Affinities::refused(int error) {
 
 void Affinities::restore(std::uint64_t key) {
   const auto own = store_.kept(key);
-  // The number of a dead thread may be another's by now.
+  // After a thread's death its id may belong to another thread.
   if (own && kernel_.start_time_of(own->process, own->thread) == own->start_time)
     kernel_.set_affinity(own->thread, own->set);
   store_.drop(key);

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using PinResult = Affinities::PinResult;
 
-/// A program whose process 100 has the threads 100 and 101, free on cpus 0 to 3.
+/// Process 100 with threads 100 and 101, which may use cpus 0 to 3.
 class AffinitiesTest : public testing::Test {
  protected:
   AffinitiesTest() {
@@ -20,7 +20,7 @@ class AffinitiesTest : public testing::Test {
     scan();
   }
 
-  /// Finds new threads and forgets dead ones, as the balancer does.
+  /// Adds new threads and removes dead ones, as the balancer does.
   void scan() {
     const Changes changes = kernel.scan();
     for (const std::uint64_t key : changes.born) affinities.add(key);
@@ -132,7 +132,7 @@ TEST_F(AffinitiesTest, nothing_is_a_choice_while_the_kernel_takes_cpus_away) {
 
 TEST_F(AffinitiesTest, a_thread_that_becomes_another_program_gets_its_own_affinity_back) {
   pin(101, 1);
-  kernel.end(101);  // exec: it goes on as the first thread of its process
+  kernel.end(101);  // exec: it becomes the first thread of its process
   kernel.threads_by_id.at(100).affinity = {1};
   affinities.refresh_own();
   EXPECT_EQ(on(100), kAll);

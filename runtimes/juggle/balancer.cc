@@ -52,8 +52,8 @@ std::vector<JugglePlace> Balancer::places() const {
   return places;
 }
 
-/// Instructions tell more than cpu time only where cpus are unequal, and reading them interrupts
-/// the thread's cpu.
+/// Instructions are a better measure than cpu time only if cpus are unequal, and reading their
+/// counter interrupts the thread's cpu.
 void Balancer::choose_progress() {
   if (options_.progress == ProgressSource::time ||
       (options_.progress == ProgressSource::automatic && speeds_.are_equal()))
@@ -64,7 +64,7 @@ void Balancer::choose_progress() {
                           std::strerror(errno)));
 }
 
-/// A quota may be set while the program runs.
+/// Called repeatedly, because a quota may be set while the program runs.
 void Balancer::warn_of_quota() {
   asked_quota_s_ = kernel_.now_s();
   const auto quota = quota_cpus();
@@ -80,7 +80,7 @@ void Balancer::note_once(const std::string& text) {
   if (options_.on_note && notes_.insert(text).second) options_.on_note(text);
 }
 
-/// True when a visit begins.
+/// Returns true if a probe begins.
 bool Balancer::learn_speeds() {
   if (speeds_.learn()) {
     team_.set_speeds(speeds_.all());
@@ -99,7 +99,8 @@ bool Balancer::learn_speeds() {
 
 void Balancer::scan() {
   const Changes changes = watcher_.scan();
-  // What the living have inherited from the dead is known only before these are forgotten.
+  // Add new threads before dead ones are removed: a new thread may have inherited the affinity of a
+  // dead one.
   for (const std::uint64_t key : changes.born) {
     affinities_.add(key);
     if (counts_instructions_)
@@ -116,8 +117,9 @@ void Balancer::refresh_own() {
   affinities_.refresh_own();
 }
 
-/// Asking costs a third of reading times, and more when it is done a little in each round. Threads
-/// that are to move are asked before.
+/// Checks all pinned threads every own_choice_rounds rounds, because a check costs a third of
+/// reading the times, and more if spread over all rounds. Threads are also checked before they are
+/// moved.
 void Balancer::respect_own_choices() {
   if (tally_.rounds % kTuning.own_choice_rounds == 0)
     leave_alone(affinities_.respect_own_choices());
@@ -140,7 +142,7 @@ void Balancer::read() {
       affinities_.lose(key);
       continue;
     }
-    if (!affinities_.is_itself(key)) {  // the team forgets what it knew of it
+    if (!affinities_.is_itself(key)) {  // another thread may have its id
       affinities_.restore(key);
       continue;
     }
@@ -152,7 +154,7 @@ void Balancer::read() {
   }
 }
 
-/// What a thread's own affinity leaves of the cpus.
+/// Adds the restrictions by the thread's own affinity to the reading.
 void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   const Cpus& cpus = affinities_.cpus();
   PlaceId place = 0;
@@ -254,7 +256,8 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   count_attainable_time(real_s);
 }
 
-/// Of the time since the round before, with the threads and cpus there were then.
+/// Adds the cpu time that was attainable since the previous round, with the number of threads and
+/// cpus at that time.
 void Balancer::count_attainable_time(double real_s) {
   if (team_size_ > 0) {
     const double threads = team_size_, cpus = static_cast<double>(affinities_.cpus().size());

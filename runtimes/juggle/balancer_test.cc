@@ -10,7 +10,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Busy threads of one process on a simulated kernel: the balancer's rounds, in simulated time.
+/// Busy threads of one process on a simulated kernel. Runs the balancer's rounds in simulated time.
 class BalancerTest : public testing::Test {
  protected:
   BalancerTest() {
@@ -26,7 +26,7 @@ class BalancerTest : public testing::Test {
       kernel.compute(balancer.next_s());
     }
   }
-  /// How many threads may use one cpu only.
+  /// Number of threads that are pinned to one cpu.
   std::size_t num_kept() const {
     std::size_t count = 0;
     for (const auto& [id, thread] : kernel.threads_by_id) count += thread.affinity.size() == 1;

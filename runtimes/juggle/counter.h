@@ -1,5 +1,5 @@
-// What a thread has done, counted by the processor: instructions tell progress on unequal cores, on
-// threads of one core and at any clock, where cpu time does not.
+// Counts a thread's work with a processor counter. Instructions measure progress on unequal cores,
+// on hyperthreads and at any clock; cpu time does not.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace poise::juggle {
 
-/// What is counted: instructions of the program, or its cpu time in nanoseconds (which needs no
-/// counter in hardware).
+/// The counted event: instructions in user mode, or cpu time in nanoseconds, which needs no
+/// hardware counter.
 enum class Counted : std::uint8_t { instructions, time };
 
-/// Counts of a thread from now on (perf_event_open). Nothing, with errno, where that is not allowed
-/// or there is no such counter.
+/// Starts to count for a thread (perf_event_open). Empty, with errno set, if counting is not
+/// allowed or the counter does not exist.
 Descriptor open_counter(pid_t thread, Counted what);
 
-/// The count so far, scaled up for the time in which the counter was lent to others.
+/// The count so far, scaled up for periods in which the kernel multiplexed the counter.
 std::optional<double> read_counter(const Descriptor& counter);
 
-/// What progress is taken from: instructions where cpus are unequal and instructions can be
-/// counted, else cpu time.
+/// How to measure progress. Automatic: by instructions if cpus are unequal and instructions can be
+/// counted, otherwise by cpu time.
 enum class ProgressSource : std::uint8_t { automatic, time, instructions };
 
-/// "auto", "time", "instructions". Throws Error with the names there are.
+/// Reads "auto", "time" or "instructions". Throws Error with the known names.
 ProgressSource progress_source_named(std::string_view name);
 
 }  // namespace poise::juggle

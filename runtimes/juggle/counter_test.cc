@@ -26,9 +26,9 @@ double wall_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// In a virtual machine the counter goes on while the host gives the core to others, cpu time does
-// not: what is counted lies between cpu time and wall time. (Their clocks differ by parts per
-// million.)
+// In a virtual machine the counter continues while the host runs something else on the core, but
+// cpu time does not. So the count lies between cpu time and wall time; the tolerance of 1 % covers
+// the drift between their clocks.
 TEST(Counter, counts_what_a_thread_has_done) {
   const double opened_s = wall_s();
   const Descriptor counter = open_counter(0, Counted::time);

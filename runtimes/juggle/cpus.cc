@@ -30,7 +30,7 @@ CpuId cpu_in(std::string_view text) {
   return number && *number < kNoCpu ? static_cast<CpuId>(*number) : kNoCpu;
 }
 
-/// The first line of a file of the kernel; empty when there is none.
+/// The first line of a kernel file; empty if the file cannot be read.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -42,7 +42,7 @@ std::string path_of(CpuId cpu, std::string_view file) {
   return fmt::format("/sys/devices/system/cpu/cpu{}/{}", cpu, file);
 }
 
-/// A number that Linux tells of every cpu; nothing when it does not of all.
+/// A number from /sys per cpu; nothing unless it exists for all cpus.
 std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view file) {
   std::vector<double> numbers;
   for (const CpuId cpu : cpus) {
@@ -53,7 +53,8 @@ std::optional<std::vector<double>> numbers_of(const Cpus& cpus, std::string_view
   return numbers;
 }
 
-/// Whether clocks differ by no more than those of the better cores of one kind do.
+/// True if the cpus are probably cores of one kind: the best cores of one kind differ in clock by
+/// less than 1 - kOneKind.
 bool has_one_kind(const std::vector<double>& clocks) {
   if (std::filesystem::exists("/sys/devices/cpu_atom")) return false;
   const auto [least, most] = std::minmax_element(clocks.begin(), clocks.end());
@@ -184,7 +185,7 @@ std::vector<DomainId> domains_of(const Cpus& cpus) {
     const std::string name = entry.path().filename();
     const auto node = name.starts_with("node") ? parse_unsigned(name.substr(4)) : std::nullopt;
     const std::string list = node ? first_line(entry.path() / "cpulist") : "";
-    if (list.empty()) continue;  // a node of memory alone
+    if (list.empty()) continue;  // a memory node without cpus
     for (const CpuId cpu : parse_cpu_list(list)) node_of[cpu] = *node;
   }
   std::map<unsigned long long, DomainId> domain_of_node;

@@ -1,4 +1,5 @@
-// Sets of cpus as Linux knows them: written as lists, asked and set per thread, grouped by memory.
+// Sets of cpus in Linux: parsing lists, getting and setting affinities per thread, memory domains
+// and speeds of cpus.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,19 @@ namespace poise::juggle {
 
 using CpuId = std::uint32_t;
 
-/// The kernel's numbers of cpus, in rising order.
+/// Linux's cpu numbers, in ascending order.
 using Cpus = std::vector<CpuId>;
 
-/// Lists of cpus end before this number, so that a wrong one costs little memory. Linux can be
-/// built for 8,192 cpus.
+/// Upper limit for cpu numbers in lists, so that a typing error cannot allocate much memory. Linux
+/// can be built for 8,192 cpus.
 constexpr CpuId kMaxCpus = 65'536;
 
-/// "0-3,8" as Linux writes it. Throws Error for another text, a falling range and cpus from
-/// kMaxCpus on.
+/// Parses Linux's format, such as "0-3,8". Throws Error for any other text, a descending range, and
+/// cpus from kMaxCpus on.
 Cpus parse_cpu_list(std::string_view text);
 std::string cpu_list_text(const Cpus& cpus);
 
-/// A mask of cpus as the kernel reads and writes it, of any size: a cpu_set_t ends at 1,024 cpus.
+/// A cpu mask in the kernel's format, of any size. A cpu_set_t would end at 1,024 cpus.
 class CpuSet {
  public:
   using Word = unsigned long;
@@ -40,7 +41,7 @@ class CpuSet {
   bool has(CpuId cpu) const;
   std::size_t count() const;
   Cpus cpus() const;
-  /// May end with zeros.
+  /// The mask's words; the last ones may be 0.
   std::span<const Word> words() const { return words_; }
   friend bool operator==(const CpuSet& a, const CpuSet& b);
 
@@ -48,33 +49,34 @@ class CpuSet {
   std::vector<Word> words_;
 };
 
-/// What both have.
+/// The intersection.
 Cpus common_cpus(const Cpus& a, const Cpus& b);
 
-/// sched_getaffinity; tests put a kernel of their own in its place.
+/// The signature of sched_getaffinity; tests pass a simulated kernel.
 using AffinityCall = int (*)(pid_t thread, std::size_t bytes, cpu_set_t* mask);
 
-/// The cpus a thread may use (0: this one); false with errno when it cannot be asked. The mask
-/// grows until the kernel's cpus fit.
+/// The affinity of a thread (0: the calling one). Returns false and sets errno on failure. Enlarges
+/// the mask until the kernel accepts its size.
 bool get_affinity(pid_t thread, CpuSet& set, AffinityCall call = ::sched_getaffinity);
 bool set_affinity(pid_t thread, const CpuSet& set);
 
-/// The size of the mask that the kernel fills.
+/// The size of the kernel's masks, in words.
 std::size_t affinity_words();
 
-/// The cpus this process may use now: what its cgroup allows and what is online.
+/// The cpus that this process may use now: allowed by its cgroup, and online.
 Cpus allowed_cpus();
 
-/// The memory domain of each cpu, dense from 0 in the order of the cpus; all 0 where Linux does not
-/// tell.
+/// The memory domain per cpu, numbered from 0 in order of the cpus; all 0 if Linux does not report
+/// domains.
 std::vector<DomainId> domains_of(const Cpus& cpus);
 
-/// The speed of each cpu against the fastest, as Linux tells it for unequal cores: their capacity,
-/// else what their kinds and clocks are worth (poise/machine/discover.h); all 1 where it does not.
+/// The speed per cpu, relative to the fastest, as Linux reports it for unequal cores: their
+/// capacity, or else an estimate from their kinds and clocks (poise/machine/discover.h). All 1 if
+/// Linux reports nothing.
 std::vector<double> speeds_of(const Cpus& cpus);
 
-/// The speed of each cpu as the machine has it; `first_sibling` is the cpu of the same core by
-/// which the machine knows it.
+/// The speed per cpu according to `machine`. `first_sibling` holds, per cpu, the cpu number by
+/// which the machine knows its core.
 std::vector<double> speeds_in(const Machine& machine, const Cpus& first_sibling);
 
 }  // namespace poise::juggle

@@ -37,7 +37,7 @@ TEST(Cpus, go_into_sets_and_back) {
   EXPECT_THAT(common_cpus({0, 2, 3}, {2, 3, 4}), ElementsAre(2, 3));
 }
 
-/// A kernel for 8,192 cpus that refuses shorter masks; the last cpu may be used.
+/// Simulates a kernel for 8,192 cpus that refuses shorter masks; the affinity is the last cpu.
 int affinity_of_8192_cpus(pid_t, std::size_t bytes, cpu_set_t* mask) {
   errno = EINVAL;
   if (bytes < 1024) return -1;

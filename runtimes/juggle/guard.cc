@@ -18,28 +18,30 @@
 
 namespace poise::juggle {
 
-/// Counts how often the guard process gave affinities back since the balancer was stopped.
+/// Counts how often the guard process restored affinities while the balancer was stopped.
 struct Guard::Shared {
-  std::atomic<std::uint32_t> releases;       // odd during a release; each adds two
-  std::atomic<std::uint32_t> releases_seen;  // by the balancer, which has gone on since
+  std::atomic<std::uint32_t> releases;       // odd during a release; each release adds two
+  std::atomic<std::uint32_t> releases_seen;  // that the balancer noticed after it continued
 };
 
-/// The guard may read while the balancer writes: what it has read counts if `turn` is as before.
+/// A sequence lock: the guard may read while the balancer writes. What it read is valid if `turn`
+/// is unchanged.
 struct Guard::Slot {
-  std::atomic<std::uint32_t> turn;  // odd: kept; one more at each change
+  std::atomic<std::uint32_t> turn;  // odd: in use; incremented at each change
   pid_t process, thread;
   std::uint64_t start_time;
 };
 
 namespace {
 
-constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are freed within twice this
+constexpr int kStopCheckMs = 500;  // a stopped balancer's threads are released within twice this
 
 [[noreturn]] void fail_at(const char* step) {
   throw std::runtime_error(fmt::format("cannot {}: {}", step, std::strerror(errno)));
 }
 
-/// Keeps nothing of the program's: no terminal, no pipe that would stay open, no signal.
+/// Detaches from the program's terminal, closes its pipes, which would otherwise stay open, and
+/// blocks signals.
 void detach_from_program(int alive) {
   ::setsid();
   sigset_t all;
@@ -54,7 +56,7 @@ void detach_from_program(int alive) {
     if (fd != alive) ::close(fd);
 }
 
-/// Sleeps until the other end of the pipe is closed, or for a while.
+/// Waits for at most wait_ms milliseconds; true if the other end of the pipe is closed.
 bool is_closed(int pipe, int wait_ms) {
   pollfd end{pipe, 0, 0};
   return ::poll(&end, 1, wait_ms) > 0;
@@ -96,7 +98,7 @@ void Guard::start() {
   if (pid_ == 0) watch(ends[0], balancer);
 }
 
-/// The life of the guard process.
+/// The main loop of the guard process.
 void Guard::watch(int balancer_lives, pid_t balancer) {
   detach_from_program(balancer_lives);
   while (!is_closed(balancer_lives, kStopCheckMs)) {
@@ -110,7 +112,7 @@ void Guard::watch(int balancer_lives, pid_t balancer) {
   ::_exit(0);
 }
 
-/// For the guard process, which knows the shared memory alone.
+/// Called in the guard process, which has access to the shared memory only.
 void Guard::give_all_kept_back() {
   for (std::uint32_t i = 0; i < kMaxThreads; ++i) {
     const std::uint32_t turn = slots_[i].turn.load(std::memory_order_acquire);
@@ -162,7 +164,7 @@ bool Guard::keep(std::uint64_t key, const OwnAffinity& own) {
 void Guard::drop(std::uint64_t key) {
   const auto slot = slot_of_.find(key);
   if (slot == slot_of_.end()) return;
-  // Before another thread's affinity is written here.
+  // Mark the slot as free before another thread's affinity is written to it.
   slots_[slot->second].turn.fetch_add(1, std::memory_order_seq_cst);
   free_.push_back(slot->second);
   slot_of_.erase(slot);

@@ -8,10 +8,10 @@ namespace poise::juggle {
 
 namespace {
 
-constexpr double kEqual = 0.75;  // equal vcpus of a busy host were seen to differ by a fifth
+constexpr double kEqual = 0.75;  // equal virtual cpus of a busy host differed by up to a fifth
 constexpr int kTrials = 3;
 constexpr std::uint32_t kSteps =
-    10'000;  // of a trial: about 20 us, a hundred times what a clock costs
+    10'000;  // per trial: about 20 us, a hundred times the cost of reading a clock
 
 double cpu_s() {
   timespec time{};
@@ -19,8 +19,8 @@ double cpu_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Four chains of integers (Marsaglia's xorshift) that depend on nothing else, so that a wider core
-/// is faster as well as one with a faster clock.
+/// Four independent chains of integer operations (Marsaglia's xorshift), so that both a wider core
+/// and a higher clock give a higher speed.
 std::uint64_t compute() {
   std::uint64_t chains[] = {1, 2, 3, 4};
   for (std::uint32_t step = 0; step < kSteps; ++step) {
@@ -84,7 +84,7 @@ SpeedProbe::SpeedProbe() : thread_([this] { run(); }) {}
 
 SpeedProbe::~SpeedProbe() {
   move(CpuSet::of_words(
-      std::vector(affinity_words(), ~CpuSet::Word{0})));  // it ends soon, wherever there is room
+      std::vector(affinity_words(), ~CpuSet::Word{0})));  // may run anywhere, so that it ends soon
   state_ = State::ends;
   state_.notify_one();
   thread_.join();

@@ -74,7 +74,7 @@ TEST(SpeedProbe, tells_of_each_cpu_and_leaves_the_callers_affinity_alone) {
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());
-  probe.start(CPU_SETSIZE - 1);  // not there, or not busy: nothing waits for what it tells
+  probe.start(CPU_SETSIZE - 1);  // it does not exist, or is idle: its result is ignored
   for (const CpuId cpu : own) {
     std::optional<ProbeResult> result;
     while (!result || result->cpu != cpu) {

@@ -32,7 +32,7 @@ bool is_readable(int descriptor) {
   return ::poll(&end, 1, 0) > 0;
 }
 
-/// Becomes the command, or returns errno.
+/// Replaces this process by the command, or returns errno.
 int exec_error(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
@@ -46,7 +46,7 @@ Ending ending_of_failure(const std::vector<std::string>& command, int error) {
           .text = fmt::format("cannot run \"{}\": {}", command[0], std::strerror(error))};
 }
 
-/// In the child: becomes the command, or writes errno to the pipe.
+/// Runs in the child: replaces it by the command, or writes errno to the pipe.
 [[noreturn]] void exec_or_report(const std::vector<std::string>& command, const Signals& signals,
                                  int said) {
   signals.restore();
@@ -66,7 +66,7 @@ Signals::Signals() {
   descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor_) fail_at("watch signals");
   if (::sigprocmask(SIG_BLOCK, &set, &mask_before_) != 0) fail_at("block signals");
-  // Where SIGCHLD is ignored the kernel forgets how a child has ended.
+  // If SIGCHLD were ignored, the kernel would discard the exit statuses of children.
   struct sigaction child {};
   child.sa_handler = SIG_DFL;
   child.sa_flags = SA_NOCLDSTOP;
@@ -145,7 +145,7 @@ std::optional<Ending> Program::ended() {
 }
 
 void Program::forward(int signal, int code) const {
-  // Its number is not reused before its exit status has been collected.
+  // pid_ is still the program's: it is not reused before its exit status has been collected.
   if (is_child_ && !ending_ && code != SI_KERNEL) ::kill(pid_, signal);
 }
 

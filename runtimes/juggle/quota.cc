@@ -25,8 +25,8 @@ bool has_word(std::string_view list, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The path of the process's group in a hierarchy: of version 2 its line is "0::/path", of the
-/// others "4:cpu,cpuacct:/path".
+/// The path of the process's group in a hierarchy. In version 2 its line is "0::/path"; in version
+/// 1 it is like "4:cpu,cpuacct:/path".
 std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unified) {
   for (const std::string_view line : split(cgroups, '\n')) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -38,7 +38,7 @@ std::optional<std::string_view> group_in(std::string_view cgroups, bool is_unifi
   return {};
 }
 
-/// A line of mountinfo: what of the hierarchy is mounted, and where.
+/// A line of mountinfo: the mounted part of the hierarchy, and the mount point.
 struct Mount {
   std::string_view root, point;
   bool is_unified = false;
@@ -54,7 +54,8 @@ std::optional<Mount> mount_in(std::string_view line) {
   return Mount{words[3], words[4], is_unified};
 }
 
-/// A container sees a part of the hierarchy as the whole: the rest of its group's path.
+/// The path of `group` relative to `root`. In a container, only the part of the hierarchy below
+/// `root` is mounted.
 std::string_view below(std::string_view group, std::string_view root) {
   const std::string_view rest = group.substr(std::min(root.size(), group.size()));
   const bool is_below = root != "/" && group.starts_with(root) && (rest.empty() || rest[0] == '/');

@@ -37,7 +37,7 @@ TEST(Quota, of_a_container_lies_where_its_part_of_the_hierarchy_is_mounted) {
   EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu", false}));
-  // With a name space of its own the container's group is the root.
+  // With a cgroup name space of its own, the container's group is the root.
   const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }

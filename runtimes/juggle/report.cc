@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The share of the time that a thread ran since it takes part.
+/// The share of time for which the thread has run since it began to take part.
 double share(const ThreadTally& thread) {
   const double since_s = thread.seen_s - thread.part_since_s;
   return since_s > 0 ? thread.run_s / since_s : 0;

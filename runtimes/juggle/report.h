@@ -1,4 +1,4 @@
-// What the balancer tells: a summary, JSON, a timeline, and a live picture. Texts only.
+// The balancer's reports as texts: summary, JSON, timeline and live display.
 #pragma once
 
 #include <string>
@@ -7,31 +7,31 @@
 
 namespace poise::juggle {
 
-/// A few lines for the end: what was balanced, what each thread got against its fair share, and
-/// what it cost.
+/// A summary in a few lines: what was balanced, each thread's share of time against its fair share,
+/// and the cost of balancing.
 std::string summary_text(const Tally& tally);
 
-/// The same as one JSON document.
+/// The content of the summary as a JSON document.
 std::string summary_json(const Tally& tally);
 
-/// The stays of threads on cpus as a timeline for Perfetto and Chrome: a group of rows per cpu, a
-/// row per thread. Needs Options::wants_stays.
+/// A timeline for Perfetto and Chrome that shows when each thread was on which cpu: a group of rows
+/// per cpu, a row per thread. Needs Options::wants_stays.
 std::string trace_json(const Tally& tally);
 
-/// One line per thread, at most `max_threads`: share of the time, lag, cpu, migrations.
+/// One line per thread, at most `max_threads` lines: share of time, lag, cpu, migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
 
-/// The same in one line, for what is no terminal: how many threads, and the least and the most
-/// share.
+/// One line for outputs that are not terminals: number of threads, smallest and largest share of
+/// time.
 std::string live_line(const Tally& tally);
 
-/// The share of the time that each of the threads could have: cpus per thread, 1 at most; the mean
-/// over the time in which threads took part.
+/// The share of time that each thread could have had: cpus / threads, at most 1, averaged over the
+/// time in which threads took part.
 double fair_share(const Tally& tally);
 
-/// How long the threads would have taken for what they computed: all equally fast (n/m), and each
-/// on the cpu where it starts, the slowest waited for (ceil(n/m)). Threads that spin seem to
-/// compute. 0 when none took part.
+/// Predicted duration of the work that the threads did: with all threads equally fast (n/m), and
+/// with every thread on its first cpu, waiting for the slowest (ceil(n/m)). Spinning counts as
+/// work. 0 if no thread took part.
 struct Prediction {
   double balanced_s = 0, static_s = 0;
 };

@@ -61,7 +61,7 @@ TEST(Report, summary_tells_speeds_that_differ) {
 }
 
 TEST(Report, predicts_by_the_theory_from_the_time_that_threads_ran) {
-  // Three threads on two cpus that ran 20 s in all: 20/3 s each, times n/m or ceil(n/m).
+  // Three threads on two cpus that ran 20 s in total: 20/3 s per thread, times n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(

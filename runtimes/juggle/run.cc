@@ -30,7 +30,7 @@ double now_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Each thread takes one or two files.
+/// Raises the limit of open files: each thread needs one or two.
 void allow_many_files() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -43,14 +43,15 @@ timespec timespec_of(double wait_s) {
   return {static_cast<time_t>(whole_s), static_cast<long>((std::max(0.0, wait_s) - whole_s) * 1e9)};
 }
 
-/// What the balancer was woken for.
+/// Why the balancer woke up.
 struct WakeUp {
   bool somebody_ended = false;  // the program, the guard or an adopted child
-  bool leaves = false;          // an attached balancer is to leave its program
-  bool is_early = false;        // no balancing point is due yet
+  bool leaves = false;          // an attached balancer was told to leave its program
+  bool is_early = false;        // before the next balancing point is due
 };
 
-/// As the terminal stops a program that does nothing about it, so that a shell sees the same.
+/// Stops this process as the terminal stops one that does not handle SIGTSTP, so that the shell
+/// sees the usual status.
 void stop_like_terminal() {
   sigset_t stop;
   ::sigemptyset(&stop);
@@ -60,7 +61,7 @@ void stop_like_terminal() {
   ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
-/// Hands signals on.
+/// Forwards signals to the program.
 WakeUp take_signals(const Signals& signals, const Program& program) {
   WakeUp wake_up;
   while (const auto info = signals.next()) {
@@ -85,17 +86,18 @@ void say_not_balanced(const Options& options, const std::exception& reason) {
     options.on_note(fmt::format("the program runs, but is not balanced: {}", reason.what()));
 }
 
-/// A program and the balancer that it has for as long as it can be balanced.
+/// A program, and its balancer as long as balancing is possible.
 class Watch {
  public:
   Watch(Program& program, Guard& guard, const Signals& signals, const Options& options)
       : program_(program), guard_(guard), signals_(signals), options_(options) {}
 
-  /// Balances until the program ends, or a signal tells an attached balancer to leave it.
+  /// Balances until the program ends, or until a signal tells an attached balancer to leave it.
   Outcome run();
 
  private:
-  /// What cannot be had must not cost the program: it runs on without a balancer.
+  /// Runs `step`. If it throws, the program continues without a balancer; an attached balancer
+  /// rethrows.
   template <typename Step>
   void with_balancer(Step step);
   void start_balancer();
@@ -110,8 +112,8 @@ class Watch {
   const Options& options_;
   std::optional<Linux> kernel_;
   std::optional<Balancer> balancer_;
-  double due_s_ = now_s();  // for the next balancing point
-  double reap_s_ = 0;       // for the next look at children
+  double due_s_ = now_s();  // time of the next balancing point
+  double reap_s_ = 0;       // time of the next check for ended children
   bool is_unbalanced_ = false;
 };
 
@@ -137,7 +139,7 @@ void Watch::with_balancer(Step step) {
   }
 }
 
-/// Sleeps until something is due, signals come, or an attached program ends.
+/// Sleeps until the next point or check is due, a signal arrives, or an attached program ends.
 WakeUp Watch::wait() {
   double until_s = due_s_;
   if (is_unbalanced_) until_s = reap_s_;
@@ -163,7 +165,7 @@ void Watch::balance() {
   if (balancer_) due_s_ = now_s() + balancer_->next_s();
 }
 
-/// Somebody has killed it.
+/// The guard process was killed: starts a new one.
 void Watch::replace_guard() {
   with_balancer([&](Balancer&) {
     guard_.restart();
@@ -209,7 +211,7 @@ Outcome run_balanced(const std::vector<std::string>& command, const Options& opt
     signals.reset();
     return {replace_process_by(command), {}};
   }
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // children whose parents died stay in sight
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // adopt orphaned descendants, so that they stay visible
   Program program = Program::start(command, *signals);
   return Watch(program, *guard, *signals, options).run();
 }

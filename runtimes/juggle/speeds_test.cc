@@ -13,7 +13,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// Cpus that compute at these rates, 1 unless said otherwise, and what probes have asked of them.
+/// Simulated cpus with these rates (default 1), and the probes requested so far.
 struct Machine {
   std::map<CpuId, double> rates = {};
   std::map<CpuId, int> probes = {};
@@ -47,7 +47,8 @@ Speeds speeds_on(Machine& machine, const Cpus& cpus, Speeds::Reported reported =
       }};
 }
 
-/// Balancing points in which these cpus are busy; how many probes began.
+/// Simulates balancing points at which these cpus are busy; returns the number of probes that
+/// began.
 int run(Speeds& speeds, std::uint64_t from_round, std::uint64_t to_round, const Cpus& busy) {
   int probes = 0;
   for (std::uint64_t round = from_round; round < to_round; ++round) {

@@ -20,7 +20,7 @@ namespace poise::juggle {
 
 namespace {
 
-/// The whole of a short file of /proc; nothing when it or its thread is gone.
+/// Reads a short file of /proc completely; nothing if the file or its thread no longer exists.
 std::optional<std::string> read_short(const Descriptor& file) {
   std::string text;
   std::array<char, 4096> buffer;
@@ -38,7 +38,7 @@ Descriptor open_to_read(int folder, const std::string& path) {
 
 bool is_out_of_files() { return errno == EMFILE || errno == ENFILE; }
 
-/// Nothing when no more files may be open.
+/// Nothing if this process may not open more files.
 std::optional<std::vector<pid_t>> numbers_in_folder(int folder) {
   std::vector<pid_t> numbers;
   const int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -83,7 +83,7 @@ std::optional<std::uint64_t> parse_start_time(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == stat.npos || command_end + 2 > stat.size()) return {};
   const auto fields = split(stat.substr(command_end + 2), ' ');
-  constexpr std::size_t kStartTime = 22 - 3;  // field 22 of the line; these begin with field 3
+  constexpr std::size_t kStartTime = 22 - 3;  // field 22 of the line; the vector begins at field 3
   if (fields.size() <= kStartTime) return {};
   return parse_unsigned(fields[kStartTime]);
 }
@@ -129,7 +129,7 @@ std::optional<std::uint64_t> LastBorn::id() const {
   const ssize_t count = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
   if (count <= 0) return {};
   const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
-  const std::size_t last = text.rfind(' ') + 1;  // 0.20 0.18 0.12 1/80 11206
+  const std::size_t last = text.rfind(' ') + 1;  // format: 0.20 0.18 0.12 1/80 11206
   return parse_unsigned(text.substr(last, text.find('\n', last) - last));
 }
 
@@ -163,7 +163,7 @@ Changes ThreadFinder::scan() {
   return changes;
 }
 
-/// Whether all its threads are known and live, and no other can be there.
+/// True if all threads of the process are known and alive, and it has no others.
 bool ThreadFinder::is_as_seen(pid_t id, const Process& process) const {
   struct stat status {};
   if (!process.has_all || ::fstat(process.task.get(), &status) != 0 ||
@@ -186,7 +186,8 @@ void ThreadFinder::scan_process(pid_t id, std::vector<pid_t>& children, Changes&
   if (process.key_of.empty()) processes_.erase(id);
 }
 
-/// Reads a process's folder of threads. Where no more files may be open those known stay known.
+/// Reads the folder of a process's threads. If no more files may be opened, the known threads are
+/// kept.
 void ThreadFinder::list_threads(pid_t id, Process& process, Changes& changes) {
   Descriptor folder(::open(fmt::format("/proc/{}", id).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Descriptor task(folder ? ::openat(folder.get(), "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);

@@ -40,7 +40,7 @@ TEST(Threads, children_are_numbers) {
 }
 
 TEST(Threads, of_this_process_are_found_as_they_come_and_go) {
-  // The finder leaves out the process that runs it, so it looks from a child.
+  // The finder excludes the process that runs it, so the test runs it in a child.
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -99,7 +99,7 @@ TEST(Threads, of_children_of_children_are_found) {
   }
 }
 
-/// A child that does something when it is told to, says so, and waits for its end.
+/// A child that waits for a command, acts, confirms, and waits for its end.
 struct Told {
   template <class Before, class Then>
   Told(Before before, Then then) {
@@ -138,7 +138,7 @@ TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
   const Told told([] {},
                   [] {
                     if (::fork() == 0)
-                      ::_exit(0);  // and stays a zombie: its exit status is not collected
+                      ::_exit(0);  // becomes a zombie: its exit status is not collected
                   });
   told.hear();
   ThreadFinder finder(told.child, false, -1, 100);
@@ -165,7 +165,7 @@ TEST(Threads, that_take_the_place_of_another_are_found) {
   ASSERT_THAT(first, SizeIs(2));
   told.go_on();
   Changes all;
-  for (int tries = 0; tries < 1000 && all.died.empty(); ++tries) {  // the dead leave a little later
+  for (int tries = 0; tries < 1000 && all.died.empty(); ++tries) {  // threads vanish with a delay
     const Changes changes = finder.scan();
     all.born.insert(all.born.end(), changes.born.begin(), changes.born.end());
     all.died.insert(all.died.end(), changes.died.begin(), changes.died.end());

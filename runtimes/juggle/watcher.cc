@@ -19,13 +19,13 @@ bool Watcher::is_time_to_scan() {
   if (has_few && !is_due) return false;
   const auto born = kernel_.last_born();
   if (!born || born != born_at_scan_) return is_due || kernel_.has_changed();
-  if (has_few) scanned_s_ = now_s;  // there was nothing to find
+  if (has_few) scanned_s_ = now_s;  // no new thread to find
   return false;
 }
 
 Changes Watcher::scan() {
   saw_death_ = false;
-  born_at_scan_ = kernel_.last_born();  // asked first: what is born meanwhile is found next time
+  born_at_scan_ = kernel_.last_born();  // read first: births during the scan are found next time
   Changes changes = kernel_.scan();
   scanned_s_ = kernel_.now_s();
   return changes;

@@ -8,14 +8,14 @@
 namespace poise::juggle {
 namespace {
 
-/// A watcher that has searched at this time.
+/// A watcher whose last scan was at this time.
 struct Watched {
   explicit Watched(double time_s) : watcher(kernel) {
     kernel.time_s = time_s;
     EXPECT_TRUE(watcher.is_time_to_scan());
     watcher.scan();
   }
-  /// Whether it would search at this time.
+  /// True if it would scan at this time.
   bool scans_at(double time_s) {
     kernel.time_s = time_s;
     return watcher.is_time_to_scan();
@@ -66,7 +66,7 @@ TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
 }
 
 TEST(Watcher, counts_no_more_often_than_its_share_of_the_run) {
-  Watched watched(100);  // it has counted, too
+  Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;
   EXPECT_FALSE(watched.scans_at(100 + 0.9 * kTuning.max_count_s));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a real Charm++ program under Poise's balancers. In the environment: RING, the program, and
-POISE, the command."""
+"""Runs a real Charm++ program under Poise's balancers. Environment variables: RING is the path of the
+program, POISE that of the poise command."""
 
 import collections
 import json
@@ -13,11 +13,12 @@ import unittest
 
 RING, POISE = os.environ["RING"], os.environ["POISE"]
 HAS_TREES = os.path.exists(os.environ["CHARM_HOME"] + "/include/HybridBaseLB.h")
-MOVABLE = 56  # of 64 pieces, balanced three times
+MOVABLE = 56  # of 64 pieces; they are balanced three times
 
 
 def charm(*flags, pes=4, variables=()):
-    # PEs outnumber cores, so idle ones sleep; 6.10 would wait half a second at each balancing.
+    # There may be more PEs than cores, so idle PEs sleep. Without +LBPeriod, 6.10 waits for half a
+    # second at each balancing.
     shared = ["+setcpuaffinity", "+CmiSleepOnIdle"]
     if not os.path.exists(os.environ["CHARM_HOME"] + "/include/LBManager.h"):
         shared += ["+LBPeriod", "0.001"]
@@ -45,7 +46,7 @@ class Balancers(unittest.TestCase):
         return int(line[1])
 
     def dump(self):
-        """Of the second balancing, and of the third."""
+        """Writes dumps of the second and third balancing; returns their common prefix."""
         name = self.folder / "dump"
         done = charm("+balancer", "PoiseKeepLB", "+LBDump", "1", "+LBDumpSteps", "2", "+LBDumpFile", str(name))
         self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
@@ -54,7 +55,7 @@ class Balancers(unittest.TestCase):
     def test_every_balancer_loses_nothing(self):
         names = ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB"]
         for row in json.loads(poise("strategies", "--json"))["strategies"]:
-            if row["name"] not in ("orb", "optimal"):  # they refuse: no positions; too many objects
+            if row["name"] not in ("orb", "optimal"):  # orb needs positions; optimal allows few objects only
                 names.append("Poise" + row["name"].title().replace("_", "") + "LB")
         for number, name in enumerate(names):
             with self.subTest(name):
@@ -63,16 +64,16 @@ class Balancers(unittest.TestCase):
     def test_groups_decide_about_their_own(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
-        for pes in (2, 4, 6, 8, 12):  # from 5 on a tree of three levels
+        for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # Where the strategy refuses, only what has come from other groups is given a place.
+        # If the strategy refuses, only objects from other groups are assigned a PE.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
     def test_groups_whose_pes_are_out_of_step_lose_nothing(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
-        for pes in (4, 8):  # trees of two levels and of three
+        for pes in (4, 8):  # trees with two and with three levels
             self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "rotate", "apart", pes=pes)
 
     def test_rotation_moves_all_that_may_move(self):
@@ -80,11 +81,11 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
     def checkpoint(self, *flags, **more):
-        """The moves of a run that writes a checkpoint after each balancing and goes on."""
+        """Number of moves in a run that writes a checkpoint after each balancing."""
         return self.moves(*flags, "checkpoint", str(self.folder / "saved"), **more)
 
     def restarted(self, *flags, step=20, **more):
-        """The moves of a run that goes on after the second balancing, or that of another step."""
+        """Number of moves in a run that restarts from the checkpoint of this step; 20 is the second balancing."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
     def test_every_balancer_goes_on_from_a_checkpoint(self):
@@ -99,9 +100,9 @@ class Balancers(unittest.TestCase):
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
     def test_what_a_balancer_remembers_comes_out_of_a_checkpoint(self):
-        # Lots depend on how many decisions there were.
+        # The random numbers depend on the number of earlier decisions.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
-        self.assertEqual(self.restarted(step=10), moved)  # which writes the others again
+        self.assertEqual(self.restarted(step=10), moved)  # this run writes the checkpoints of steps 20 and 30 again
         self.assertEqual(self.restarted(step=20), moved)
         self.assertEqual(self.restarted(step=30), moved)
         trace, log = self.folder / "run.poise", self.folder / "log"
@@ -123,7 +124,7 @@ class Balancers(unittest.TestCase):
     def test_groups_go_on_from_a_checkpoint(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
-        for pes in (4, 8):  # trees of two levels and of three
+        for pes in (4, 8):  # trees with two and with three levels
             with self.subTest(pes=pes):
                 self.checkpoint("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes)
                 for again in (pes, 2, 6, 8):
@@ -157,7 +158,7 @@ class Balancers(unittest.TestCase):
                                     variables={"POISE_BUDGET": "10us"}), 0)
 
     def test_a_pe_out_of_service_is_left_by_all_that_may_move(self):
-        for pe in "1", "2", "3":  # without the first 6.10 crashes, whatever the balancer
+        for pe in "1", "2", "3":  # without PE 0, 6.10 crashes with every balancer
             for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
                 self.assertGreater(self.moves("+balancer", balancer, pe), 0)
 
@@ -181,18 +182,18 @@ class Balancers(unittest.TestCase):
         for phase in (0, 1, 2):
             plan = json.loads(poise("plan", str(trace), "--phase", str(phase), "--strategy", "nuco", "--json"))
             self.assertEqual(plan["places"], 4)
-            self.assertEqual(plan["migrations"], said[phase])  # the same decision, outside
+            self.assertEqual(plan["migrations"], said[phase])  # the same decision as outside Charm++
 
     def test_every_member_of_a_multicast_receives_all_of_it(self):
         trace = self.folder / "run.poise"
         self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
-        received = collections.defaultdict(collections.Counter)  # by sender and receiver
+        received = collections.defaultdict(collections.Counter)  # per sender and receiver
         for path in self.folder.glob("vt.*.json"):
             for message in json.loads(path.read_text())["phases"][0]["communications"]:
                 received[message["from"]["id"]][message["to"]["id"]] += message["messages"]
         of_first = max(received.values(), key=len)
-        # Its neighbours receive something besides.
+        # The first piece's neighbours also receive the ring's messages.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
     def test_a_trace_that_cannot_be_written_is_no_reason_to_stop(self):
@@ -209,12 +210,12 @@ class Balancers(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             rows = pathlib.Path(f"{name}.1.results").read_text().split("\n")[1:]
             moved = {int(row.split()[0]): int(row.split()[1]) for row in rows if row.strip()}
-            if strategy == "rotate":  # whatever this machine made of the pieces' loads
+            if strategy == "rotate":  # does not depend on the loads measured on this machine
                 self.assertEqual(len(moved), MOVABLE, done.stdout)
             self.assertEqual(moved, {id: pe for id, pe, old in zip(ids, planned, start) if pe != old}, strategy)
 
     def ids(self, dump):
-        """Of the pieces in the order of tasks: numbers of Charm++, which say nothing about their index."""
+        """Charm++'s ids of the pieces, in order of tasks. An id does not tell a piece's index."""
         poise("convert", dump, str(self.folder / "dumped"), "--to", "vt")
         tasks = [task for path in self.folder.glob("dumped.*.json")
                  for task in json.loads(path.read_text())["phases"][0]["tasks"]]
@@ -223,7 +224,7 @@ class Balancers(unittest.TestCase):
         return ids
 
     def planned(self, dump, strategy):
-        """Places of the tasks of a dump's or trace's first phase."""
+        """The place of each task that the strategy chooses for the first phase of a dump or trace."""
         placement = self.folder / "placement"
         poise("plan", str(dump), "--strategy", strategy, "-o", str(placement))
         return [int(line) for line in placement.read_text().split()]

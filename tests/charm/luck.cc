@@ -1,4 +1,5 @@
-// Objects of which one runs out of luck, hosted on Charm++: how a job ends that must.
+// A program whose objects throw at a chosen point. It tests how a job on Charm++ ends after an
+// exception.
 #include "miniapps/on_charm.h"
 
 namespace {
@@ -8,7 +9,7 @@ using namespace poise::miniapps;
 struct Gambler {
   ObjectId id = 0;
   std::uint32_t steps = 0;
-  std::string at;  // in what it fails
+  std::string at;  // the point at which it throws
 
   void step(const Inbox&, Outbox& outbox) {
     if (id == 5 && steps == 2 && at == "step") poise::fail("out of luck");

@@ -1,10 +1,12 @@
-// A ring of pieces of uneven work, balanced every ten steps: what the balancers' tests run. It says
-// how often pieces moved, and "ok" only when no message was lost, nothing moved that was pinned,
-// and what is not left the PE that its argument, if any, takes out of service. With "multicast" the
-// first piece, which is pinned, ends each step of all pieces. With "apart" no piece waits for
-// another, and the fourth PE's take long to pack: so PEs are out of step. With "checkpoint FOLDER"
-// a checkpoint is written into FOLDER.STEP after each balancing; +restart FOLDER.20 goes on from
-// the second.
+// The program for the balancers' tests: a ring of pieces with uneven work, balanced every ten
+// steps. It prints the number of moves, and "ok" only if no message was lost, no pinned piece
+// moved, and every other piece left the PE that the program took out of service (an optional
+// argument). Other arguments:
+// "multicast": the first piece, which is pinned, ends each step of all pieces by a multicast.
+// "apart": pieces do not wait for each other, and those on the fourth PE take long to pack, so that
+// PEs get out of step.
+// "checkpoint FOLDER": writes a checkpoint to FOLDER.STEP after each balancing; +restart FOLDER.20
+// continues from the second.
 #include <chrono>
 #include <ckmulticast.h>
 #include <cmath>
@@ -66,7 +68,7 @@ class Main : public CBase_Main {
 
   void pup(PUP::er& p) override { p | folder_; }
 
-  /// The pieces have been balanced, and wait.
+  /// Called when all pieces have been balanced and are waiting.
   void save(int step) {
     now_saved_ = folder_ + "." + std::to_string(step);
     CkStartCheckpoint(now_saved_.c_str(), CkCallback(CkIndex_Ring::go(), pieces));
@@ -124,7 +126,7 @@ class Ring : public CBase_Ring {
     advance();
   }
 
-  /// A neighbour may be one step ahead.
+  /// Counts messages by the parity of the step, because a neighbour may be one step ahead.
   void end(int step, int, const double*) {
     ++waiting_[step & 1];
     advance();
@@ -141,7 +143,7 @@ class Ring : public CBase_Ring {
  private:
   bool is_pinned() const { return thisIndex % kPinned == 0; }
 
-  /// On another PE, or on what is left of them after a restart.
+  /// Called after a migration, and after a restart on another number of PEs.
   void arrive() {
     if (num_pes_ != CkNumPes())
       home_ = CkMyPe();
@@ -186,7 +188,7 @@ class Ring : public CBase_Ring {
   bool has_sent_ = false;
   std::vector<double> values_;
   int pe_ = 0, home_ = 0, num_pes_ = 0;
-  CProxySection_Ring all_;  // of the first piece
+  CProxySection_Ring all_;  // the section of all pieces; used by the first piece
 };
 
 #include "ring.def.h"

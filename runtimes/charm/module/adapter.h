@@ -1,4 +1,4 @@
-// What differs between Charm++ 6.10 and 7.0 to 8, all of it.
+// All differences between Charm++ 6.10 and Charm++ 7.0 to 8.
 #pragma once
 
 #include <CentralLB.h>
@@ -18,7 +18,7 @@ inline std::size_t num_records(const BaseLB::LDStats& stats) { return stats.comm
 template <typename T>
 using List = std::vector<T>;
 
-/// Forgets all rows behind the first few.
+/// Keeps the first num_kept rows and drops the others.
 inline void keep_objects(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.objData.resize(num_kept);
   stats.from_proc.resize(num_kept);
@@ -28,15 +28,15 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
   stats.commData.resize(num_kept);
 }
 
-/// Of an object's number, below that of its home PE.
+/// Number of low bits of an object's id that hold its index; the bits above hold its home PE.
 inline constexpr int kIndexBits = CMK_OBJID_ELEMENT_BITS;
 
-/// From now on what objects send is measured; it is not by default.
+/// Turns on the measurement of messages, which is off by default.
 inline void measure_messages() { LBTurnCommOn(); }
 
 inline void measure_loads() { LBManagerObj()->CollectStatsOn(); }
 
-/// The manager calls balancers by themselves.
+/// Nothing to register: the LBManager calls the balancers.
 template <typename Group>
 void call_at_balancings(Group&) {}
 
@@ -75,7 +75,7 @@ inline void keep_records(BaseLB::LDStats& stats, std::size_t num_kept) {
 
 inline constexpr int kIndexBits = 64;
 
-inline void measure_messages() {}  // they are, unless +LBCommOff
+inline void measure_messages() {}  // on by default; +LBCommOff turns it off
 
 inline void measure_loads() { LBDatabaseObj()->CollectStatsOn(); }
 

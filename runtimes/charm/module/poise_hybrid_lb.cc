@@ -1,4 +1,5 @@
-// Poise's strategies on Charm++'s tree of PEs: each group of PEs decides about its own objects.
+// Hierarchical balancing with Poise's strategies: each group of PEs in Charm++'s tree decides for
+// its own objects.
 #include <HybridBaseLB.h>
 #include <cstdlib>
 #include <map>
@@ -16,8 +17,9 @@ using poise::charm::Statistics;
 
 namespace {
 
-/// The constructor that Charm++ calls at a restart leaves HybridBaseLB's members as they are, and
-/// most are private. The arguments of an explicit instantiation may name them all the same.
+/// Charm++ calls a constructor at restart that leaves HybridBaseLB's members uninitialised, and
+/// most of them are private. An explicit instantiation may name private members in its arguments,
+/// which gives access to them.
 void set_members_to_zero(HybridBaseLB& base);
 
 template <auto... kMembers>
@@ -32,10 +34,10 @@ template struct Members<
     &HybridBaseLB::maxLoad, &HybridBaseLB::maxCpuLoad, &HybridBaseLB::totalLoad,
     &HybridBaseLB::maxCommBytes, &HybridBaseLB::maxCommCount, &HybridBaseLB::maxMem>;
 
-/// Above the groups only sums of loads travel, and how much load should go from group to group: so
-/// no PE sees more objects than its group has. Which objects carry that load is decided here, by
-/// their messages. What comes from outside arrives as from a PE out of service, and is given a
-/// place.
+/// Above the groups, Charm++ handles only sums of loads and decides how much load moves from one
+/// group to another, so no PE sees more objects than its group has. This class chooses the objects
+/// that carry that load, by their messages. Objects from other groups arrive as if from an
+/// unavailable PE, so the strategy assigns them a place.
 class PoiseHybridLB : public CBase_PoiseHybridLB {
  public:
   explicit PoiseHybridLB(const CkLBOptions& options) : CBase_PoiseHybridLB(options) { begin(); }
@@ -61,7 +63,7 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   void work(LDStats* stats) override;
 
  public:
-  /// Objects go to another group, and with them the records of what they sent.
+  /// Moves objects, and the records of the messages that they sent, to another group.
   void GetObjsToMigrate(int to_root, double load_s, LDStats* stats, int level,
                         poise::charm::List<LDCommData>& records,
                         poise::charm::List<LDObjData>& objects) override;
@@ -71,7 +73,7 @@ class PoiseHybridLB : public CBase_PoiseHybridLB {
   void begin();
   Statistics seen_from(LDStats& stats, int to_root) const;
 
-  std::map<int, int> core_of_pe_;  // of the group's PEs, at its root
+  std::map<int, int> core_of_pe_;  // for the PEs of the group; used at its root only
   std::unique_ptr<Balancer> balancer_;
 };
 
@@ -89,8 +91,9 @@ void PoiseHybridLB::begin() {
   lbname = "PoiseHybridLB";
   poise::charm::measure_messages();
   statsStrategy = tree->numLevels() > 2 ? SHRINK : FULL;
-  // No PE goes on before all are done: HybridBaseLB forgets how many objects a group has when its
-  // first PE is done, and those of a PE that is already at the next balancing were counted before.
+  // All PEs wait until the balancing is complete. HybridBaseLB resets a group's count of objects
+  // when the group's first PE is done, so it would lose the objects of a PE that had already begun
+  // the next balancing.
   if (CkMyRank() == 0) _lb_args.syncResume() = true;
   initTree();
   if (tree->isroot(CkMyPe(), 1)) balancer_ = poise::charm::made(0, poise::charm::Scope::group);
@@ -99,7 +102,7 @@ void PoiseHybridLB::begin() {
   thisProxy[tree->parent(CkMyPe(), 0)].sit(CkMyPe(), poise::charm::bound_core());
 }
 
-/// What HybridBaseLB's constructor does at a first start, for the PEs that there are after a
+/// Repeats what HybridBaseLB's constructor does at a first start, for the number of PEs after a
 /// restart.
 void PoiseHybridLB::begin_base() {
   if (CkNumPes() <= 4)
@@ -123,7 +126,7 @@ void PoiseHybridLB::work(LDStats* stats) {
   Statistics statistics;
   const auto num_children = static_cast<std::size_t>(level.nChildren);
   statistics.pes.resize(num_children + 1);
-  statistics.pes[num_children].available = false;  // where objects from outside come from
+  statistics.pes[num_children].available = false;  // the origin of objects from other groups
   for (std::size_t p = 0; p < num_children; ++p) {
     statistics.pes[p] = poise::charm::pe_row(stats->procs[p]);
     const int pe = level.children[p];
@@ -136,7 +139,8 @@ void PoiseHybridLB::work(LDStats* stats) {
   poise::charm::carry_out(balancer_->decide(statistics), *stats);
 }
 
-/// The group is PE 0. Every object of the group led by `to_root` counts as an object of PE 1.
+/// Statistics in which this group is PE 0, and all objects of the group led by `to_root` are one
+/// object on PE 1.
 Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   Statistics statistics;
   statistics.pes.resize(2);
@@ -148,7 +152,7 @@ Statistics PoiseHybridLB::seen_from(LDStats& stats, int to_root) const {
   statistics.objects.push_back({others, 0, 0, 1, false});
   for (auto& row : statistics.messages) {
     if (row.from_pe != -1)
-      row.messages = 0;  // from a PE of the group, whose number is not one here
+      row.messages = 0;  // from a PE of the group: its row is not in these statistics
     row.from_pe = -1;
     if (row.last_known_pe >= 0 && tree->parent(row.last_known_pe, 0) == to_root) row.to = others;
   }

@@ -15,8 +15,8 @@ using poise::charm::Statistics;
 
 }  // namespace
 
-/// One group for all names; `which` is a row of poise::charm::balancers(). Another PE decides where
-/// the one that did goes out of service.
+/// One group class for all names; `which` is an index into poise::charm::balancers(). If the
+/// deciding PE becomes unavailable, Charm++ makes another PE decide.
 class PoiseLB : public CBase_PoiseLB {
  public:
   PoiseLB(const CkLBOptions& options, int which);
@@ -33,7 +33,7 @@ class PoiseLB : public CBase_PoiseLB {
 
   void pup(PUP::er& p) override;
 
-  /// A PE says where it is bound.
+  /// A PE reports the core to which it is bound.
   void sit(int pe, int core_os_index) { cores_.at(static_cast<std::size_t>(pe)) = core_os_index; }
 
  protected:
@@ -47,7 +47,7 @@ class PoiseLB : public CBase_PoiseLB {
   Statistics rows_of(LDStats& stats) const;
 
   int which_ = 0;
-  std::vector<int> cores_;  // of each PE: -1: not bound, or another PE was told
+  std::vector<int> cores_;  // per PE; -1: not bound, or reported to another PE
   std::unique_ptr<Balancer> balancer_;
 };
 
@@ -60,7 +60,7 @@ void register_rows(std::index_sequence<kWhich...>) {
    ...);
 }
 
-/// Room for a strategies' table that grows.
+/// Upper limit for the number of balancers, with room for new strategies.
 constexpr std::size_t kMaxNames = 64;
 
 void register_balancers() {
@@ -91,7 +91,7 @@ void PoiseLB::make_balancer() {
   balancer_ = poise::charm::made(static_cast<std::size_t>(which_), poise::charm::Scope::all);
 }
 
-/// After a restart PEs may be others, and on other cores.
+/// After a restart the number of PEs and their cores may differ, so both are determined again.
 void PoiseLB::pup(PUP::er& p) {
   p | which_;
   if (p.isUnpacking()) {

@@ -1,4 +1,4 @@
-// What Charm++'s balancers hand over, as rows, and decisions back.
+// Converts the statistics of Charm++'s balancers to rows, and carries out decisions.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace poise::charm {
 
-/// What follows +PoiseLB, which is then no argument of the program any more.
+/// Reads the argument of +PoiseLB and removes both from the program's arguments.
 inline void take_setting() {
   char* text = nullptr;
   if (CmiGetArgStringDesc(CkGetArgv(), "+PoiseLB", &text,
@@ -20,7 +20,8 @@ inline void take_setting() {
     setting() = text;
 }
 
-/// A row of balancers(); settings that make no sense end the program, which has done nothing yet.
+/// Creates the balancer with index `which` in balancers(). Invalid settings end the program, at
+/// start-up, before it has computed anything.
 inline std::unique_ptr<Balancer> made(std::size_t which, Scope scope) {
   try {
     return std::make_unique<Balancer>(which, setting(), scope);
@@ -31,8 +32,8 @@ inline std::unique_ptr<Balancer> made(std::size_t which, Scope scope) {
   }
 }
 
-/// The balancer's past goes into a checkpoint, and comes out of it into the balancer, if this PE
-/// has one.
+/// Packs the balancer's history into a checkpoint, or unpacks it into the balancer if this PE has
+/// one.
 inline void pup_past(PUP::er& p, Balancer* balancer) {
   std::vector<char> past;
   if (!p.isUnpacking() && balancer) past = balancer->checkpoint();
@@ -65,7 +66,7 @@ inline void add_objects(BaseLB::LDStats& stats, Statistics& statistics) {
     auto& row = statistics.objects[i];
     row.name = {object.objID(), object.omID().id.idx};
     row.wall_s = object.wallTime;
-    // Not initialised unless the program asked for it.
+    // pupSize is uninitialised unless the program set _lb_psizer_on.
     row.bytes = _lb_psizer_on ? pup_decodeSize(object.pupSize) : 0;
     row.pe = stats.from_proc[i];
     row.movable = object.migratable;
@@ -93,7 +94,7 @@ inline void add_messages(BaseLB::LDStats& stats, Statistics& statistics) {
       row.num_receivers = static_cast<std::uint32_t>(members);
       for (int m = 0; m < members; ++m) statistics.receivers.push_back(name_of(keys[m]));
     } else {
-      continue;  // to a PE, which cannot move
+      continue;  // the receiver is a PE: the message cannot influence a placement
     }
     statistics.messages.push_back(row);
   }
