@@ -58,7 +58,7 @@ concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) 
   value.load(archive);
 };
 
-/// True for cereal's wrappers of a value.
+/// True if T is one of cereal's wrappers of a value.
 template <typename T>
 inline constexpr bool kIsWrapped = false;
 template <typename T>
@@ -75,7 +75,8 @@ inline constexpr bool kIsView<std::string_view> = true;
 template <typename T>
 concept IsView = kIsView<T>;
 
-/// Types that are copied byte by byte. Pointers are refused: another process cannot follow them.
+/// True if T is copied byte by byte. Pointers are refused, because another process cannot follow
+/// them.
 template <typename T>
 concept RawBytes =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> && !kIsWrapped<T> &&
@@ -152,7 +153,7 @@ void visit_container(Archive& archive, Container& container) {
   }
 }
 
-/// Types that may be empty: std::optional and std::unique_ptr.
+/// Serializes types that may be empty: std::optional and std::unique_ptr.
 template <typename Archive, typename Holder, typename Make>
 void visit_holder(Archive& archive, Holder& holder, Make make) {
   bool is_there = static_cast<bool>(holder);
@@ -318,7 +319,7 @@ class Reader {
     (archived::visit(*this, values), ...);
   }
   std::size_t remaining() const { return bytes_.size() - at_; }
-  std::size_t left() const { return remaining(); }  // deprecated spelling
+  std::size_t left() const { return remaining(); }  // deprecated name of remaining()
 
   void raw(void* to, std::size_t count) { std::memcpy(to, take(count, 1), count); }
   void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }

@@ -20,7 +20,7 @@ constexpr std::string_view kClocks[] = {"cpu", "wall"};
 constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
 constexpr std::string_view kAnswers[] = {"0", "1"};
 constexpr std::string_view kPlaces[] = {"rank", "thread"};
-constexpr std::size_t kMinPieceBytes = 64;  // the header of a message must fit
+constexpr std::size_t kMinPieceBytes = 64;  // a message header must fit
 
 std::size_t choice(Text text, std::string_view kind, std::span<const std::string_view> names) {
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -45,7 +45,7 @@ void set_period(Options& options, Text text) {
   options.period = options.is_automatic ? 0 : count(text, "a number of steps, 0 (never) or auto");
 }
 
-// Applied in this order: a period overrides what a strategy implies.
+// Variables are applied in this order: a period overrides what a strategy implies.
 constexpr balance::Variable<Options> kVariables[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},

@@ -60,7 +60,7 @@ TEST(Options, offloading_needs_one_place_per_rank) {
             std::string::npos);
 }
 
-TEST(Options, variables_that_are_unset_or_empty_change_nothing) {
+TEST(Options, unset_and_empty_variables_change_nothing) {
   const Options options = read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "greedy");
   EXPECT_EQ(options.period, 5u);

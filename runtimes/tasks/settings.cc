@@ -18,36 +18,41 @@ namespace {
 constexpr std::string_view kPrefix = "POISE_TASKS_";
 constexpr std::string_view kSwitch[] = {"0", "1"};
 constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
-// auto: on with MPI_THREAD_MULTIPLE.
+// "auto" switches it on with MPI_THREAD_MULTIPLE.
 constexpr std::string_view kProgressThread[] = {"auto", "on", "off"};
 
 constexpr Knob kSettings[] = {
-    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
+    {"policy", 0, 0, 3, "how to decide how many tasks to lend to which rank", kPolicies},
     {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
     {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
-    {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
-    {"min_local", 2, 0, 1e9, "policies paired, lightest: min queued tasks of a lender"},
-    {"min_absolute", 2, 0, 1e18, "the same: min difference of queued tasks between two ranks"},
-    {"min_relative", 0.05, 0, 1, "the same: min difference divided by the larger number"},
-    {"share", 0.5, 0, 1, "the same: share of the difference that is lent at once"},
-    {"max_tasks", 1, 1, 1e9, "the same: max tasks lent at once"},
+    {"min_gain", 0.1, 0, 1, "policy cost: lend if that shortens the wait by at least this share"},
+    {"min_local", 2, 0, 1e9, "policies paired and lightest: min queued tasks of a lender"},
+    {"min_absolute", 2, 0, 1e18,
+     "paired and lightest: min difference of queued tasks between two ranks"},
+    {"min_relative", 0.05, 0, 1,
+     "paired and lightest: min difference divided by the larger number"},
+    {"share", 0.5, 0, 1, "paired and lightest: share of the difference that is lent at once"},
+    {"max_tasks", 1, 1, 1e9, "paired and lightest: max tasks lent at once"},
     {"poll_us", 5, 0, 1e6, "min microseconds between two polls of a busy thread"},
     {"progress_thread", 0, 0, 2, "a thread that polls during long tasks", kProgressThread},
     {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
-    {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
+    {"large_bytes", 16384, 1, 1e9,
+     "items of at least this size are sent separately, without a copy"},
     {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
-    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
-    {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
+    {"batch_bytes", 4194304, 1, 1e15,
+     "max bytes of tasks lent at once, and waiting at one borrower"},
+    {"shared_bytes", 68719476736, 0, 1e15,
+     "address space per rank for memory shared within the node"},
     {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
     {"patience_s", 60, 0, 1e9, "seconds in a wait after which missing ranks are named (0: never)"},
     {"summary", 0, 0, 1, "print the counters of all ranks at the end", kSwitch},
 };
 
-// Deprecated names of settings, and the present ones.
+// Deprecated names of settings, each with the present name.
 constexpr std::pair<std::string_view, std::string_view> kDeprecated[] = {
     {"helper", "progress_thread"}, {"helper_us", "progress_us"}};
 
-// A variable only: it is not a number, and only rank 0 reads it.
+// The trace is set by a variable only: its value is a path, and only rank 0 reads it.
 constexpr std::string_view kTrace = "trace";
 
 std::string present_name(std::string name) {
@@ -83,7 +88,7 @@ void apply_variable(Knobs& settings, std::string_view variable, std::string_view
   if (name == kTrace) return;
   const auto knob = std::ranges::find(kSettings, std::string_view(name), &Knob::name);
   if (knob == std::end(kSettings)) refuse_variable(variable, name);
-  knob_value(*knob, variable, value);  // so that an error names the variable
+  knob_value(*knob, variable, value);  // checks the value; an error names the variable
   settings.set("tasks", name, value);
 }
 
