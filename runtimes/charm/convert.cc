@@ -130,7 +130,7 @@ class Directory {
         return same(objects[a].name, objects[b].name);
       });
       if (twin != end)
-        fail("object {} of array {} is there twice", objects[*twin].name.id,
+        fail("object {} of array {} appears twice", objects[*twin].name.id,
              objects[*twin].name.array);
     }
     for (TaskId t = 0; t < row_of_task_.size(); ++t) task_of_row_[row_of_task_[t]] = t;
@@ -208,7 +208,8 @@ Converted converted(const Statistics& statistics, const Seating& seating,
       fail("object {} of array {} is on PE {}; there are {}", object.name.id, object.name.array,
            object.pe, seating.place_of_pe.size());
     if (!(object.wall_s >= 0) || !std::isfinite(object.wall_s))
-      fail("object {} of array {} took {} s", object.name.id, object.name.array, object.wall_s);
+      fail("object {} of array {} has a load of {} s; it must be finite and at least 0",
+           object.name.id, object.name.array, object.wall_s);
     const PlaceId place = seating.place_of_pe[static_cast<std::size_t>(object.pe)];
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
@@ -220,7 +221,9 @@ Converted converted(const Statistics& statistics, const Seating& seating,
   }
   for (const std::uint32_t pe : seating.pe_of_place) {
     const double background_s = statistics.pes[pe].background_s;
-    if (!std::isfinite(background_s)) fail("PE {} was busy for {} s", pe, background_s);
+    if (!std::isfinite(background_s))
+      fail("PE {} has a background load of {} s; it must be finite and at least 0", pe,
+           background_s);
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {

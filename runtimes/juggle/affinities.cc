@@ -15,7 +15,7 @@ Cpus usable_cpus(const Kernel& kernel, const Cpus& requested) {
   CpuSet set;
   if (!kernel.get_affinity(0, set))
     throw std::runtime_error(
-        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+        fmt::format("cannot query which cpus this process may use: {}", std::strerror(errno)));
   const Cpus allowed = set.cpus();
   const Cpus cpus = requested.empty() ? allowed : common_cpus(requested, allowed);
   return cpus.empty() ? allowed : cpus;

@@ -173,7 +173,7 @@ Cpus allowed_cpus() {
   CpuSet set;
   if (!get_affinity(0, set))
     throw std::runtime_error(
-        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+        fmt::format("cannot query which cpus this process may use: {}", std::strerror(errno)));
   return set.cpus();
 }
 
