@@ -47,7 +47,7 @@ TEST(MachineJson, twenty_equal_nodes_are_written_once) {
   EXPECT_LT(json.size(), 800u) << json;
 }
 
-TEST(MachineJson, unequal_groups_are_lists_that_repeat) {
+TEST(MachineJson, unequal_groups_are_written_as_lists_that_repeat) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [
       {"name": "node", "count": 2}, {"name": "l2", "count": 4},
       {"name": "core", "count": ["2 x 1", "2 x 4"]}],
@@ -60,7 +60,7 @@ TEST(MachineJson, unequal_groups_are_lists_that_repeat) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, an_allocation_may_sit_anywhere_on_a_torus) {
+TEST(MachineJson, the_nodes_of_an_allocation_may_be_anywhere_on_a_torus) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "node", "count": 4}],
       "network": {"shape": "torus", "dims": [8], "nodes_per_router": 2, "latency_factor": 10,
                   "factor_per_hop": 1, "same_router_factor": 5, "routers": [0, 3]}})");
@@ -69,7 +69,7 @@ TEST(MachineJson, an_allocation_may_sit_anywhere_on_a_torus) {
   expect_same(machine, read(machine_to_json(machine)));
 }
 
-TEST(MachineJson, domains_need_not_be_a_level) {
+TEST(MachineJson, memory_domains_need_not_be_the_groups_of_a_level) {
   const Machine machine = read(R"({"poise_machine": 1, "levels": [{"name": "core", "count": 6}],
       "domains": [2, 4], "numa": {"latency_factor": [[1, 2], [3, 1]]}})");
   EXPECT_EQ(machine.num_domains(), 2u);
