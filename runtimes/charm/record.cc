@@ -22,7 +22,7 @@ class Record {
     try {
       if (journal_) journal_->finish();
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "poise: warning: the trace is not complete: %s\n", error.what());
+      std::fprintf(stderr, "poise: warning: the trace is incomplete: %s\n", error.what());
     }
   }
 

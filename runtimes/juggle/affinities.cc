@@ -111,7 +111,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
     return false;
   }
   if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel changed it: wait
-  note_("the program sets affinities of its own: such threads are left alone");
+  note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);
   kept.cpu.reset();
@@ -157,7 +157,7 @@ Affinities::PinResult Affinities::refused(int error) {
   if (error == ESRCH) return PinResult::not_now;
   ++refusals;
   if (error != EINVAL)
-    note_(fmt::format("threads may not be moved here ({}): they are not balanced",
+    note_(fmt::format("the system does not allow to move threads ({}); they are not balanced",
                       std::strerror(error)));
   const bool is_for_good = error != EINVAL || usable_cpus(kernel_, requested_) == cpus_;
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;

@@ -64,7 +64,7 @@ Signals::Signals() {
                            SIGTSTP, SIGWINCH, SIGCHLD})
     ::sigaddset(&set, signal);
   descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!descriptor_) fail_at("watch signals");
+  if (!descriptor_) fail_at("receive signals through a file descriptor");
   if (::sigprocmask(SIG_BLOCK, &set, &mask_before_) != 0) fail_at("block signals");
   // If SIGCHLD were ignored, the kernel would discard the exit statuses of children.
   struct sigaction child {};

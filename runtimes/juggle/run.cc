@@ -45,7 +45,7 @@ timespec timespec_of(double wait_s) {
 
 /// Why the balancer woke up.
 struct WakeUp {
-  bool somebody_ended = false;  // the program, the guard or an adopted child
+  bool somebody_ended = false;  // the program, the guard or an adopted child has ended
   bool leaves = false;          // an attached balancer was told to leave its program
   bool is_early = false;        // before the next balancing point is due
 };
@@ -83,7 +83,7 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
 
 void say_not_balanced(const Options& options, const std::exception& reason) {
   if (options.on_note)
-    options.on_note(fmt::format("the program runs, but is not balanced: {}", reason.what()));
+    options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
 
 /// A program, and its balancer as long as balancing is possible.
@@ -192,7 +192,7 @@ Outcome Watch::run() {
 
 void check(const Options& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
-  fail("cpus {}: none of them may be used here; allowed are {}", cpu_list_text(options.cpus),
+  fail("cpus {}: this process may use none of them; it may use {}", cpu_list_text(options.cpus),
        cpu_list_text(allowed_cpus()));
 }
 
