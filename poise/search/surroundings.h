@@ -21,7 +21,7 @@ class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
 
-  /// Selects task t, at its current place.
+  /// Selects task t at its current place.
   void gather(TaskId t);
 
   /// Appends the places that t exchanges most with, at most `most` of them.
@@ -47,8 +47,9 @@ class Surroundings {
     DomainId domain;
     std::uint32_t next;                         // next entry of the same domain, or kNone
     double in_s, out_s, in_byte_s, out_byte_s;  // as in BusyTimes::Arc
-    double out_now_s;                           // cost there of what t sends from its current place
-    double worth;  // worth of the entry's change if t is in the domain faced
+    // Cost there of the messages that t sends from its current place.
+    double out_now_s;
+    double worth;  // worth of the change at this place if t is in the domain `faced_`
   };
   struct NearDomain {
     DomainId domain;
@@ -81,7 +82,7 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
-  // The same for t at any place of the domain faced:
+  // Values that are the same for t at any place of the domain `faced_`.
   DomainId faced_ = kNone;
   double in_outside_s_ = 0,
          in_inside_s_ = 0;        // received from other domains; from this domain if flat
