@@ -32,7 +32,7 @@ BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # measures and synchronises as the others do, but moves nothing
+WATCHER = "DummyLB"  # it measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -46,11 +46,11 @@ class App:
     arguments: str
     iterations: int
     period: int  # iterations between decisions
-    steps: int = 1  # of the objects, in an iteration
+    steps: int = 1  # steps of the objects per iteration
     pes: tuple = (2, 4)
     variables: dict = dataclasses.field(default_factory=dict)
     name: str = ""
-    longer: str = ""  # other arguments, where loads are measured for the part machines
+    longer: str = ""  # further arguments for the part "machines", in which loads are measured
 
     def run(self, pes, arguments, iterations, *more):
         return run([BIN / f"{self.program}_on_charm", f"+p{pes}", "+CmiSleepOnIdle", "+setcpuaffinity",
@@ -142,8 +142,7 @@ def poise_json(*words):
 
 def replayed(balancer, stem, dump, places):
     """What Charm++'s balancer answers to a dump: the new places, seconds, and how it ended."""
-    # Any program that links the balancer will do: it brings work of its own, so take one with
-    # little.
+    # Any program that links the balancer can replay a dump. It also does its own work, so one with little work is used.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -233,7 +232,7 @@ def million():
     return rows
 
 
-# Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes, as in the talk on NumaLB.
+# Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes, as in the talk about NumaLB.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]

@@ -4,7 +4,7 @@ import math
 
 from drawing import COLOURS, line_plot
 
-# The first strategies that were timed are solid, the rest dashed.
+# The curves of the strategies that were timed first are solid, the others dashed.
 DASHES = ["", "6 4", "2 3"]
 
 

@@ -20,7 +20,7 @@ import tempfile
 from keep import RESULTS, ROOT, keep
 
 BIN = ROOT / "build" / "bin"
-# A run counts as quiet if all other processes used less than this share of the cpus.
+# A run is quiet if all other processes used less than this share of the cpus.
 QUIET_SHARE = 0.02
 TIMEOUT_S = 600
 
@@ -49,9 +49,9 @@ SCENARIOS = {
                                                    "over": 0, "stranger": True},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
-# 500 threads are always runnable, so the balancer has to wait for its turn on the cpu.
+# All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # long enough that the start, where threads are found and speeds learnt, counts little
+COST_S = 20  # long enough that the start, in which threads are found and speeds learnt, counts little
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -105,7 +105,7 @@ def command_of(threads, scenario):
     environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
     if "command" in scenario:
         command = [BIN / scenario["command"][0], *scenario["command"][1:]]
-    elif scenario.get("splits"):  # one with a thread per cpu, one with the rest
+    elif scenario.get("splits"):  # one program with a thread per cpu, one with the other threads
         cpus = len(os.sched_getaffinity(0))
         first, second = phases(cpus, scenario), phases(threads - cpus, scenario)
         command = ["sh", "-c", f"{' '.join(first)} & {' '.join(second)} & wait"]
@@ -144,10 +144,10 @@ def measure(name, threads, repeats):
     if scenario.get("over") == 0:
         threads = cpus
     bound_s = None
-    if "phases" in scenario and not scenario.get("is_rough"):  # else e is about known
+    if "phases" in scenario and not scenario.get("is_rough"):  # for the others e is only approximately known
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Kernels run once without and once with the balancer, both as users run them.
+    # Kernels run without and with the balancer, both as users run them.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):

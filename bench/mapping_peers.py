@@ -17,10 +17,10 @@ import tempfile
 import time
 
 TOLERANCE = 0.03
-MAPPING_TOLERANCE = 0.05  # of those that map onto the machine: what Poise from scratch allows itself
+MAPPING_TOLERANCE = 0.05  # imbalance of the tools that map onto the machine: what Poise allows itself from scratch
 MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
-MOST_SECONDS = 100  # of a tool for all cases
-LARGEST_TOTAL = 2**29  # of the weights that SharedMap adds up in 32 bits
+MOST_SECONDS = 100  # time limit per tool for all cases
+LARGEST_TOTAL = 2**29  # of the weights, which SharedMap adds up in 32 bits
 
 
 class Machine:
@@ -128,7 +128,7 @@ def sharedmap_tool():
             numpy.concatenate([row[1::2] for row in rows]))
         start = time.process_time()
         answer = chszlablib.Decomposition.process_map(
-            task_graph, machine.counts[::-1],  # finest first
+            task_graph, machine.counts[::-1],  # finest level first
             [round(100 * factor) for factor in machine.factors[::-1]],
             mode="strong", imbalance=MAPPING_TOLERANCE, seed=1)
         return answer.assignment.tolist(), time.process_time() - start
@@ -152,7 +152,7 @@ def zoltan_tool():
                                answer], check=True, capture_output=True, timeout=MOST_SECONDS)
         return [int(line) for line in answer.read_text().split()], float(done.stdout)
 
-    place.folder = folder  # lives as long as the tool does
+    place.folder = folder  # exists as long as the tool
     return place
 
 
@@ -179,7 +179,7 @@ def run(name, folder):
         machine = Machine(path.with_suffix(".machine").read_text())
         try:
             places, seconds = place(Graph(path), machine, path)
-        except Exception as error:  # a tool may refuse a case; the others go on
+        except Exception as error:  # a tool may refuse a case; the others continue
             print(f"without {name} on {path.stem}: {error}")
             continue
         stem = f"{path.name.removesuffix('.graph')}@{name}"
@@ -192,7 +192,7 @@ def main():
     if len(sys.argv) > 2:
         run(sys.argv[2], folder)
         return 0
-    for name in TOOLS:  # each in a process of its own: they bring thread pools that collide
+    for name in TOOLS:  # one process per tool, because their thread pools collide
         done = subprocess.run([sys.executable, __file__, folder, name], check=False)
         if done.returncode != 0:
             print(f"without {name} on the rest: it ended with {done.returncode}")

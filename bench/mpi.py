@@ -9,7 +9,7 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
 BOUND = {"OMPI_MCA_hwloc_base_binding_policy": "core", "OMPI_MCA_rmaps_base_oversubscribe": "0"}
-# OpenMP threads must go to sleep between regions, or they disturb the run that is timed next.
+# OpenMP threads must sleep between regions, or they would disturb the next timed run.
 SLEEPY = {"OMP_WAIT_POLICY": "passive"}
 TIMEOUT_S = 300
 

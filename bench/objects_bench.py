@@ -38,18 +38,18 @@ MOST_TRIES = 4
 class Case:
     program: str
     arguments: str
-    period: int  # iterations between decisions
-    steps: int = 1  # of the objects, in an iteration
+    period: int  # number of iterations between decisions
+    steps: int = 1  # number of steps of the objects per iteration
     ranks: int = 2
-    bound: str = "compute"  # what it waits for
+    bound: str = "compute"  # the resource that limits the program
     name: str = ""
-    cycle: int = 1  # iterations until they repeat themselves
+    cycle: int = 1  # number of iterations after which the program repeats itself
 
     def title(self):
         return self.name or self.program
 
     def run(self, strategy):
-        iterations = PHASES * self.period - 2  # some programs begin with a step more
+        iterations = PHASES * self.period - 2  # some programs begin with an additional step
         with tempfile.TemporaryDirectory() as folder:
             timeline = pathlib.Path(folder) / "timeline.json"
             out = mpiexec(self.ranks, [BIN / self.program, *self.arguments.split(), "--steps", iterations,
@@ -109,8 +109,8 @@ CASES = [
     Case("lb_test", "--scale 0.0015", 9),
     Case("stencil4d", "--points 8 --stiff 100", 8),
     Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
-    Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # at tens of gigabytes a second
-    # A point takes twice as long as where the grid fits into the cache.
+    Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # reads tens of gigabytes per second
+    # A point takes twice as long as with a grid that fits into the cache.
     Case("poisson3d", "--blocks 6 --points 24", 45, bound="memory"),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
     Case("nbody", "--pieces 64 --particles 16384", 16, steps=2, cycle=8),

@@ -9,7 +9,7 @@ import unittest
 import files
 from run_poise import POISE, CliTest
 
-# The rows of docs/juggle.md's first table, as the benchmark calls them.
+# The rows of the first table in docs/juggle.md, under their names in the benchmark.
 THREADS = {
     "bound, one phase": "bound threads, one phase",
     "bound, three phases, asleep at barriers": "bound threads, sleeping",

@@ -56,7 +56,7 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # What lives on may start others yet.
+                    # Processes that are still alive may start others.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -281,10 +281,10 @@ class Recipes(JuggleTest):
     def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
         script = f"{BIN}/phases --threads {cpus} --phase 2s & {BIN}/phases --phase 2s --threads 1; wait"
-        for tries_left in (2, 1, 0):  # others may disturb a run
+        for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # The lone thread of the second has no cpu for itself: it would have run twice as long.
+            # The single thread of the second program shares a cpu: without balancing it would take twice as long.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

@@ -102,7 +102,7 @@ class Refused(JuggleTest):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
     def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
-        # The balancer may have 14 files, of which it has most before it looks for threads.
+        # The balancer may open 14 files, most of which it opens before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
 

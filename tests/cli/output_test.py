@@ -24,7 +24,7 @@ def all_of(terminal):
     while True:
         try:
             piece = os.read(terminal.fileno(), 65536)
-        except OSError:  # its way to say that no more will come
+        except OSError:  # a terminal reports its end in this way
             return text
         if not piece:
             return text
@@ -313,7 +313,7 @@ class Output(CliTest):
         self.assertEqual(len(table), len(rows))
         for entry, row in zip(table, rows):
             for key, value in row.items():
-                if key.startswith("decision") or key == "amortised_s":  # of another run
+                if key.startswith("decision") or key == "amortised_s":  # these differ between two runs
                     self.assertIn(key, entry)
                 elif isinstance(value, dict):
                     for inner in value:

@@ -84,7 +84,7 @@ class ClusterTest(unittest.TestCase):
                 try:
                     found += [path] if path.read_bytes() == f"sleep\0{mark}\0".encode() else []
                 except OSError:
-                    pass  # it ended meanwhile
+                    pass  # the process has ended in the meantime
             return found
 
         def wait_until(condition):
@@ -101,7 +101,7 @@ class ClusterTest(unittest.TestCase):
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
     def test_configured_latencies_are_measured_and_used_by_strategies(self):
-        for tries_left in (2, 1, 0):  # a machine under load may keep messages waiting
+        for tries_left in (2, 1, 0):  # messages may be delayed on a busy machine
             measured = self.measure()
             seen_s = {"near": [], "far": []}
             for pair in measured["network"]:

@@ -10,7 +10,7 @@ import unittest
 
 TIMEOUT_S = 60
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # Open MPI's and MPICH's variable
-# What the ranks print goes to a file per rank, so that it is not mixed up with what the launcher adds.
+# Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
 # variables, the line's parts

@@ -11,7 +11,7 @@ import unittest
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "poise"
 MEMORY_MIB = 192  # of a domain
-# Distances of a square of domains: 1 to itself, 2 to a neighbour, 3 across.
+# Distances between four domains in a square: 1 to itself, 2 to a neighbour, 3 across.
 DISTANCES = [[10, 20, 20, 30], [20, 10, 30, 20], [20, 30, 10, 20], [30, 20, 20, 10]]
 
 INIT = """#!/bin/busybox sh
@@ -117,7 +117,7 @@ def boot(cpus_per_domain, programs, script, timeout_s):
     """What the machine prints from its start to its end, in sections: every line `>>> NAME` of the
     script's output begins one."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # Work is cpu time: cpus that sleep leave the host to the others and change no ratio.
+    # Work is cpu time, so cpus that sleep leave the host to the others and change no ratio.
     words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

@@ -23,7 +23,7 @@ PROGRAMS = [BIN / "poise", BIN / "phases"]
 ALL = "0-7"
 PHASE_S = 12
 RUNS = 3
-# Where others had more of the host than this, times are told but not judged.
+# If other programs used more of the host than this, times are printed but not judged.
 QUIET_SHARE = 0.1
 KILLS = int(os.environ.get("POISE_KILLS", "3"))
 TIMEOUT_S = 400
@@ -147,7 +147,7 @@ class MachineTest(unittest.TestCase):
         before = busy_s()
         time.sleep(1)
         is_quiet = busy_s() - before < QUIET_SHARE * os.cpu_count()
-        script = f"runs={RUNS if is_quiet else 1}\n{script}"  # where times are not judged, one will do
+        script = f"runs={RUNS if is_quiet else 1}\n{script}"  # one run suffices if times are not judged
         before, own, start_s = busy_s(), os.times(), time.monotonic()
         cls.said = guest.boot(cpus_per_domain, PROGRAMS, script, TIMEOUT_S)
         after = os.times()
