@@ -1,4 +1,4 @@
-"""Line plots and heat maps as SVG, with nothing but Python."""
+"""Draws line plots and heat maps as SVG with the standard library only."""
 
 import base64
 import math
@@ -83,7 +83,7 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
 
 
 def colour_of(share):
-    """Dark blue to yellow, evenly lighter, as bytes."""
+    """A colour map from dark blue to yellow with uniformly increasing lightness, as bytes."""
     stops = [(13, 8, 80), (90, 20, 140), (190, 50, 100), (240, 120, 50), (250, 230, 90)]
     place = min(max(share, 0), 1) * (len(stops) - 1)
     below = min(int(place), len(stops) - 2)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
-gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile;
-where a stranger computes on one of the cpus, and two programs that share them (section 6 of the paper).
-What a balancing point costs as threads grow.
-Then two kernels on OpenMP: ep, whose phases are long, and cg, whose phases are far shorter than any
-period, under GCC's and LLVM's run-times, waiting actively and passively."""
+"""Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
+meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
+of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a
+balancing point as the number of threads grows.
+
+Last come two OpenMP kernels: ep, whose phases are long, and cg, whose phases are far shorter than any period,
+with GCC's and LLVM's run-times, which wait actively and passively. The share of the machine that other programs
+used is recorded."""
 
 import argparse
 import contextlib
@@ -77,14 +79,14 @@ SCENARIOS.update(kernel_scenarios())
 
 
 def busy_s():
-    """Cpu time that the machine has spent on anything, in seconds since it started."""
+    """Returns the cpu time that all programs have used since the machine started, in seconds."""
     times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
     return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def stranger(is_there):
-    """Another program that computes on the last cpu all the time."""
+    """Runs another program that computes on the last cpu all the time."""
     if not is_there:
         yield
         return
@@ -168,7 +170,8 @@ def measure(name, threads, repeats):
 
 
 def cost(threads):
-    """A balancing point with this number of threads, all computing, bound in turn to the cpus."""
+    """Measures a balancing point with this number of threads, all of which compute; they are bound to the cpus
+    in turn."""
     cpus = len(os.sched_getaffinity(0))
     scenario = {"phase_s": COST_S * cpus / threads, "phases": 1, "options": ["--bound"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -206,7 +209,7 @@ def costs():
 
 
 def others_kept(measured):
-    """What was kept of the scenarios that were not measured now."""
+    """Returns the stored results of the scenarios that were not measured in this run."""
     path = RESULTS / "juggle.json"
     kept = json.loads(path.read_text())["results"] if path.exists() else []
     return [row for row in kept if row["scenario"] in {*SCENARIOS, "costs"} - measured]

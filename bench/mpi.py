@@ -1,4 +1,4 @@
-"""Programs under mpiexec, with more ranks than cores if need be."""
+"""Runs programs under mpiexec, with more ranks than cores if necessary."""
 
 import os
 import subprocess
@@ -15,7 +15,8 @@ TIMEOUT_S = 300
 
 
 def mpiexec(ranks, command, **variables):
-    """What `command` prints on as many ranks, `variables` added to its environment. Ends with it if it fails."""
+    """Runs `command` on the given number of ranks with `variables` added to its environment, and returns its
+    output. Ends this program if it fails."""
     done = subprocess.run(["mpiexec", "-n", str(ranks), *map(str, command)],
                           env={**os.environ, **ENVIRONMENT, **variables}, capture_output=True,
                           text=True, timeout=TIMEOUT_S)

@@ -18,7 +18,7 @@ def known():
 
 
 def with_peers(name, extra):
-    """What NAME_peers.py answers to the cases of NAME_bench, if there is one."""
+    """Returns the answers of NAME_peers.py to the cases of NAME_bench, if that script exists."""
     peers = ROOT / "bench" / f"{name}_peers.py"
     if not peers.exists() or "--no_peers" in extra:
         return [option for option in extra if option != "--no_peers"]

@@ -107,7 +107,7 @@ def folder_of(preset):
 
 
 def build(preset, targets):
-    """Configures where needed and builds; the output is shown only if it fails."""
+    """Configures if necessary and builds. The output is shown only if that fails."""
     folder = folder_of(preset)
     commands = [["ninja", "-C", str(folder), *targets]]
     if not (folder / "build.ninja").exists():
@@ -140,7 +140,7 @@ def timed_tests(folder):
 
 
 def run_build(part, result):
-    """The tests of a build, counted one by one."""
+    """Runs the tests of a build and counts them one by one."""
     begin = time.monotonic()
     if not build(part.preset, part.targets):
         result.failures.append("it does not build")
@@ -207,7 +207,7 @@ def print_times(results):
 
 
 def keep(results):
-    """The last result of the full tier, for those who do not wait for it."""
+    """Stores the last result of the full tier for those who do not want to run it."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
                             check=True).stdout.strip()
     rows = [{"part": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The architecture as a test: arrows between folders, rows of the strategies' table, the length of
-functions, and what every file owes its reader. Exits 1 with one line per trouble.
+"""Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
+and the comment that opens each header. Exits with status 1 and one line per problem.
 
 With --commits BASE it checks the messages of the commits since BASE instead."""
 

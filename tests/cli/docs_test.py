@@ -1,4 +1,4 @@
-"""The documents of the command line are compared with the program."""
+"""Compares the documents about the command line with the program."""
 
 import json
 import pathlib

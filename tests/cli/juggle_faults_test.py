@@ -1,5 +1,5 @@
-"""poise juggle where things go wrong or wild: killed at random, threads by the thousand, cpus taken
-away; and the recipes of docs/juggle.md under real launchers and run-times."""
+"""Tests poise juggle under faults and load: killed at random, with thousands of threads, with cpus taken away.
+Also tests the recipes of docs/juggle.md with real launchers and run-times."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ CPUSETS = pathlib.Path("/sys/fs/cgroup/cpuset")
 
 
 def members_of(group):
-    """The processes of a process group."""
+    """Returns the processes of a process group."""
     members = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(ProcessLookupError, ValueError):
@@ -121,7 +121,7 @@ class Faults(JuggleTest):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", ""))
 
     def guard_of(self, balancer):
-        """The guard process of a balancer; None when there is none just now."""
+        """Returns the guard process of a balancer, or None if there is none at the moment."""
         for pid in children(balancer):
             with contextlib.suppress(OSError):
                 if pathlib.Path(f"/proc/{pid}/comm").read_text() == "poise-guard\n":
@@ -177,7 +177,7 @@ class Faults(JuggleTest):
         self.assertEqual((process.returncode, errors), (0, ""))
 
     def cpuset(self, cpus):
-        """A folder that is a set of these cpus."""
+        """Returns the folder of a cpuset with these cpus."""
         folder = CPUSETS / f"poise_test_{os.getpid()}"
         try:
             folder.mkdir()
@@ -228,7 +228,7 @@ class Faults(JuggleTest):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Recipes(JuggleTest):
-    """What docs/juggle.md recommends."""
+    """Tests the recipes of docs/juggle.md."""
 
     def migrations_of(self, command, environment=None, options=QUICK):
         done = self.run_poise("juggle", *options, "--json", "s.json", "--", *command,

@@ -1,5 +1,5 @@
-"""poise juggle over programs as Linux has them: that leave children behind, become another program,
-change their user, live in a container or under a quota; and what a terminal shows meanwhile."""
+"""Tests poise juggle with programs that leave children behind, become another program, change their user, or
+run in a container or under a quota, and tests what a terminal shows."""
 
 import os
 import pathlib
@@ -30,7 +30,7 @@ def descendants(pid):
 
 
 def all_of(terminal):
-    """What was written, however it arrives, until the other side is closed."""
+    """Returns everything that is written until the other side is closed."""
     text = b""
     while True:
         try:
@@ -45,7 +45,7 @@ def all_of(terminal):
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Programs(JuggleTest):
     def start_with(self, script, num_busy=1):
-        """Busy shells and a script of python under the balancer; what the script says first."""
+        """Runs busy shells and a Python script under the balancer; returns the first output of the script."""
         (self.folder / "script.py").write_text(UNTIL_KEPT + script)
         process = self.start(*QUICK, "--", "sh", "-c",
                              num_busy * "while :; do :; done & " + "python3 script.py; wait")

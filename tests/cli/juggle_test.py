@@ -1,4 +1,4 @@
-"""poise juggle as its users meet it: statuses, signals, and affinities that always come back."""
+"""Tests poise juggle as users meet it: exit statuses, signals, and affinities that are always restored."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ class JuggleTest(CliTest):
         process.communicate(timeout=WAIT_S)
 
     def start_busy(self, *options, **popen_options):
-        """A balancer and its three busy grandchildren, each kept on a cpu."""
+        """Starts a balancer with three busy grandchildren, each pinned to a cpu."""
         process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY, **popen_options)
         workers = []
 

@@ -1,4 +1,4 @@
-"""Results, notes and pages: where they are written and what they contain."""
+"""Tests where results, notes and pages are written and what they contain."""
 
 import csv
 import html.parser
@@ -19,7 +19,7 @@ METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan
 
 
 def all_of(terminal):
-    """What was written to a terminal that all writers have closed; it arrives in pieces."""
+    """Returns what was written to a terminal that all writers have closed; it arrives in pieces."""
     text = b""
     while True:
         try:
@@ -32,7 +32,7 @@ def all_of(terminal):
 
 
 class Page(html.parser.HTMLParser):
-    """Collects tags and text; complains about tags that do not nest."""
+    """Collects tags and text, and reports tags that are not nested correctly."""
 
     VOID = {"meta", "line", "rect", "path", "br"}
 
@@ -276,7 +276,7 @@ class Output(CliTest):
     # The table of compare.
 
     def rows_of(self, *arguments):
-        """The names of the strategies in the order of the table, and its lines."""
+        """Returns the names of the strategies in the order of the table, and the table's lines."""
         done = self.run_poise(*arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()

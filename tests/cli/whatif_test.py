@@ -1,4 +1,4 @@
-"""poise simulate and poise theory as their users run them."""
+"""Tests poise simulate and poise theory as users run them."""
 
 import json
 import unittest

@@ -1,5 +1,5 @@
-"""How jobs end that must: with a line that says why, a status that is not 0, and no hang. Where a rank is
-killed, what the run recorded until then is there to be read."""
+"""Tests how failing jobs end: with a line that says why, a status other than 0, and without a hang. If a rank
+is killed, everything that the run recorded before must be readable."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class CrashTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def trouble_of(self, trouble, **variables):
-        """What the job says of itself, without the launcher's own remarks."""
+        """Returns the output of the job without the launcher's messages."""
         done = subprocess.run([*LAUNCH, PROGRAM, trouble], cwd=self.folder, timeout=60,
                               env={**os.environ, **variables}, capture_output=True, text=True,
                               check=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A trace of tasks tells what every rank ran, what was lent to it, and when it was idle."""
+"""Tests that a trace of tasks shows what every rank ran, what was lent to it, and when it was idle."""
 
 import collections
 import json

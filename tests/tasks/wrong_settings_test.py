@@ -1,5 +1,5 @@
-"""How jobs end whose user sets something that cannot be: exit status 2 and one line, which names the
-variable and comes from rank 0. The arguments are the kind of program and its own arguments."""
+"""Tests how jobs with an invalid user setting end: exit status 2 and one line, which names the variable and
+comes from rank 0. Arguments: the kind of program and its own arguments."""
 
 import os
 import pathlib
@@ -62,7 +62,7 @@ TABLES = {
 
 
 def printed(folder):
-    """What each rank printed, by rank."""
+    """Returns what each rank printed, by rank."""
     return {path.name: path.read_text() for path in sorted(pathlib.Path(folder).iterdir())}
 
 
