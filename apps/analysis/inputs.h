@@ -21,6 +21,7 @@ struct InputOptions {
   std::vector<std::string> machines;   // empty: the trace's
   std::string current;                 // a placement file; empty: the trace's
   std::string start = "trace";         // or "round_robin", "blocked"
+  std::string model = "nuco";          // the formula of costs, by name
   std::optional<std::uint64_t> phase;  // the phase's id; without: the first phase
   std::uint64_t seed = 0;
 
@@ -64,6 +65,7 @@ class Inputs {
 
   InputOptions options_;
   Trace trace_;
+  CostFormula formula_ = CostFormula::nuco;
   std::size_t phase_ = 0;
   std::optional<Placement> given_;  // from the placement file
   std::vector<double> recorded_background_s_;

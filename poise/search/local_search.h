@@ -73,6 +73,7 @@ class LocalSearch {
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
   void gather_swaps(PlaceId p, double limit);
+  double begin();
   bool improve(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
   PlaceId one_of_the_busiest(Random& random) const;
