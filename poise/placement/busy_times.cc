@@ -115,8 +115,7 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// What the messages of an arc take on resources if its task is at `own`, times
-/// `sign`.
+/// What the messages of an arc take on resources if its task is at `own`, times `sign`.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -134,6 +133,36 @@ void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double
 void BusyTimes::clear_changes() {
   for (const SpotId spot : touched_) is_touched_[spot] = false;
   touched_.clear();
+}
+
+/// The slowest resource that the messages of an arc cross, with the changes collected so far.
+double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
+  if (own == other) return 0;
+  const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
+  double slowest = 0;
+  const auto consider = [&](ResourceId r, double, double) {
+    slowest = std::max(slowest, resource_s(r) + change_s(machine_.num_places() + r));
+  };
+  if (arc.in != 0 || arc.in_bytes != 0) resources_->for_each_crossed(there, here, consider);
+  if (arc.out != 0 || arc.out_bytes != 0) resources_->for_each_crossed(here, there, consider);
+  return slowest;
+}
+
+/// By how much X of `to` rises if t arrives.
+double BusyTimes::rise_s(TaskId t, PlaceId to) const {
+  double exposed_s = exposed_s_[to];
+  for (const Arc& arc : arcs_of(t))
+    exposed_s = std::max(exposed_s, slowest_s(arc, to, places_[arc.task]));
+  return exposed_s - exposed_s_[to];
+}
+
+void BusyTimes::raise(PlaceId p, double exposed_s) {
+  if (exposed_s <= exposed_s_[p]) return;
+  const double seconds = share_exposed() * (exposed_s - exposed_s_[p]);
+  exposed_s_[p] = exposed_s;
+  offset_s_[p] += seconds;
+  busy_s_[p] += seconds;
+  add_change(p, seconds);
 }
 
 double BusyTimes::collect(TaskId t, PlaceId to) {
@@ -163,6 +192,7 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
   }
   add_change(from, -load_s / machine_.speed_of(from) - own_before);
   add_change(to, load_s / machine_.speed_of(to) + own_after);
+  if (resources_) add_change(to, share_exposed() * rise_s(t, to));
   return traffic + own_after - own_before;
 }
 
@@ -192,7 +222,18 @@ void BusyTimes::move(TaskId t, PlaceId to) {
   clear_changes();
   collect(t, to);
   places_[t] = to;
+  if (!resources_) {
+    for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+    return;
+  }
+  const double rise_s = this->rise_s(t, to);
+  exposed_s_[to] += rise_s;
+  offset_s_[to] += share_exposed() * rise_s;
+  std::vector<std::pair<PlaceId, double>> raised;
+  for (const Arc& arc : arcs_of(t))
+    raised.push_back({places_[arc.task], slowest_s(arc, to, places_[arc.task])});
   for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+  for (const auto& [p, exposed_s] : raised) raise(p, exposed_s);
 }
 
 double BusyTimes::traffic_s(TaskId t, PlaceId at) const {
