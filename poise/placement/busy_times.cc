@@ -40,24 +40,32 @@ void BusyTimes::refresh() {
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
+  std::vector<SpotId> held_by(num_places, 0);  // the slowest resource that the place waits for
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
       if (from == to || (arc.out == 0 && arc.out_bytes == 0)) continue;
       const double busier_s = std::max(busy_s_[from], busy_s_[to]);
-      double slowest_s = 0;
       resources_->for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
                                    [&](ResourceId r, double, double) {
                                      const SpotId spot = num_places + r;
-                                     slowest_s = std::max(slowest_s, busy_s_[spot]);
                                      offset_s_[spot] = std::max(offset_s_[spot], busier_s);
+                                     for (const PlaceId p : {from, to}) {
+                                       if (busy_s_[spot] <= exposed_s_[p]) continue;
+                                       exposed_s_[p] = busy_s_[spot];
+                                       held_by[p] = spot;
+                                     }
                                    });
-      for (const PlaceId p : {from, to}) exposed_s_[p] = std::max(exposed_s_[p], slowest_s);
       latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
     }
+  weight_.assign(num_spots(), 1);
+  for (PlaceId p = 0; p < num_places; ++p)
+    if (held_by[p] != 0) weight_[held_by[p]] += share_exposed();
+  for (SpotId spot = num_places; spot < num_spots(); ++spot)
+    if (weight_[spot] > 1) weight_[spot] -= share_exposed();
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
-    busy_s_[spot] += offset_s_[spot] *= 1 - workload_.overlap;
+    busy_s_[spot] += offset_s_[spot] *= share_exposed();
 }
 
 double BusyTimes::peak_s() const {

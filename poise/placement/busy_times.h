@@ -66,6 +66,9 @@ class BusyTimes {
     const SpotId spot = machine_.num_places() + r;
     return busy_s_[spot] - offset_s_[spot];
   }
+  /// How much a second of the spot counts: for a resource that holds up places, their number at the
+  /// last refresh(), weighted by how far X adds to their time; else 1.
+  double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
   /// The part of X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
@@ -117,7 +120,8 @@ class BusyTimes {
   std::vector<PlaceId> places_;
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
-  std::vector<double> exposed_s_;  // per place: X at the last refresh; empty: nuco
+  std::vector<double> exposed_s_;  // per place: X; empty: nuco
+  std::vector<double> weight_;     // per spot; empty: nuco
   std::vector<std::size_t> first_arc_;
   std::vector<Arc> arcs_;
   std::vector<double> change_s_;
