@@ -40,24 +40,32 @@ void BusyTimes::refresh() {
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
+  std::vector<SpotId> held_by(num_places, 0);  // the slowest resource that the place waits for
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
       if (from == to || (arc.out == 0 && arc.out_bytes == 0)) continue;
       const double busier_s = std::max(busy_s_[from], busy_s_[to]);
-      double slowest_s = 0;
       resources_->for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
                                    [&](ResourceId r, double, double) {
                                      const SpotId spot = num_places + r;
-                                     slowest_s = std::max(slowest_s, busy_s_[spot]);
                                      offset_s_[spot] = std::max(offset_s_[spot], busier_s);
+                                     for (const PlaceId p : {from, to}) {
+                                       if (busy_s_[spot] <= exposed_s_[p]) continue;
+                                       exposed_s_[p] = busy_s_[spot];
+                                       held_by[p] = spot;
+                                     }
                                    });
-      for (const PlaceId p : {from, to}) exposed_s_[p] = std::max(exposed_s_[p], slowest_s);
       latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
     }
+  weight_.assign(num_spots(), 1);
+  for (PlaceId p = 0; p < num_places; ++p)
+    if (held_by[p] != 0) weight_[held_by[p]] += share_exposed();
+  for (SpotId spot = num_places; spot < num_spots(); ++spot)
+    if (weight_[spot] > 1) weight_[spot] -= share_exposed();
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
-    busy_s_[spot] += offset_s_[spot] *= 1 - workload_.overlap;
+    busy_s_[spot] += offset_s_[spot] *= share_exposed();
 }
 
 double BusyTimes::peak_s() const {
@@ -115,8 +123,7 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// What the messages of an arc take on resources if its task is at `own`, times
-/// `sign`.
+/// What the messages of an arc take on resources if its task is at `own`, times `sign`.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -134,6 +141,36 @@ void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double
 void BusyTimes::clear_changes() {
   for (const SpotId spot : touched_) is_touched_[spot] = false;
   touched_.clear();
+}
+
+/// The slowest resource that the messages of an arc cross, with the changes collected so far.
+double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
+  if (own == other) return 0;
+  const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
+  double slowest = 0;
+  const auto consider = [&](ResourceId r, double, double) {
+    slowest = std::max(slowest, resource_s(r) + change_s(machine_.num_places() + r));
+  };
+  if (arc.in != 0 || arc.in_bytes != 0) resources_->for_each_crossed(there, here, consider);
+  if (arc.out != 0 || arc.out_bytes != 0) resources_->for_each_crossed(here, there, consider);
+  return slowest;
+}
+
+/// By how much X of `to` rises if t arrives.
+double BusyTimes::rise_s(TaskId t, PlaceId to) const {
+  double exposed_s = exposed_s_[to];
+  for (const Arc& arc : arcs_of(t))
+    exposed_s = std::max(exposed_s, slowest_s(arc, to, places_[arc.task]));
+  return exposed_s - exposed_s_[to];
+}
+
+void BusyTimes::raise(PlaceId p, double exposed_s) {
+  if (exposed_s <= exposed_s_[p]) return;
+  const double seconds = share_exposed() * (exposed_s - exposed_s_[p]);
+  exposed_s_[p] = exposed_s;
+  offset_s_[p] += seconds;
+  busy_s_[p] += seconds;
+  add_change(p, seconds);
 }
 
 double BusyTimes::collect(TaskId t, PlaceId to) {
@@ -163,6 +200,7 @@ double BusyTimes::collect(TaskId t, PlaceId to) {
   }
   add_change(from, -load_s / machine_.speed_of(from) - own_before);
   add_change(to, load_s / machine_.speed_of(to) + own_after);
+  if (resources_) add_change(to, share_exposed() * rise_s(t, to));
   return traffic + own_after - own_before;
 }
 
@@ -192,7 +230,18 @@ void BusyTimes::move(TaskId t, PlaceId to) {
   clear_changes();
   collect(t, to);
   places_[t] = to;
+  if (!resources_) {
+    for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+    return;
+  }
+  const double rise_s = this->rise_s(t, to);
+  exposed_s_[to] += rise_s;
+  offset_s_[to] += share_exposed() * rise_s;
+  std::vector<std::pair<PlaceId, double>> raised;
+  for (const Arc& arc : arcs_of(t))
+    raised.push_back({places_[arc.task], slowest_s(arc, to, places_[arc.task])});
   for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+  for (const auto& [p, exposed_s] : raised) raise(p, exposed_s);
 }
 
 double BusyTimes::traffic_s(TaskId t, PlaceId at) const {

@@ -19,18 +19,18 @@ namespace poise {
 /// num_places + r.
 using SpotId = std::uint32_t;
 
-/// Incremental form of Metrics::iteration_s. Construction costs O(tasks +
-/// messages); trying or making a move costs O(neighbours of the task).
+/// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
+/// making a move costs O(neighbours of the task).
 ///
-/// Formula `nuco`: the only spots are places, and the busy time of a place is
-/// background + loads / speed + messages received.
+/// Formula `nuco`: the only spots are places, and the busy time of a place is background + loads /
+/// speed + messages received.
 ///
-/// Formula `physical` (message_times.h): a place's busy time is W + O + (1 -
-/// overlap) * X, a resource's is T + (1 - overlap) * A, where A is the largest
-/// W + O of the places whose messages cross it: a resource counts like a place
-/// without tasks. W, O and T follow every move; X and A depend on all places,
-/// so they stay as they were at the last refresh(), after which the largest
-/// busy time is the predicted iteration, unless a place only waits.
+/// Formula `physical` (message_times.h): a place's busy time is W + O + (1 - overlap) * X, a
+/// resource's is T + (1 - overlap) * A, where A is the largest W + O of the places whose messages
+/// cross it: a resource counts like a place without tasks. W, O and T follow every move. X and A
+/// depend on all places, so they stay as they were at the last refresh(), after which the largest
+/// busy time is the predicted iteration, unless a place only waits. In between X of a place only
+/// rises, where a task that arrives brings messages that cross a slower resource.
 class BusyTimes {
  public:
   /// The messages between task t and another task, in both directions.
@@ -59,6 +59,18 @@ class BusyTimes {
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
+  /// X of the place as far as known; 0 under the formula `nuco`.
+  double exposed_s(PlaceId p) const { return exposed_s_.empty() ? 0 : exposed_s_[p]; }
+  /// T of a resource.
+  double resource_s(ResourceId r) const {
+    const SpotId spot = machine_.num_places() + r;
+    return busy_s_[spot] - offset_s_[spot];
+  }
+  /// How much a second of the spot counts: for a resource that holds up places, their number at the
+  /// last refresh(), weighted by how far X adds to their time; else 1.
+  double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
+  /// The part of X that adds to the busy time of a place.
+  double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
   std::span<const Arc> arcs_of(TaskId t) const {
@@ -95,6 +107,9 @@ class BusyTimes {
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
   void clear_changes();
   double collect(TaskId t, PlaceId to);
+  double slowest_s(const Arc& arc, PlaceId own, PlaceId other) const;
+  double rise_s(TaskId t, PlaceId to) const;
+  void raise(PlaceId p, double exposed_s);
   Effect effect(double traffic_s) const;
 
   const Machine& machine_;
@@ -105,7 +120,8 @@ class BusyTimes {
   std::vector<PlaceId> places_;
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
-  std::vector<double> exposed_s_;  // per place: X at the last refresh; empty: nuco
+  std::vector<double> exposed_s_;  // per place: X; empty: nuco
+  std::vector<double> weight_;     // per spot; empty: nuco
   std::vector<std::size_t> first_arc_;
   std::vector<Arc> arcs_;
   std::vector<double> change_s_;

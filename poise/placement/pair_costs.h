@@ -1,5 +1,5 @@
-// CPU seconds that messages between two places cost each end, by table lookup,
-// for searches that need millions of them.
+// CPU seconds that messages between two places cost each end, by table lookup, for searches that
+// need millions of them.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,15 @@
 
 namespace poise {
 
-/// The same results as message_s() (formula `nuco`: the receiver pays all) and
-/// end_times() (formula `physical`). Refers to the machine.
+/// The same results as message_s() (formula `nuco`: the receiver pays all) and end_times() (formula
+/// `physical`). Refers to the machine.
 class PairCosts {
  public:
   PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);
 
   /// True if sending costs anything.
   bool senders_pay() const { return senders_pay_; }
-  /// True if all messages inside a domain cost the same, whichever two places
-  /// they join.
+  /// True if all messages inside a domain cost the same, whichever two places they join.
   bool is_flat_inside() const { return factors_.is_flat_inside(); }
 
   /// Seconds at `to` of receiving; 0 from the place itself.

@@ -44,7 +44,7 @@ double LocalSearch::average_s() const {
   return sum_s / machine_.num_places();
 }
 
-double LocalSearch::potential(double busy_s) const {
+double LocalSearch::power(double busy_s) const {
   double base = busy_s * per_scale_, power = 1;
   for (int e = exponent_; e > 0; e >>= 1, base *= base)
     if (e & 1) power *= base;
@@ -54,7 +54,7 @@ double LocalSearch::potential(double busy_s) const {
 double LocalSearch::change_of_trial() const {
   double change = 0;
   for (const SpotId spot : times_.touched())
-    change += potential(times_.busy_s(spot) + times_.change_s(spot)) - potential_of_[spot];
+    change += potential(spot, times_.busy_s(spot) + times_.change_s(spot)) - potential_of_[spot];
   return change;
 }
 
@@ -106,8 +106,9 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
 
 /// Change of the potential if the gathered task moves to `to`.
 double LocalSearch::change_of_move(PlaceId to) {
-  return around_.worth_at(
-      to, [this](SpotId spot, double busy_s) { return potential(busy_s) - potential_of_[spot]; });
+  return around_.worth_at(to, [this](SpotId spot, double busy_s) {
+    return potential(spot, busy_s) - potential_of_[spot];
+  });
 }
 
 /// Keeps the best move of t, which must have been gathered, to one of the destinations, if it gains
@@ -136,7 +137,7 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
 /// messages takes long enough to matter.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
-               least_s = -limit / potential(pressure_s) * pressure_s / exponent_;
+               least_s = -limit / power(pressure_s) * pressure_s / exponent_;
   pulls_.clear();
   for (const TaskId t : tasks_at_[p])
     for (const auto& arc : times_.arcs_of(t)) {
@@ -226,7 +227,7 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   times_.move(t, to);
   room_.move(t, to);
   for (const SpotId spot : times_.touched()) {
-    potential_of_[spot] = potential(times_.busy_s(spot));
+    potential_of_[spot] = potential(spot, times_.busy_s(spot));
     if (spot >= machine_.num_places()) continue;  // a shared resource
     least_busy_.set(spot, std::max(0.0, times_.busy_s(spot)));
     if (times_.change_s(spot) > 0 || spot == to) open(spot);
@@ -235,7 +236,7 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
 
 /// Takes the steps found for p, best first; each must still gain after the steps before it.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
-  const double limit = -stage.min_gain * potential(times_.pressure_s(p));
+  const double limit = -stage.min_gain * power(times_.pressure_s(p));
   steps_.clear();
   gather_moves(p, limit);
   if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
@@ -269,7 +270,7 @@ double LocalSearch::begin() {
   if (scale_s_ == 0) return 0;
   per_scale_ = 1 / scale_s_;
   for (SpotId spot = 0; spot < times_.num_spots(); ++spot)
-    potential_of_[spot] = potential(times_.busy_s(spot));
+    potential_of_[spot] = potential(spot, times_.busy_s(spot));
   queue_ = {};
   for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
   return scale_s_;

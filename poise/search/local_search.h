@@ -61,7 +61,8 @@ class LocalSearch {
     PlaceId to;
   };
 
-  double potential(double busy_s) const;
+  double power(double busy_s) const;
+  double potential(SpotId spot, double busy_s) const { return times_.weight(spot) * power(busy_s); }
   std::uint64_t scans() const { return around_.scans() + scans_of_swaps_; }
   double change_of_move(PlaceId to);
   double change_of_trial() const;

@@ -76,8 +76,7 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// What the exchange takes on resources with the task in domain `own`, times
-/// `sign`.
+/// What the exchange takes on resources with the task in domain `own`, times `sign`.
 void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
                                  double sign) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
@@ -106,12 +105,18 @@ void Surroundings::leave_resources() {
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
 
-/// The changes of all resources if the task moves into the domain, to a place
-/// without partners.
+/// The changes of all resources if the task moves into the domain, to a place without partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
   for (const Change& left : leaving_) change(left.spot) += left.seconds;
   for (const NearDomain& near : domains_) add_crossings(near.exchange, domain, near.domain, 1);
+  arriving_s_ = 0;
+  for (const NearDomain& near : domains_)
+    for (const auto& [from, to] : {std::pair(near.domain, domain), std::pair(domain, near.domain)})
+      times_.resources()->for_each_crossed(from, to, [&](ResourceId r, double, double) {
+        arriving_s_ =
+            std::max(arriving_s_, times_.resource_s(r) + change_s_[machine_.num_places() + r]);
+      });
 }
 
 /// Order of importance: the time that the exchange takes at factor 1.

@@ -1,7 +1,7 @@
-// A task's messages summed by place, so that many candidate places can be tried
-// cheaply.
+// A task's messages summed by place, so that many candidate places can be tried cheaply.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -14,11 +14,10 @@ namespace poise {
 
 /// What one task exchanges with each place, summed over the tasks there.
 ///
-/// Gathering costs O(neighbours of the task). Between two domains a message
-/// costs the same whichever of their places it joins, so candidates in one
-/// domain share most of the computation: the first costs O(places with a
-/// partner + domains with a partner * resources between two domains); each
-/// further one O(1), or O(such places in its domain) if factors differ inside
+/// Gathering costs O(neighbours of the task). Between two domains a message costs the same
+/// whichever of their places it joins, so candidates in one domain share most of the computation:
+/// the first costs O(places with a partner + domains with a partner * resources between two
+/// domains); each further one O(1), or O(such places in its domain) if factors differ inside
 /// domains.
 class Surroundings {
  public:
@@ -30,14 +29,13 @@ class Surroundings {
   /// Appends the places that t exchanges most with, at most `most` of them.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
-  /// Value of moving t to another place: the sum of worth(spot, busy seconds
-  /// after the move) over all spots whose busy time changes. Ask for places of
-  /// one domain consecutively, with the same function.
+  /// Value of moving t to another place: the sum of worth(spot, busy seconds after the move) over
+  /// all spots whose busy time changes. Ask for places of one domain consecutively, with the same
+  /// function.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
 
-  /// Lower bound on the busy time of `to` after the move: all messages of t
-  /// free. O(1).
+  /// Lower bound on the busy time of `to` after the move: all messages of t free. O(1).
   double least_busy_s(PlaceId to) const { return times_.busy_s(to) + load_s_ / speed_[to]; }
 
   /// Entries examined so far: a measure of the time spent.
@@ -127,10 +125,11 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
-  // Changes of resources: if t leaves, and if it also arrives in the domain
-  // faced, at a place without partners.
+  // Changes of resources: if t leaves, and if it also arrives in the domain faced, at a place
+  // without partners.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
+  double arriving_s_ = 0;  // the slowest resource that its messages then cross
   UnitCosts unit_;
   std::vector<double> change_s_;  // per spot; 0 unless changed
   std::vector<bool> is_changed_;  // per spot
@@ -143,8 +142,7 @@ class Surroundings {
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
 
-/// Computes what is the same for t at any place of the domain; `to` is one of
-/// them.
+/// Computes what is the same for t at any place of the domain; `to` is one of them.
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
@@ -177,8 +175,8 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   scans_ += changed_.size();
 }
 
-/// Sum of the worths that depend on the place inside the domain, except those
-/// of from_ and `to`; updates from_s_ and to_s_, the busy times of those two.
+/// Sum of the worths that depend on the place inside the domain, except those of from_ and `to`;
+/// updates from_s_ and to_s_, the busy times of those two.
 template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
@@ -237,6 +235,8 @@ double Surroundings::worth_at(PlaceId to, const Worth& worth) {
   ++scans_;
   to_s_ = least_busy_s(to) + own_outside_s_;
   from_s_ = times_.busy_s(from_) - relief_s_;
+  if (times_.resources())
+    to_s_ += times_.share_exposed() * std::max(0.0, arriving_s_ - times_.exposed_s(to));
   double sum =
       worth_of_rest_ + worth_inside(to, worth) + worth(to, to_s_) + worth_of_same_place(to, worth);
   if (domain_of_[from_] == domain) sum += worth(from_, from_s_);

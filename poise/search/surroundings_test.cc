@@ -78,7 +78,8 @@ TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
         "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0"}) {
     SCOPED_TRACE(text);
     const Machine machine = with_formula(machine_from_text(text), CostFormula::physical);
-    const Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+    Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+    workload.overlap = 1;
     const Placement current = initial_placement("random", 60, machine.num_places(), 2);
     const Problem problem{machine, workload, current, machine.costs()};
     BusyTimes times(machine, workload, machine.costs(), current);
