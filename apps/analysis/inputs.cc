@@ -126,7 +126,7 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
 }
 
 void Inputs::choose_phase() {
-  if (trace_.phases.empty()) fail("{}: it has no phases", options_.trace);
+  if (trace_.phases.empty()) fail("{}: the trace has no phases", options_.trace);
   if (!options_.phase) return;
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });

@@ -119,8 +119,8 @@ void run(const Options& options) {
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("KIND is missing; poise generate --list shows the kinds");
   parse_recipe(options.kind);  // an unknown kind is reported before a missing option
-  if (!options.tasks) fail("--tasks is missing: the number of tasks");
-  if (options.output.empty()) fail("-o TRACE is missing: the file to write");
+  if (!options.tasks) fail("--tasks N is missing; it is the number of tasks");
+  if (options.output.empty()) fail("-o TRACE is missing; it is the file to write");
   check_writable(options.output);
   check_form(options.output);
   const Trace trace = trace_of(options);

@@ -305,8 +305,9 @@ struct Program {
         "by {:.1e}\n",
         first.num_cells, last.num_cells, 1000 * first.energy, 1000 * last.energy,
         last.water / first.water - 1);
-    if (!(std::abs(last.water / first.water - 1) < 1e-12)) fail("the amount of water changed");
-    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("energy grew");
+    if (!(std::abs(last.water / first.water - 1) < 1e-12))
+      fail("the amount of water is not conserved");
+    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water grew");
     if (calm && !(last.speed < 1e-9)) fail("calm water flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }

@@ -29,7 +29,8 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) fail("hwloc cannot be initialised");
+  if (hwloc_topology_init(&topology) != 0)
+    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
@@ -373,7 +374,8 @@ void set_caches(hwloc_topology_t topology, Facts& facts) {
 
 Machine machine_of(hwloc_topology_t topology, std::string name) {
   std::vector<Site> sites = find_sites(topology);
-  if (sites.empty()) fail("{}: no processing unit may be used", name);
+  if (sites.empty())
+    fail("{}: this process is not allowed to use any of the processing units", name);
   adopt_domains(topology, sites);
 
   MachineParts parts;
@@ -474,7 +476,7 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxXmlBytes) fail("{}: it has more than {} bytes", name, kMaxXmlBytes);
+  if (xml.size() > kMaxXmlBytes) fail("{}: the file has more than {} bytes", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(

@@ -71,8 +71,8 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
 }
 
 void Machine::check_places_and_levels() const {
-  if (parts_.places.empty()) fail("machine: it has no places");
-  if (parts_.levels.empty()) fail("machine: it has no levels");
+  if (parts_.places.empty()) fail("machine: it has no places; it needs at least one");
+  if (parts_.levels.empty()) fail("machine: it has no levels; it needs at least one");
   for (const Place& place : parts_.places)
     if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
       fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
@@ -85,7 +85,8 @@ void Machine::check_places_and_levels() const {
                                            std::greater_equal<>()) == level.first_place.end();
     if (!covers) fail("machine: the groups of level \"{}\" do not cover its places", level.name);
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
-      fail("machine: level \"{}\" does not refine \"{}\"", level.name, parts_.levels[l - 1].name);
+      fail("machine: the groups of level \"{}\" are not parts of the groups of level \"{}\"",
+           level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
       fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMaxValue);
   }
@@ -126,14 +127,14 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but kinds are given for {}", num_nodes(),
+    fail("machine: it has {} nodes, but kind_of_node has {} entries", num_nodes(),
          parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
       fail("machine: node {} has kind {}, which does not exist", n, parts_.kind_of_node[n]);
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} domains, but its kind has {}", n,
+      fail("machine: node {} has {} memory domains, but its kind has {}", n,
            first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
@@ -178,7 +179,7 @@ void Machine::check_network() const {
   const Network& network = parts_.network;
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
-      fail("machine: a tier of the network does not fit its {} nodes", num_nodes());
+      fail("machine: the groups of a network tier do not add up to {} nodes", num_nodes());
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
     fail("machine: the network matrix is for {} nodes, but there are {}", network.matrix_nodes,
          num_nodes());
@@ -193,12 +194,12 @@ void Machine::check_network() const {
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
-      fail("machine: {} nodes do not fit on {} routers of {}", num_nodes(), routers,
+      fail("machine: {} nodes do not fit on {} routers with {} nodes each", num_nodes(), routers,
            network.nodes_per_router);
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but routers are given for {}", num_nodes(),
+    fail("machine: it has {} nodes, but router_of_node has {} entries", num_nodes(),
          network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
     if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);

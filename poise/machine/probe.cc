@@ -111,7 +111,8 @@ class Pages {
   Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      throw std::runtime_error(fmt::format("no memory for a buffer of {} bytes", bytes));
+      throw std::runtime_error(
+          fmt::format("cannot allocate a buffer of {} bytes for the measurement", bytes));
     memory_ = static_cast<char*>(memory);
     madvise(memory_, bytes_, MADV_HUGEPAGE);
     if (domain < facts.numa_index.size()) bind_to(facts.numa_index[domain]);

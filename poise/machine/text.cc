@@ -146,7 +146,8 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: {} factors for {} levels", spec.factors.size(), spec.levels.size());
+    fail("machine text: factors: has {} factors for {} levels", spec.factors.size(),
+         spec.levels.size());
   return spec;
 }
 
@@ -263,7 +264,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
 }
 
 Machine flat_machine(std::uint32_t num_places) {
-  if (num_places == 0) fail("machine: it has no places");
+  if (num_places == 0) fail("machine: it has no places; it needs at least one");
   return machine_from_text(fmt::format("core:{}", num_places));
 }
 

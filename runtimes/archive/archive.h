@@ -171,7 +171,7 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   archive.raw(&index, sizeof index);
   if constexpr (Archive::is_loading) {
     if (index >= sizeof...(Ts))
-      fail("archive: the bytes select alternative {} of a variant that has {}", index,
+      fail("archive: the bytes select alternative {} of a variant with {} alternatives", index,
            sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
@@ -325,8 +325,8 @@ class Reader {
   void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }
   const std::byte* take(std::uint64_t count, std::size_t size) {
     if (count > remaining() / size)
-      fail("archive: {} items of {} bytes at offset {} exceed the {} bytes given", count, size, at_,
-           bytes_.size());
+      fail("archive: {} items of {} bytes at offset {} do not fit into the {} bytes given", count,
+           size, at_, bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;
     return from;

@@ -69,7 +69,7 @@ std::int32_t bound_core() {
 Machine own_node() {
   try {
     return live_machine();
-    // hwloc cannot read the hardware, or the stored measurement belongs to another machine
+    // hwloc cannot read the hardware, or the stored measurement belongs to another machine.
   } catch (const Error&) {
     return flat_machine(1);
   }

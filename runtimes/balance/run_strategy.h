@@ -29,7 +29,7 @@ struct OwnedProblem {
 /// The outcome of a strategy's run. The placement is always valid.
 struct Outcome {
   Placement placement;
-  // why the current placement is returned; empty if the strategy succeeded
+  // Why the current placement is returned; empty if the strategy succeeded.
   std::string trouble = {};
 };
 

@@ -205,7 +205,7 @@ template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "give one argument per parameter");
-  // the copies of the values; submit copies them again
+  // The copies of the values; submit copies them again.
   std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};
   auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{

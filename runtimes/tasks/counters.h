@@ -27,7 +27,7 @@ struct Counters {
   // Bytes that lent tasks read and wrote: sent in messages, copied once within the node's shared
   // memory, and accessed in place.
   std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
-  // copies sent to other ranks, and received copies that ran here
+  // Copies sent to other ranks, and received copies that ran here.
   std::uint64_t replicas_sent = 0, replicas_won = 0;
   std::uint64_t answers = 0;  // loans that answered a steal request
   // the largest number of tasks lent to a single rank

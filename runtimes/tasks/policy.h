@@ -40,7 +40,7 @@ struct Policy {
   // Called for each copy of a task, the original included, that does not run because another copy
   // was started first. Items whose data lie in the owner's memory are null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
-  // true: fill LendingView::queue, which takes time proportional to its length
+  // True: fill LendingView::queue, which takes time proportional to its length.
   bool sees_queue = false;
 };
 

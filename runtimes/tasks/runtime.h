@@ -94,7 +94,7 @@ class Runtime {
   std::atomic<double> entered_s_{0};
   double waiting_s_ = 0, threads_waiting_s_ = 0;  // per rank, and summed over its threads
   std::vector<std::thread> threads_;
-  // exceptions in flight when the context was created
+  // Exceptions in flight when the context was created.
   const int exceptions_ = std::uncaught_exceptions();
 };
 

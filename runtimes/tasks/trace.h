@@ -24,11 +24,11 @@ struct Ran {
 struct Reason {
   // True: the borrower sent a steal request. False: the lender expected it to be idle soon.
   bool asked = false;
-  // whether all functions' times are known; if not, the seconds below are unknown
+  // Whether all functions' times are known; if not, the seconds below are unknown.
   bool times_known = false;
   std::uint32_t tasks = 0;  // in the loan
   struct Busy {
-    // seconds until the rank runs out of tasks, without and with the loan
+    // Seconds until the rank runs out of tasks, without and with the loan.
     double without_s = 0, with_s = 0;
   };
   Busy lender, borrower;

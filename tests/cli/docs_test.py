@@ -26,14 +26,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Docs(CliTest):
-    def test_every_key_is_documented(self):
+    def test_every_key_of_json_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_threads_is_what_was_measured(self):
+    def test_the_table_of_threads_contains_the_measured_results(self):
         measured = json.loads((ROOT / "bench" / "results" / "juggle.json").read_text())["results"]
         rows = {result["scenario"]: {row["runner"]: row for row in result["rows"]}
                 for result in measured if "runner" in result["rows"][0]}
@@ -44,7 +44,7 @@ class Docs(CliTest):
             line = f"| {words} | {plain['median_s']:.2f} s | {auto['median_s']:.2f} s | {share}"
             self.assertIn(line.rstrip(), page)
 
-    def test_manual_pages_come_from_the_help(self):
+    def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
                        cwd=self.folder, check=True, timeout=60)
         pages = {path.name: path.read_text(encoding="utf-8")

@@ -70,7 +70,7 @@ TEST(Annotations, travel_with_replicas) {
   check_what_tasks_see({}, "policy=none,progress_thread=off,shared_bytes=0", all);
 }
 
-TEST(Annotations, are_seen_by_the_programs_policy) {
+TEST(Annotations, are_visible_to_the_policy_of_the_program) {
   std::atomic<bool> all_right{true};
   Policy policy;
   policy.sees_queue = true;
@@ -97,7 +97,7 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
   EXPECT_TRUE(enough_have_left() || context.rank() > 0);
 }
 
-TEST(Self, knows_its_owner_rank_and_whether_it_is_replicated) {
+TEST(Self, reports_the_owner_rank_of_a_task_and_whether_it_is_replicated) {
   Context context(MPI_COMM_WORLD, {});
   const auto plain = context.submit(kHome);
   With with;

@@ -297,7 +297,7 @@ TEST(Context, lends_tasks_with_empty_null_or_no_items) {
   EXPECT_EQ(runs, own_rank() == last ? 300u : 0u);
 }
 
-TEST(Context, has_a_hundred_thousand_tasks_in_flight) {
+TEST(Context, handles_a_hundred_thousand_tasks_in_flight) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -366,7 +366,7 @@ TEST(Context, keeps_the_order_of_dependent_tasks_on_all_ranks) {
   }
 }
 
-TEST(Context, exists_several_times_at_once) {
+TEST(Context, can_exist_several_times_at_once) {
   Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, own_rank() % 2, 0, &half);

@@ -14,7 +14,7 @@ SIZE, TASKS, STEPS = 120, 40, 3
 
 
 class TasksTrace(unittest.TestCase):
-    def test_has_every_task_once_and_an_arrow_for_each_that_was_lent(self):
+    def test_a_trace_shows_every_task_once_and_an_arrow_for_each_lent_task(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.json"
             subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", str(SIZE),

@@ -83,14 +83,14 @@ class WrongSettings(unittest.TestCase):
             self.assertIn(part, line)
         self.assertEqual("".join(texts.values()), "", "others than rank 0 print something")
 
-    def test_end_the_job_with_status_2_and_one_line_of_rank_0(self):
+    def test_wrong_settings_end_the_job_with_status_2_and_one_line_of_rank_0(self):
         table = TABLES[sys.argv[1]]
         alone = os.environ["LAUNCH"].endswith(" 1")
         for variables, parts in table[::3] if alone else table:  # each launch takes half a second
             with self.subTest(variables=variables):
                 self.check(variables, parts)
 
-    def test_are_told_through_the_launcher(self):
+    def test_the_launcher_passes_on_the_error_of_wrong_settings(self):
         variables, parts = TABLES[sys.argv[1]][0]
         done = self.run_with(variables)
         self.assertEqual(done.returncode, 2, done.stdout)

@@ -222,7 +222,7 @@ class OffloadEngine {
   std::vector<std::unique_ptr<Task>> slots_;  // tasks of this rank that are lent
   std::vector<std::uint64_t> free_slots_;
   std::vector<std::unique_ptr<Task>> finished_;
-  // finished borrowed tasks whose results are not yet sent
+  // Finished borrowed tasks whose results are not yet sent.
   std::vector<std::unique_ptr<Task>> results_;
   double oldest_result_s_ = 0;
   std::vector<Buffer> kept_results_;  // results that their owners read in place until the wait ends

@@ -79,7 +79,7 @@ class Loads {
   std::vector<Known> known_;       // by rank
   std::vector<std::uint32_t> gossip_targets_;
   std::size_t next_gossip_target_ = 0;
-  // at most kMaxRecentLoads ranks: those with tasks first, then the most recent
+  // At most kMaxRecentLoads ranks: those with tasks first, then the most recent.
   std::vector<std::uint32_t> recent_;
 };
 

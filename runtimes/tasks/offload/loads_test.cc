@@ -60,7 +60,7 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
       village.tell(rank, *whom);
       village.tell(*whom, rank);
     }
-    // at most two messages per rank and round
+    // At most two messages per rank and round.
     EXPECT_LE(village.messages(), std::uint64_t{round} * 2 * num_ranks);
     if (village.that_know(loaded) + 1 == num_ranks) return round;
   }

@@ -35,7 +35,7 @@ class DependencyTracker {
   struct Segment {
     Address end;
     std::shared_ptr<DependencyNode> writer;
-    // the tasks that read it since the last write
+    // The tasks that read it since the last write.
     std::vector<std::shared_ptr<DependencyNode>> readers;
   };
   void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);

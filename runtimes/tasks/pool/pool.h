@@ -85,7 +85,7 @@ class TaskPool {
 
   struct State {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
-    // expected seconds of lendable tasks, excluding functions of unknown time
+    // Expected seconds of lendable tasks, excluding functions of unknown time.
     double queued_s = 0;
     bool all_times_known = true;  // the times of all lendable tasks are known
     bool tasks_differ = false;    // true if some lendable task has a cost other than 1
@@ -129,7 +129,7 @@ class TaskPool {
   TaskTimes times_;
   TaskOverhead finishing_;
   TraceRecorder* recorder_ = nullptr;
-  // guards all members below, which are sorted so that a task touches few cache lines
+  // Guards all members below, which are sorted so that a task touches few cache lines.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
   std::size_t running_ = 0, borrowed_ = 0;
@@ -140,7 +140,7 @@ class TaskPool {
   DependencyTracker dependencies_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
-  // tasks of this rank of which another rank runs a copy
+  // Tasks of this rank of which another rank runs a copy.
   std::map<Ticket, std::unique_ptr<Task>> started_elsewhere_;
   Ticket last_ticket_ = 0;
   std::atomic<std::size_t> num_to_replicate_{0};  // queued tasks that are still to be copied

@@ -22,7 +22,7 @@ using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  // the parameters' kinds and sizes, "in8 out8 value4"; must be equal on all ranks
+  // The parameters' kinds and sizes, "in8 out8 value4"; must be equal on all ranks.
   std::string signature;
   Body body;
 };

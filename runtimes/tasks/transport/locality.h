@@ -19,7 +19,7 @@ struct RankLocation {
 
 /// Where another rank is, seen from this rank.
 struct PeerLocality {
-  // the lowest rank on its node; if that is this node, the lowest rank in its memory domain
+  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
   std::uint32_t group = 0;
   // The Machine's latency factor between the two memory domains; infinite between nodes.
   double distance = 1;
