@@ -1,4 +1,4 @@
-// The program `poise`. commands/ has a file per subcommand; errors are printed here, once.
+// The program `poise`. commands/ has one file per subcommand. Errors are printed here only.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// What --help and --version print, to stdout like every result.
+/// Prints the text of --help and --version to stdout, like every result.
 void print_help(const CLI::App& app, const CLI::ParseError& request) {
   std::ostringstream text, errors;
   app.exit(request, text, errors);

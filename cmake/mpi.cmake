@@ -1,4 +1,5 @@
-# MPI is optional, any implementation will do; without it the runtimes that need it are not built.
+# MPI is optional, and any implementation works. Without it, the runtimes that need it are not
+# built.
 find_package(MPI QUIET COMPONENTS C CXX)
 
 # use_mpi(TARGET VISIBILITY) links MPI's C interface; the MPI standard has removed the C++ one.
@@ -32,7 +33,7 @@ function(mpi_test name np target)
                                 ${MPIEXEC_PREFLAGS} ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${np} LABELS mpi
                        ENVIRONMENT "${MPI_TEST_ENVIRONMENT}")
-  if(POISE_SANITIZE)  # whatever else a test is to print
+  if(POISE_SANITIZE)  # checks for errors in addition to the test's own output
     set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "Sanitizer: |runtime error: ")
   endif()
 endfunction()

@@ -36,8 +36,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// The loads of `earlier` in the order of the tasks of `phase`; nothing when a task is missing
-/// there.
+/// The loads of the tasks of `phase` in the earlier phase, in the order of `phase`; nothing if a
+/// task is missing there.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());

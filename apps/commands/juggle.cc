@@ -100,7 +100,7 @@ juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   }
 }
 
-/// Notes which of the given cpus cannot be used, if others can.
+/// Reports which of the given cpus cannot be used if others can.
 void note_unusable(const juggle::Options& options, const std::string& asked) {
   if (options.cpus.empty()) return;
   const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));

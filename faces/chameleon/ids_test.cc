@@ -29,7 +29,7 @@ TEST(Ids, are_known_after_they_were_assigned) {
 }
 
 TEST(Ids, start_again_after_the_largest_and_skip_those_in_use) {
-  constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids a rank
+  constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids per rank
   Ids ids(kRanks - 1, kRanks);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   for (int t = 0; t < 8; ++t) EXPECT_GT(ids.next(kNoneInUse).value(), second);

@@ -1,6 +1,6 @@
-// A program as they are written for CHAMELEON: an OpenMP team creates tasks, waits, and reads
-// annotations back; with a tool inside the executable. Prints what went wrong and exits 1, or "all
-// is right".
+// A program as users of CHAMELEON write it: an OpenMP team creates tasks, waits, and reads
+// annotations back. It has a tool inside the executable. Prints failed checks and exits with status
+// 1, or prints "all is right".
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_pre_init.h>
@@ -118,7 +118,7 @@ void products(int num_tasks, int n) {
   check(callbacks == 2 * num_tasks, "each task is called back once");
 }
 
-/// So many tasks of the first rank, which are to run elsewhere, too.
+/// The first rank creates many such tasks, some of which must run on other ranks.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
   const int before = ran;

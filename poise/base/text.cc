@@ -13,7 +13,7 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Characters to insert, remove or replace; upper and lower case are the same.
+/// Edit distance: the number of characters to insert, remove or replace, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -64,8 +64,11 @@ std::optional<double> parse_duration_s(std::string_view text) {
     std::string_view name;
     double per_s;
   };
-  constexpr Unit kUnits[] = {
-      {"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" last: it ends all the others
+  constexpr Unit kUnits[] = {// "s" is last, because all other units end in it.
+                             {"ns", 1e9},
+                             {"us", 1e6},
+                             {"ms", 1e3},
+                             {"s", 1}};
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));

@@ -166,8 +166,8 @@ TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores, each with a memory, of which only `nodes` may be used; each row is a
-/// group.
+/// Packages of two cores, each with memory that may be used only in `nodes`. Each row is a group of
+/// packages.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;
@@ -201,7 +201,7 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
 }
 
 TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the_tree) {
-  // Package 0 has only package 1 in its group, package 3 only package 2.
+  // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{1, 2}));
@@ -287,7 +287,8 @@ TEST(Discover, any_topology_beside_the_checkout_becomes_a_machine) {
   }
 }
 
-/// A small machine with all that a file may have: caches, two domains, distances, kinds of cores.
+/// A small machine with everything that a file may contain: caches, two domains, distances, kinds
+/// of cores.
 std::string small_xml() {
   Xml xml;
   xml.open("Machine", 0xf, 3, machine_allowing(0xf, 3));
@@ -312,8 +313,8 @@ std::string small_xml() {
   return text;
 }
 
-/// Whether the text is a machine. The test fails unless the result is a machine or a one-line
-/// Error.
+/// Returns whether the text is a machine. The test fails unless reading it gives a machine or a
+/// one-line Error.
 bool is_machine(const std::string& xml) {
   try {
     return machine_from_hwloc_xml(xml, "damaged.xml").num_places() > 0;

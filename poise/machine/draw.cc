@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
-constexpr std::size_t kMaxBranches = 24;  // subtrees drawn below one group
+constexpr std::size_t kMaxBranches = 24;  // maximal number of subtrees drawn below one group
 constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -139,7 +139,7 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Empty if one number is enough, or if the page is too narrow.
+/// Empty if a single number is enough, or if the page is too narrow for the matrix.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;
@@ -255,7 +255,7 @@ void draw_other_memory(const Facts& facts, std::string& text) {
                         indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
 }
 
-/// The words after the heading, wrapped to as many lines as needed.
+/// Prints the words after the heading, wrapped to as many lines as needed.
 void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
   std::string line(heading);
   for (const std::string_view word : split(words, ' ')) {

@@ -45,10 +45,9 @@ TEST(Report, summary_shows_shares_and_costs) {
   const std::string text = summary_text(tally());
   EXPECT_THAT(text, HasSubstr("3 threads on cpus 0-1"));
   EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
-  EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 a second"));
-  EXPECT_THAT(text,
-              HasSubstr("100 balancing points of 50 us cpu time each (45 where nothing moved, "
-                        "least 40); 0.10%"));
+  EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 per second"));
+  EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (45 if nothing moved, "
+                              "minimum 40); 0.10%"));
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
