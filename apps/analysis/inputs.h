@@ -21,6 +21,7 @@ struct InputOptions {
   std::vector<std::string> machines;   // empty: the machine of the trace
   std::string current;                 // a placement file; empty: the placement in the trace
   std::string start = "trace";         // or "round_robin", "blocked"
+  std::string model = "nuco";          // the formula of costs, by name
   std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
   std::uint64_t seed = 0;
 
@@ -65,6 +66,7 @@ class Inputs {
 
   InputOptions options_;
   Trace trace_;
+  CostFormula formula_ = CostFormula::nuco;
   std::size_t phase_ = 0;
   std::optional<Placement> given_;  // read from the placement file
   std::vector<double> recorded_background_s_;

@@ -359,18 +359,46 @@ void read_network(const Value& machine, std::size_t nodes, MachineParts& parts) 
   }
 }
 
+void read_transport(const Value& json, const char* key, TransportCosts& transport) {
+  const auto found = json.find(key);
+  if (!found) return;
+  found->expect_keys({"send_s", "receive_s", "copy_s_per_byte", "latency_s", "bus_crossings"});
+  read(*found, "send_s", transport.send_s);
+  read(*found, "receive_s", transport.receive_s);
+  read(*found, "copy_s_per_byte", transport.copy_s_per_byte);
+  read(*found, "latency_s", transport.latency_s);
+  read(*found, "bus_crossings", transport.bus_crossings);
+}
+
+void read_cost_model(const Value& json, CostModel& costs) {
+  json.expect_keys({"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte",
+                    "seconds_per_migrated_task", "inside", "network", "bus_bytes_per_s",
+                    "card_bytes_per_s", "card_s_per_message", "cards", "uplink_bytes_per_s",
+                    "shared_network_bytes_per_s"});
+  read(json, "seconds_per_message", costs.seconds_per_message);
+  read(json, "seconds_per_byte", costs.seconds_per_byte);
+  read(json, "seconds_per_migrated_byte", costs.seconds_per_migrated_byte);
+  read(json, "seconds_per_migrated_task", costs.seconds_per_migrated_task);
+  read_transport(json, "inside", costs.inside);
+  read_transport(json, "network", costs.network);
+  read(json, "bus_bytes_per_s", costs.bus_bytes_per_s);
+  read(json, "card_bytes_per_s", costs.card_bytes_per_s);
+  read(json, "card_s_per_message", costs.card_s_per_message);
+  read(json, "shared_network_bytes_per_s", costs.shared_network_bytes_per_s);
+  if (const auto cards = json.find("cards"))
+    costs.cards = static_cast<std::uint32_t>(cards->whole(1024));
+  if (const auto uplinks = json.find("uplink_bytes_per_s"))
+    for (std::size_t i = 0; i < uplinks->size(); ++i)
+      costs.uplink_bytes_per_s.push_back((*uplinks)[i].number());
+}
+
 void read_costs(const Value& machine, MachineParts& parts) {
   if (const auto root = machine.find("root")) {
     root->expect_keys({"latency_factor", "bandwidth_factor"});
     read(*root, "latency_factor", parts.root_latency_factor);
     read(*root, "bandwidth_factor", parts.root_bandwidth_factor);
   }
-  const auto costs = machine.find("costs");
-  if (!costs) return;
-  costs->expect_keys({"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte"});
-  read(*costs, "seconds_per_message", parts.costs.seconds_per_message);
-  read(*costs, "seconds_per_byte", parts.costs.seconds_per_byte);
-  read(*costs, "seconds_per_migrated_byte", parts.costs.seconds_per_migrated_byte);
+  if (const auto costs = machine.find("costs")) read_cost_model(*costs, parts.costs);
 }
 
 void read_places(const Value& machine, MachineParts& parts) {

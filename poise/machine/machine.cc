@@ -23,6 +23,8 @@ constexpr double kMaxRouters = 1u << 26;
 
 /// Limit for factors, speeds and seconds, far above real values, so that products stay finite.
 constexpr double kMaxValue = 1e9;
+constexpr double kMaxBandwidth = 1e18;  // bytes per second
+constexpr std::uint32_t kMaxCards = 1024;
 
 bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
@@ -147,12 +149,30 @@ void Machine::check_factors() const {
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
       fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
+  check_costs();
+}
+
+void Machine::check_costs() const {
   const CostModel& costs = parts_.costs;
-  for (const double seconds :
-       {costs.seconds_per_message, costs.seconds_per_byte, costs.seconds_per_migrated_byte})
+  std::vector<double> values{costs.seconds_per_message, costs.seconds_per_byte,
+                             costs.seconds_per_migrated_byte, costs.seconds_per_migrated_task,
+                             costs.card_s_per_message};
+  for (const TransportCosts& transport : {costs.inside, costs.network})
+    values.insert(values.end(), {transport.send_s, transport.receive_s, transport.copy_s_per_byte,
+                                 transport.latency_s, transport.bus_crossings});
+  for (const double seconds : values)
     if (!is_factor(seconds))
       fail("machine: the cost of a message or byte is {} s; it must be from 0 to {}", seconds,
            kMaxValue);
+  std::vector<double> bandwidths = costs.uplink_bytes_per_s;
+  bandwidths.insert(bandwidths.end(), {costs.bus_bytes_per_s, costs.card_bytes_per_s,
+                                       costs.shared_network_bytes_per_s});
+  for (const double bandwidth : bandwidths)
+    if (!(bandwidth >= 0 && bandwidth <= kMaxBandwidth))
+      fail("machine: a bandwidth is {} B/s; it must be from 0 (never limits) to {}", bandwidth,
+           kMaxBandwidth);
+  if (costs.cards == 0 || costs.cards > kMaxCards)
+    fail("machine: a node has {} network cards; it must have 1 to {}", costs.cards, kMaxCards);
 }
 
 void Machine::check_network() const {
@@ -205,6 +225,14 @@ double Machine::latency_factor(DomainId from, DomainId to) const {
   return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
 }
 
+double Machine::bandwidth_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().bandwidth_factor;
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
 double Machine::message_factor(PlaceId from, PlaceId to) const {
   if (from == to) return 0;
   const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
@@ -216,14 +244,7 @@ double Machine::message_factor(PlaceId from, PlaceId to) const {
 double Machine::byte_factor(PlaceId from, PlaceId to) const {
   if (from == to) return 0;
   const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  const NodeId node = node_of_domain_[domain_to];
-  if (node != node_of_domain_[domain_from]) return network().bandwidth_factor;
-  if (domain_from != domain_to) {
-    const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-    const DomainId first = first_domain_[node];
-    return kind.bandwidth_factor[std::size_t{domain_from - first} * kind.num_domains +
-                                 (domain_to - first)];
-  }
+  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
   const int level = common_level(from, to);
   return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
 }
@@ -237,6 +258,26 @@ std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
   const auto below_node =
       static_cast<std::uint32_t>(depth) - static_cast<std::uint32_t>(levels_to_node_);
   return 2 * below_node + network().hops(node_a, node_b);
+}
+
+UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {
+  if (costs.formula == CostFormula::nuco)
+    return {costs.seconds_per_message, costs.seconds_per_byte};
+  const bool has_network = machine.num_nodes() > 1;
+  const TransportCosts& transport = has_network ? costs.network : costs.inside;
+  const auto per_byte = [](double bytes_per_s) { return bytes_per_s > 0 ? 1 / bytes_per_s : 0; };
+  const double bus_s = 2 * transport.bus_crossings * per_byte(costs.bus_bytes_per_s);
+  const double network_s = std::max(per_byte(costs.card_bytes_per_s * costs.cards),
+                                    per_byte(costs.shared_network_bytes_per_s));
+  return {transport.send_s + transport.receive_s + transport.latency_s,
+          2 * transport.copy_s_per_byte + (has_network ? std::max(bus_s, network_s) : bus_s)};
+}
+
+Machine with_formula(const Machine& machine, CostFormula formula) {
+  if (machine.costs().formula == formula) return machine;
+  MachineParts parts = machine.parts();
+  parts.costs.formula = formula;
+  return Machine(std::move(parts));
 }
 
 }  // namespace poise

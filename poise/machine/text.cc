@@ -84,6 +84,26 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   return static_cast<std::uint32_t>(routers);
 }
 
+/// Settings of the formula `physical`.
+bool read_physical_setting(const Word& word, CostModel& costs) {
+  const auto is = [&word](std::string_view key) { return word.key == key; };
+  if (is("bandwidth")) return costs.card_bytes_per_s = number_of(word, word.value), true;
+  if (is("bus")) return costs.bus_bytes_per_s = number_of(word, word.value), true;
+  if (is("cards")) return costs.cards = count_of(word, word.value), true;
+  if (is("gap")) return costs.card_s_per_message = number_of(word, word.value), true;
+  if (is("uplink")) return costs.uplink_bytes_per_s = numbers_of(word), true;
+  if (is("shared_network"))
+    return costs.shared_network_bytes_per_s = number_of(word, word.value), true;
+  if (is("migrated_task"))
+    return costs.seconds_per_migrated_task = number_of(word, word.value), true;
+  for (TransportCosts* transport : {&costs.inside, &costs.network}) {
+    if (is("overhead")) transport->send_s = transport->receive_s = number_of(word, word.value);
+    if (is("copy")) transport->copy_s_per_byte = number_of(word, word.value);
+    if (is("latency")) transport->latency_s = number_of(word, word.value);
+  }
+  return is("overhead") || is("copy") || is("latency");
+}
+
 bool read_setting(const Word& word, Spec& spec) {
   if (word.key == "factors") return spec.factors = numbers_of(word), true;
   if (word.key == "speeds") return spec.speeds = numbers_of(word), true;
@@ -93,7 +113,7 @@ bool read_setting(const Word& word, Spec& spec) {
   if (word.key == "byte") return spec.costs.seconds_per_byte = number_of(word, word.value), true;
   if (word.key == "migrated_byte")
     return spec.costs.seconds_per_migrated_byte = number_of(word, word.value), true;
-  return false;
+  return read_physical_setting(word, spec.costs);
 }
 
 void read_level(const Word& word, Spec& spec) {

@@ -107,6 +107,8 @@ void check(const Workload& workload, std::uint32_t num_places) {
   check_loads(workload);
   check_messages(workload);
   check_columns(workload, num_places);
+  if (!(workload.overlap >= 0 && workload.overlap <= 1))
+    fail("workload: the overlap is {}; it must be from 0 to 1", workload.overlap);
   check_totals(workload);
 }
 

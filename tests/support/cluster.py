@@ -1,39 +1,32 @@
 #!/usr/bin/env python3
-"""A cluster on one machine: hosts that are network namespaces, and a wire between them.
+"""A cluster on one machine: hosts that are network namespaces, in racks joined by a network.
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd
 
 COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MPICH in it finds the
 hosts by itself; ranks of one host talk through shared memory (MPICH's by TCP, too), others by TCP
-through the wire. The wire is a program (a
-kernel need not have netem): it holds every packet back for the time its way takes, near inside a
-rack and far between racks, sends no faster than --rate, and counts the bytes.
+through the network. The kernel limits what a card sends and receives and what a rack sends and
+receives through its uplink; delays, if any, are a process (cluster_network.py). The rates count whole
+Ethernet frames of up to 9,014 bytes; `./dev bench cluster` measures how exact they are.
 
 Everything lives in namespaces of its own, processes as well, so nothing is left when this program
 ends, however it ends. Exit status: that of COMMAND; 77 where namespaces need more privileges.
 """
 import argparse
-import ctypes
-import fcntl
-import heapq
 import json
-import mmap
 import os
 import re
-import select
 import shlex
 import signal
-import struct
 import subprocess
 import sys
-import time
+
+import cluster_network
 
 NO_PRIVILEGES = 77
 INSIDE = "POISE_CLUSTER_INSIDE"  # set inside the namespaces, where they need not be made again
-CLONE_NEWNET, PR_SET_PDEATHSIG, PR_SET_TIMERSLACK = 0x40000000, 1, 29
-TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
-MTU = 32000  # large packets: the emulated wire costs CPU time per packet
-LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1
+LIBC = cluster_network.LIBC
 
 
 def seconds(text):
@@ -63,90 +56,19 @@ def parse_arguments():
                         help="hosts in each rack (default: 2,2)")
     parser.add_argument("--slots", type=int, default=2, help="ranks per host (default: 2)")
     parser.add_argument("--near", type=seconds, default=1e-3, metavar="TIME",
-                        help="one way between hosts of a rack (default: 1ms)")
+                        help="one way between hosts of a rack (default: 1ms; 0s for both: no process delays)")
     parser.add_argument("--far", type=seconds, default=5e-3, metavar="TIME",
                         help="one way between racks (default: 5ms)")
     parser.add_argument("--rate", type=bits_per_second, default=1e9,
-                        help="what a host can send (default: 1gbit)")
+                        help="what a host's card can send (default: 1gbit)")
+    parser.add_argument("--rate-in", type=bits_per_second, metavar="RATE",
+                        help="what a host's card can receive (default: as --rate)")
+    parser.add_argument("--uplink", type=bits_per_second, metavar="RATE",
+                        help="what a rack can send to the others, and receive (default: no limit)")
     parser.add_argument("--report", metavar="FILE",
                         help="write there, as JSON, the bytes from each host to each")
     parser.add_argument("command", nargs="+", metavar="COMMAND")
     return parser.parse_args()
-
-
-# ---- the wire
-
-def device_in(namespace):
-    """The file through which the IP packets of a host come and go."""
-    own = os.open("/proc/self/ns/net", os.O_RDONLY)
-    there = os.open(namespace, os.O_RDONLY)
-    LIBC.setns(there, CLONE_NEWNET)
-    device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-    fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", b"wire", IFF_TUN | IFF_NO_PI))
-    LIBC.setns(own, CLONE_NEWNET)
-    os.close(own)
-    os.close(there)
-    return device
-
-
-class Wire:
-    def __init__(self, devices, delay_s, bits_per_s, counted):
-        self.devices, self.delay_s, self.counted = devices, delay_s, counted
-        self.s_per_byte = 8 / bits_per_s
-        self.free_at = [0.0] * len(devices)  # when each host's link has sent what it has
-        self.under_way = []  # (due, number, to, packet)
-        self.number = 0
-
-    def take(self, source):
-        try:
-            packet = os.read(self.devices[source], 1 << 16)
-        except BlockingIOError:
-            return False
-        to = packet[19] - 1 if packet[0] >> 4 == 4 else -1
-        if not 0 <= to < len(self.devices):
-            return True
-        self.counted[source * len(self.devices) + to] += len(packet)
-        sent_at = max(time.monotonic(), self.free_at[source]) + len(packet) * self.s_per_byte
-        self.free_at[source] = sent_at
-        self.number += 1
-        heapq.heappush(self.under_way,
-                       (sent_at + self.delay_s[source][to], self.number, to, packet))
-        return True
-
-    def deliver(self):
-        now = time.monotonic()
-        while self.under_way and self.under_way[0][0] <= now:
-            _, _, to, packet = heapq.heappop(self.under_way)
-            try:
-                os.write(self.devices[to], packet)
-            except OSError:
-                pass  # a lost packet is TCP's affair
-
-    def run(self):
-        source_of = {device: source for source, device in enumerate(self.devices)}
-        while True:
-            wait = max(0, self.under_way[0][0] - time.monotonic()) if self.under_way else None
-            readable, _, _ = select.select(self.devices, [], [], wait)
-            for device in readable:
-                while self.take(source_of[device]):
-                    self.deliver()
-            self.deliver()
-
-
-def start_wire(devices, racks, options):
-    """A child that is the wire, and where it counts: [from * hosts + to], bytes."""
-    hosts = len(devices)
-    counted = memoryview(mmap.mmap(-1, 8 * hosts * hosts)).cast("Q")
-    delay_s = [[options.near if racks[a] == racks[b] else options.far for b in range(hosts)]
-               for a in range(hosts)]
-    if os.fork() == 0:
-        LIBC.prctl(PR_SET_TIMERSLACK, 1)
-        try:
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))  # late packets tell nothing
-        except OSError:
-            pass
-        Wire(devices, delay_s, options.rate, counted).run()
-    return counted
 
 
 # ---- the hosts
@@ -159,19 +81,6 @@ def write(path, text, mode=0o644):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     os.chmod(path, mode)
-
-
-def make_hosts(names):
-    """A network namespace each, joined by the wire. Returns the wire's ends."""
-    devices = []
-    for number, name in enumerate(names, 1):
-        run("ip", "netns", "add", name)
-        devices.append(device_in(f"/run/netns/{name}"))
-        ip = ["ip", "-n", name]
-        run(*ip, "link", "set", "lo", "up")
-        run(*ip, "address", "add", f"10.77.0.{number}/24", "dev", "wire")
-        run(*ip, "link", "set", "wire", "mtu", str(MTU), "up")
-    return devices
 
 
 def environment_for(names, slots):
@@ -214,28 +123,28 @@ def inside(options):
     os.makedirs("/run/netns")
     racks = [rack for rack, hosts in enumerate(options.racks) for _ in range(hosts)]
     names = [f"node{number}" for number in range(1, len(racks) + 1)]
-    devices = make_hosts(names)
-    addresses = "".join(f"10.77.0.{number} {name}\n" for number, name in enumerate(names, 1))
+    cluster_network.connect(names, racks, options.near, options.far, options.rate,
+                            options.rate_in or options.rate, options.uplink, bool(options.report))
+    addresses = "".join(f"{cluster_network.address_of(number)} {name}\n"
+                        for number, name in enumerate(names, 1))
     write("/run/names", "127.0.0.1 localhost\n" + addresses)
     run("mount", "--bind", "/run/names", "/etc/hosts")
-    counted = start_wire(devices, racks, options)
     environment = environment_for(names, options.slots)
     command = ["/run/enter", names[0], shlex.join(options.command)]
     status = end_of(subprocess.Popen(command, env=environment).pid)
     if options.report:
-        hosts = len(names)
-        rows = [list(counted[host * hosts:(host + 1) * hosts]) for host in range(hosts)]
+        rows = cluster_network.counted_bytes(len(names))
         write(options.report, json.dumps({"hosts": names, "racks": racks, "bytes": rows}) + "\n")
     return status if status >= 0 else 128 - status
 
 
 # ---- outside: into namespaces that end with this process
 
-def missing():
+def missing(options):
     """What keeps this machine from being a cluster, or nothing."""
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+    if options.near + options.far > 0 and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "/dev/net/tun cannot be opened"
-    for program in ("ip", "unshare", "nsenter"):
+    for program in ("ip", "tc", "unshare", "nsenter"):
         if subprocess.run(["which", program], capture_output=True).returncode != 0:
             return f"there is no program {program}"
     tried = subprocess.run(["unshare", "--net", "--mount", "--uts", "--pid", "--fork",
@@ -244,8 +153,8 @@ def missing():
     return tried.stderr.strip()
 
 
-def outside():
-    trouble = missing()
+def outside(options):
+    trouble = missing(options)
     if trouble:
         print(f"cluster: skipped, no namespaces here: {trouble}", file=sys.stderr)
         return NO_PRIVILEGES
@@ -262,4 +171,4 @@ def outside():
 
 if __name__ == "__main__":
     arguments = parse_arguments()
-    sys.exit(inside(arguments) if os.environ.pop(INSIDE, "") else outside())
+    sys.exit(inside(arguments) if os.environ.pop(INSIDE, "") else outside(arguments))

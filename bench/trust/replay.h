@@ -1,0 +1,54 @@
+// One iteration of a program whose communication is known: read from JSON, as trust_bench.py writes
+// it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace poise::trust {
+
+/// A machine of equal nodes: `racks` of `nodes_per_rack` nodes of `places_per_node` places.
+struct Layout {
+  int racks = 1, nodes_per_rack = 1, places_per_node = 1;
+
+  int num_nodes() const { return racks * nodes_per_rack; }
+  int num_places() const { return num_nodes() * places_per_node; }
+  int node_of(int place) const { return place / places_per_node; }
+  int rack_of(int place) const { return node_of(place) / nodes_per_rack; }
+};
+
+/// Seconds, and bytes of messages (not of frames) per second; 0 bytes/s: no limit.
+struct Costs {
+  double card_out_bytes_per_s = 0, card_in_bytes_per_s = 0;  // of a node
+  double uplink_bytes_per_s = 0;                             // of a rack, each way
+  double bus_bytes_per_s = 0;                                // of a node: messages inside it
+  double near_s = 0, far_s = 0;   // one way, inside a rack and between racks
+  double message_s = 0;           // CPU time of a message, at either end
+  std::uint64_t eager_bytes = 0;  // larger messages start when both ends are done with their work
+};
+
+struct Message {
+  int from = 0, to = 0;                // tasks
+  std::uint64_t count = 1, bytes = 0;  // bytes of all `count` together
+};
+
+struct Replay {
+  std::string name;
+  Layout layout;
+  Costs costs;
+  std::vector<double> load_s;  // of each task
+  std::vector<Message> messages;
+  std::vector<int> map;  // the place of each task
+  bool overlap = false;  // messages are sent before the work, not after it
+
+  /// Seconds of work of each place.
+  std::vector<double> work_s() const;
+  /// Messages between tasks on different places, their ends replaced by places. Order is kept.
+  std::vector<Message> between_places() const;
+};
+
+/// Reads one JSON object per line. Throws Error naming the line.
+std::vector<Replay> read_replays(const std::string& path);
+
+}  // namespace poise::trust

@@ -1,0 +1,244 @@
+// Replays programs on MPI and times them: place p is rank p, work sleeps, messages are
+// non-blocking.
+//
+// Work sleeps, so that more ranks than cores do not compute at the expense of others; so does a
+// rank that waits for messages, between two polls. All ranks must share a clock: hosts that are
+// namespaces of one machine do. An iteration starts at a time agreed on and ends when the last rank
+// has its messages.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <fmt/core.h>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "bench/trust/replay.h"
+#include "miniapps/arguments.h"
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace {
+
+using poise::trust::Message;
+using poise::trust::Replay;
+
+constexpr double kStartMargin_s =
+    0.02;                     // from the agreement to the start: all must have heard of it
+constexpr int kMaxTries = 5;  // of an iteration that a rank started too late
+
+struct Settings {
+  std::string path;
+  int rounds = 9, poll_us = 1000, timeout_s = 600;
+  std::uint64_t seed = 1;
+};
+
+double now_s() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void sleep_until(double when_s) {
+  timespec when{static_cast<time_t>(when_s), 0};
+  when.tv_nsec = static_cast<long>((when_s - static_cast<double>(when.tv_sec)) * 1e9);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) {
+  }
+}
+
+/// Waits for all of them asleep, which MPI_Waitall would not.
+void wait_for(std::vector<MPI_Request>& requests, int poll_us) {
+  for (;;) {
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done) return;
+    sleep_until(now_s() + 1e-6 * poll_us);
+  }
+}
+
+double max_of_all(double value, int poll_us) {
+  double greatest = 0;
+  std::vector<MPI_Request> request(1);
+  MPI_Iallreduce(&value, &greatest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, request.data());
+  wait_for(request, poll_us);
+  return greatest;
+}
+
+/// What one rank does in an iteration.
+class Part {
+ public:
+  Part(const Replay& replay, int rank) : rank_(rank), overlap_(replay.overlap) {
+    work_s_ = replay.work_s()[static_cast<std::size_t>(rank)];
+    for (const Message& message : replay.between_places()) {
+      if (message.from == rank) out_.push_back(message);
+      if (message.to == rank) in_.push_back(message);
+    }
+  }
+
+  /// Seconds from `start_s` until this rank has all its messages.
+  double run(double start_s, int poll_us, std::vector<char>& sent, std::vector<char>& received) {
+    requests_.clear();
+    post_receives(received);
+    sleep_until(start_s);
+    if (!overlap_) sleep_until(start_s + work_s_);
+    post_sends(sent);
+    wait_for(requests_, poll_us);
+    if (overlap_) sleep_until(start_s + work_s_);
+    return now_s() - start_s;
+  }
+
+  std::size_t bytes_sent() const { return longest_of(out_); }
+  std::size_t bytes_received() const {
+    return std::accumulate(
+        in_.begin(), in_.end(), std::size_t{0},
+        [](std::size_t sum, const Message& message) { return sum + message.bytes; });
+  }
+
+ private:
+  static std::size_t longest_of(const std::vector<Message>& messages) {
+    std::size_t longest = 0;
+    for (const Message& message : messages) longest = std::max<std::size_t>(longest, message.bytes);
+    return longest;
+  }
+
+  /// Calls for each single message: the remainder of bytes / count is part of the last one.
+  template <typename Function>
+  static void for_each_of(const Message& message, Function function) {
+    const std::uint64_t each = message.bytes / message.count;
+    for (std::uint64_t i = 0; i + 1 < message.count; ++i) function(static_cast<int>(each));
+    function(static_cast<int>(message.bytes - each * (message.count - 1)));
+  }
+
+  void post_receives(std::vector<char>& buffer) {
+    char* at = buffer.data();
+    for (const Message& message : in_) {
+      for_each_of(message, [&](int bytes) {
+        MPI_Irecv(at, bytes, MPI_CHAR, message.from, 0, MPI_COMM_WORLD, &requests_.emplace_back());
+        at += bytes;
+      });
+    }
+  }
+
+  void post_sends(const std::vector<char>& buffer) {
+    // Each rank begins with the ranks after it, else all would send to rank 0 first.
+    const auto first =
+        std::find_if(out_.begin(), out_.end(), [&](const Message& m) { return m.to > rank_; });
+    const auto send = [&](const Message& message) {
+      for_each_of(message, [&](int bytes) {
+        MPI_Isend(buffer.data(), bytes, MPI_CHAR, message.to, 0, MPI_COMM_WORLD,
+                  &requests_.emplace_back());
+      });
+    };
+    std::for_each(first, out_.end(), send);
+    std::for_each(out_.begin(), first, send);
+  }
+
+  int rank_;
+  bool overlap_;
+  double work_s_ = 0;
+  std::vector<Message> out_, in_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Seconds of one iteration: that of the slowest rank.
+double time_once(Part& part, const Settings& settings, std::vector<char>& sent,
+                 std::vector<char>& received) {
+  double slowest_s = 0;
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    const double start_s = max_of_all(now_s(), settings.poll_us) + kStartMargin_s;
+    const bool late = now_s() > start_s;
+    const double taken_s = part.run(start_s, settings.poll_us, sent, received);
+    slowest_s = max_of_all(taken_s, settings.poll_us);
+    if (max_of_all(late ? 1 : 0, settings.poll_us) == 0) break;
+  }
+  return slowest_s;
+}
+
+/// Sorted by receiver, so that both ends see the messages of a pair in the same order: a stable
+/// sort.
+void sort_by_receiver(Replay& replay) {
+  const auto& map = replay.map;
+  std::stable_sort(
+      replay.messages.begin(), replay.messages.end(), [&](const Message& a, const Message& b) {
+        return map[static_cast<std::size_t>(a.to)] < map[static_cast<std::size_t>(b.to)];
+      });
+}
+
+void time_all(std::vector<Replay> replays, const Settings& settings, int rank) {
+  std::vector<Part> parts;
+  std::vector<char> sent, received;
+  for (Replay& replay : replays) {
+    sort_by_receiver(replay);
+    parts.emplace_back(replay, rank);
+    sent.resize(std::max(sent.size(), parts.back().bytes_sent()));
+    received.resize(std::max(received.size(), parts.back().bytes_received()));
+  }
+  std::vector<std::vector<double>> iteration_s(replays.size());
+  std::vector<std::size_t> order(replays.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  poise::Random random(settings.seed);
+  for (int round = -1; round < settings.rounds; ++round) {  // the first one opens the connections
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (const std::size_t i : order) {
+      const double seconds = time_once(parts[i], settings, sent, received);
+      if (round >= 0) iteration_s[i].push_back(seconds);
+    }
+  }
+  if (rank != 0) return;
+  for (std::size_t i = 0; i < replays.size(); ++i) {
+    fmt::print("{}\n",
+               nlohmann::json{{"name", replays[i].name}, {"iteration_s", iteration_s[i]}}.dump());
+  }
+}
+
+void replay_on_mpi(const Settings& settings) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<Replay> replays = poise::trust::read_replays(settings.path);
+  for (const Replay& replay : replays) {
+    if (replay.layout.num_places() != ranks) {
+      throw poise::Error(fmt::format("{}: \"{}\" has {} places, and there are {} ranks",
+                                     settings.path, replay.name, replay.layout.num_places(),
+                                     ranks));
+    }
+  }
+  alarm(static_cast<unsigned>(settings.timeout_s));
+  prctl(PR_SET_TIMERSLACK, 1);
+  // Ranks sleep nearly always; the wait for a core that other programs use would be noise. Without
+  // the privilege they keep the usual priority.
+  const sched_param priority{.sched_priority = 1};
+  sched_setscheduler(0, SCHED_RR, &priority);
+  time_all(std::move(replays), settings, rank);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  poise::miniapps::Arguments arguments("Replays programs on MPI and times their iterations",
+                                       "trust_replay");
+  arguments.add("--replays", settings.path,
+                "file with one JSON object per line (form: bench/trust_bench.py)");
+  arguments.add("--rounds", settings.rounds, "iterations of each, interleaved in random order", 1,
+                10000);
+  arguments.add("--poll-us", settings.poll_us, "sleep between two polls for messages", 1, 100000);
+  arguments.add("--timeout-s", settings.timeout_s, "time after which the program gives up", 1,
+                100000);
+  arguments.add("--seed", settings.seed, "of the order", 0, UINT64_MAX);
+  if (const auto status = arguments.status_after_parsing(argc, argv)) return *status;
+  MPI_Init(&argc, &argv);
+  try {
+    replay_on_mpi(settings);
+  } catch (const poise::Error& error) {
+    std::fprintf(stderr, "trust_replay: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Predicted against measured: does the cost model order maps as a network does, and how far off is it?
+
+Programs (bench/trust/programs.py) run under several maps of tasks to places in a cluster of namespaces whose
+links the kernel limits (tests/support/cluster.py). All maps of a program are measured in turns, in random
+order, and the median of an iteration is kept with its 95 % interval. The same maps run in SimGrid, where it
+is installed. Then every model predicts every iteration, and is judged by
+  - Kendall's tau over the pairs of maps of one program whose intervals do not touch: pairs in the right
+    order less pairs in the wrong order, over all these pairs (a tie in the prediction counts as neither);
+  - the median of |predicted / measured - 1| over all maps of all programs;
+  - tau against SimGrid over the pairs of maps whose times differ by more than 1 % there.
+Each for all programs, those open to calibration, and those held out.
+
+./dev bench trust            measures, keeps bench/results/trust.json, judges (a quarter of an hour, root)
+./dev bench trust --judge    judges the kept measurements again, with the models of today
+
+Both harnesses, trust_replay (MPI) and trust_simgrid, read lines of JSON, an object per program and map:
+  {"name": TEXT,
+   "machine": "rack:2 node:4 core:4",   poise's text; place p is rank p; nodes and racks are of equal size
+   "costs": {"card_out_bytes_per_s": R, "card_in_bytes_per_s": R,   of a node, bytes of messages; 0: no limit
+             "uplink_bytes_per_s": R,   of a rack, each way
+             "bus_bytes_per_s": R,      of a node, for messages inside it
+             "near_s": S, "far_s": S,   one way between nodes of a rack, between racks
+             "message_s": S,            CPU time of a message at either end
+             "eager_bytes": N},         larger messages start once both ends have done their work
+   "tasks": [{"load_s": S}, ...],       seconds of work of each task
+   "messages": [[FROM, TO, COUNT, BYTES], ...],   tasks, and the bytes of all COUNT messages together
+   "map": [PLACE, ...],                 of each task
+   "overlap": false}                    true: messages are sent before the work, not after it
+and print lines of JSON in the same order: {"name": TEXT, "iteration_s": [S, ...]} (trust_simgrid: one S).
+trust_replay takes from "costs" nothing: the cluster has them. Messages between tasks of one place take no
+time."""
+
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from intervals import are_apart, median_interval
+from keep import RESULTS, ROOT, keep
+
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "trust")]
+import cluster_network  # noqa: E402
+import native_trace  # noqa: E402
+import programs  # noqa: E402
+from cluster import seconds  # noqa: E402
+
+BIN = ROOT / "build" / "bin"
+CLUSTER = ROOT / "tests" / "support" / "cluster.py"
+MATRICES = ROOT.parent / "shared" / "data" / "matrices"
+SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
+SKIPPED = 77
+PROGRAMS_PER_RUN = 5  # of the MPI harness: their maps alternate
+TIMEOUT_S = 3600
+SIMGRID_DIFFERENCE = 0.01  # pairs of maps nearer than that in SimGrid are not judged
+EAGER_BYTES = 65536  # Open MPI's default over TCP
+
+# racks, nodes of each, places of each; Mbit/s of frames; one-way delays; work and bytes per program.
+CLUSTERS = {
+    "narrow uplink": {"shape": (2, 4, 4), "out": 100, "in": 100, "uplink": 150, "near": "0s", "far": "0s",
+                      "work_s": 0.04, "total_bytes": 14e6},
+    "slow receivers, delays": {"shape": (4, 2, 4), "out": 100, "in": 70, "uplink": 140, "near": "1ms",
+                               "far": "4ms", "work_s": 0.04, "total_bytes": 12e6},
+}
+STRATEGIES = {"poise": "poise:from_scratch=1", "scotch": "scotch", "metis": "metis", "greedy_comm": "greedy_comm"}
+
+
+def payload(mbit):
+    """Bytes of messages per second on a link of that rate."""
+    return mbit * 1e6 / 8 * cluster_network.PAYLOAD_SHARE
+
+
+def machine_of(cluster):
+    return "rack:{} node:{} core:{}".format(*cluster["shape"])
+
+
+def num_places(cluster):
+    racks, nodes, cores = cluster["shape"]
+    return racks * nodes * cores
+
+
+def costs_of(cluster):
+    return {"card_out_bytes_per_s": payload(cluster["out"]), "card_in_bytes_per_s": payload(cluster["in"]),
+            "uplink_bytes_per_s": payload(cluster["uplink"]), "bus_bytes_per_s": 1e9,
+            "near_s": seconds(cluster["near"]), "far_s": seconds(cluster["far"]), "message_s": 0,
+            "eager_bytes": EAGER_BYTES}
+
+
+# ---- maps
+
+def cyclic(cluster, tasks):
+    """Task after task to node after node, and on each node to place after place."""
+    racks, nodes, cores = cluster["shape"]
+    return [task % (racks * nodes) * cores + task // (racks * nodes) % cores for task in range(tasks)]
+
+
+def shuffled(tasks, places, seed):
+    """As many tasks per place as in block order, in random order."""
+    order = [task * places // tasks for task in range(tasks)]
+    random.Random(seed).shuffle(order)
+    return order
+
+
+def planned(strategy, cluster, load_s, messages):
+    """The map of a strategy of poise, from block order."""
+    places = num_places(cluster)
+    with tempfile.TemporaryDirectory() as folder:
+        trace, answer = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
+        block = [task * places // len(load_s) for task in range(len(load_s))]
+        native_trace.write(trace, load_s, messages, block, places)
+        subprocess.run([BIN / "poise", "plan", trace, "-m", machine_of(cluster), "-s", strategy, "-o", answer],
+                       check=True, capture_output=True, timeout=120)
+        return [int(line) for line in answer.read_text().split()]
+
+
+def maps_of(cluster, load_s, messages):
+    """{name: places}; maps that are equal are there once."""
+    tasks, places = len(load_s), num_places(cluster)
+    maps = {"block": [task * places // tasks for task in range(tasks)], "cyclic": cyclic(cluster, tasks),
+            "random": shuffled(tasks, places, 1), "random, again": shuffled(tasks, places, 2)}
+    for name, strategy in STRATEGIES.items():
+        maps[name] = planned(strategy, cluster, load_s, messages)
+    kept = {}
+    for name, places_of in maps.items():
+        if places_of not in kept.values():
+            kept[name] = places_of
+    return kept
+
+
+def described(cluster, name, load_s, messages, places):
+    """What both harnesses read."""
+    return {"name": name, "machine": machine_of(cluster), "costs": costs_of(cluster),
+            "tasks": [{"load_s": load} for load in load_s], "messages": messages, "map": places,
+            "overlap": name.split("/")[0] in programs.OVERLAPPED}
+
+
+# ---- harnesses
+
+def write_lines(path, objects):
+    path.write_text("".join(json.dumps(value) + "\n" for value in objects))
+
+
+def lines_of(command, **options):
+    with tempfile.TemporaryFile("w+") as output:
+        done = subprocess.run(command, stdout=output, check=False, **options)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        output.seek(0)
+        return [json.loads(line) for line in output]
+
+
+def measured(cluster, descriptions, rounds):
+    """Seconds of every round of each, on the cluster."""
+    racks, nodes, cores = cluster["shape"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "replays")
+        write_lines(path, descriptions)
+        limit_s = 120 + 2 * (rounds + 1) * len(descriptions)
+        rows = lines_of(
+            [sys.executable, CLUSTER, "--racks", ",".join([str(nodes)] * racks), "--slots", str(cores),
+             "--near", cluster["near"], "--far", cluster["far"], "--rate", f"{cluster['out']}mbit",
+             "--rate-in", f"{cluster['in']}mbit", "--uplink", f"{cluster['uplink']}mbit", "--",
+             "mpirun", "-np", str(num_places(cluster)), BIN / "trust_replay", "--replays", path,
+             "--rounds", str(rounds), "--timeout-s", str(limit_s)], timeout=limit_s + 60)
+    return [row["iteration_s"] for row in rows]
+
+
+def simulated(descriptions):
+    """Seconds of each in SimGrid, or None for each where it is absent."""
+    if not (BIN / "trust_simgrid").exists():
+        return [None] * len(descriptions)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "replays")
+        write_lines(path, descriptions)
+        return [row["iteration_s"] for row in lines_of([BIN / "trust_simgrid", path], timeout=TIMEOUT_S)]
+
+
+# ---- models: functions of a cluster and a description that return seconds per iteration
+
+def evaluated(machine, *options):
+    """A model: what `poise evaluate` says with this machine and these options."""
+    def predict(cluster, description):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, places = pathlib.Path(folder, "program.poise"), pathlib.Path(folder, "places")
+            load_s = [task["load_s"] for task in description["tasks"]]
+            native_trace.write(trace, load_s, description["messages"], description["map"], num_places(cluster))
+            places.write_text("".join(f"{place}\n" for place in description["map"]))
+            done = subprocess.run([BIN / "poise", "evaluate", trace, "-m", machine(cluster), "-p", places, "--json",
+                                   *options], capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 0:
+            raise NotImplementedError(done.stderr.strip())
+        return json.loads(done.stdout)["iteration_s"]
+    return predict
+
+
+def with_bytes(cluster):
+    """Bytes between nodes at the rate of a card: ten times the price of those in a node."""
+    return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
+
+
+def bottleneck(cluster, description):
+    """The formula of a shared network, written down a second time: a place's work, then the time of the
+    busiest link that its messages cross. Without the CPU time of messages."""
+    racks, nodes, cores = cluster["shape"]
+    costs, bytes_through, crossed, latency_s = description["costs"], {}, {}, {}
+    rate = {"out": costs["card_out_bytes_per_s"], "in": costs["card_in_bytes_per_s"],
+            "up": costs["uplink_bytes_per_s"], "down": costs["uplink_bytes_per_s"], "bus": costs["bus_bytes_per_s"]}
+    for sender, receiver, _, size in description["messages"]:
+        ends = [description["map"][task] for task in (sender, receiver)]
+        if ends[0] == ends[1]:
+            continue
+        (node, to_node), (rack, to_rack) = [e // cores for e in ends], [e // (cores * nodes) for e in ends]
+        links = [("bus", node)] if node == to_node else [("out", node), ("in", to_node)]
+        links += [("up", rack), ("down", to_rack)] if rack != to_rack else []
+        delay = 0 if node == to_node else costs["near_s"] if rack == to_rack else costs["far_s"]
+        for link in links:
+            bytes_through[link] = bytes_through.get(link, 0) + size
+        for place in ends:
+            crossed.setdefault(place, set()).update(links)
+            latency_s[place] = max(latency_s.get(place, 0), delay)
+    work_s = [0.0] * (racks * nodes * cores)
+    for task, place in zip(description["tasks"], description["map"]):
+        work_s[place] += task["load_s"]
+    exchange_s = [max((bytes_through[link] / rate[link[0]] for link in crossed.get(place, ())), default=0)
+                  + latency_s.get(place, 0) for place in range(len(work_s))]
+    return max(max(work, exchange) if description["overlap"] else work + exchange
+               for work, exchange in zip(work_s, exchange_s))
+
+
+MODELS = {
+    "nuco": evaluated(machine_of),
+    "nuco, bytes priced": evaluated(with_bytes),
+    "physical": evaluated(machine_of, "--model", "physical"),
+    "bottleneck formula": bottleneck,
+}
+
+
+# ---- judging
+
+def described_row(row, made):
+    cluster = CLUSTERS[row["cluster"]]
+    load_s, messages = made[row["cluster"]][row["program"]]
+    return described(cluster, f"{row['program']}/{row['map']}", load_s, messages,
+                     [int(place) for place in row["places"].split()])
+
+
+def tau(rows, value_of, truth_of, are_ordered):
+    """(Kendall's tau, pairs) over the pairs of maps of one program on one cluster that are ordered."""
+    agreeing = pairs = 0
+    for _, group in itertools.groupby(rows, key=lambda row: (row["cluster"], row["program"])):
+        for one, other in itertools.combinations(list(group), 2):
+            if not are_ordered(one, other):
+                continue
+            sign = (value_of(one) - value_of(other)) * (truth_of(one) - truth_of(other))
+            agreeing += (sign > 0) - (sign < 0)
+            pairs += 1
+    return (agreeing / pairs if pairs else None), pairs
+
+
+def differ_in_simgrid(one, other):
+    times = sorted(row["simgrid_s"] for row in (one, other))
+    return times[1] > (1 + SIMGRID_DIFFERENCE) * times[0]
+
+
+def verdict(rows, value_of):
+    """How a prediction fares on these rows."""
+    found = {}
+    found["tau"], found["pairs"] = tau(rows, value_of, lambda row: row["measured_s"][0],
+                                       lambda a, b: are_apart(a["measured_s"], b["measured_s"]))
+    off = [abs(value_of(row) / row["measured_s"][0] - 1) for row in rows]
+    found["median_error"], found["worst_error"] = statistics.median(off), max(off)
+    if all(row["simgrid_s"] for row in rows):
+        found["tau_simgrid"], found["pairs_simgrid"] = tau(rows, value_of, lambda row: row["simgrid_s"],
+                                                           differ_in_simgrid)
+    return found
+
+
+def verdicts(rows):
+    """{model: {programs: verdict}}, the predictions added to the rows; SimGrid is judged as well."""
+    made = {name: programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
+            for name, cluster in CLUSTERS.items()}
+    rows = [row for row in rows if row["program"] in made[row["cluster"]]]
+    parts = {"all": rows, "open": [row for row in rows if not row["held_out"]],
+             "held out": [row for row in rows if row["held_out"]]}
+    parts = {name: part for name, part in parts.items() if part}
+    found = {}
+    for model, predict in MODELS.items():
+        try:
+            for row in rows:
+                row.setdefault("predicted_s", {})[model] = predict(CLUSTERS[row["cluster"]], described_row(row, made))
+        except NotImplementedError as trouble:
+            print(f"{model}: not judged: {trouble}")
+            continue
+        found[model] = {name: verdict(part, lambda row, model=model: row["predicted_s"][model])
+                        for name, part in parts.items()}
+    if all(row["simgrid_s"] for row in rows):
+        found["SimGrid"] = {name: verdict(part, lambda row: row["simgrid_s"]) for name, part in parts.items()}
+    return found
+
+
+def print_verdicts(found):
+    print(f"{'model':<22}{'programs':<10}{'tau':>7}{'pairs':>7}{'median error':>14}{'worst':>9}"
+          f"{'tau to SimGrid':>16}{'pairs':>7}")
+    for model, parts in found.items():
+        for name, row in parts.items():
+            to_simgrid = "" if row.get("tau_simgrid") is None else \
+                f"{row['tau_simgrid']:>16.3f}{row['pairs_simgrid']:>7}"
+            own = "-" if row["tau"] is None else f"{row['tau']:.3f}"
+            print(f"{model:<22}{name:<10}{own:>7}{row['pairs']:>7}{row['median_error']:>14.1%}"
+                  f"{row['worst_error']:>9.1%}{to_simgrid}")
+
+
+# ---- measuring
+
+def batches(items, size):
+    for first in range(0, len(items), size):
+        yield items[first:first + size]
+
+
+def measure(cluster_name, options):
+    """Rows of all maps of all programs on one cluster."""
+    cluster = CLUSTERS[cluster_name]
+    made = programs.programs(MATRICES, num_places(cluster), cluster["work_s"], cluster["total_bytes"])
+    wanted = [name for name in made if not options.programs or name in options.programs]
+    for names in batches(wanted, PROGRAMS_PER_RUN):
+        descriptions = [described(cluster, f"{name}/{map_}", *made[name], places)
+                        for name in names for map_, places in maps_of(cluster, *made[name]).items()]
+        seconds_of = measured(cluster, descriptions, options.rounds)
+        for description, times, simgrid_s in zip(descriptions, seconds_of, simulated(descriptions)):
+            program, map_ = description["name"].split("/")
+            row = {"cluster": cluster_name, "program": program, "held_out": program in programs.HELD_OUT,
+                   "map": map_, "places": " ".join(map(str, description["map"])), "rounds": len(times),
+                   "measured_s": median_interval(times), "simgrid_s": simgrid_s, "load_average": os.getloadavg()[0]}
+            median, low, high = row["measured_s"]
+            print(f"  {program:<22}{map_:<15}{1e3 * median:8.1f} ms  [{1e3 * low:.1f}, {1e3 * high:.1f}]"
+                  + (f"  SimGrid {1e3 * simgrid_s:8.1f}" if simgrid_s else ""), flush=True)
+            yield row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--judge", nargs="?", const=RESULTS / "trust.json", metavar="FILE", type=pathlib.Path,
+                        help="measure nothing, judge what a file of results holds (default: the kept ones)")
+    parser.add_argument("--rounds", type=int, default=9, help="iterations of each map (default: 9)")
+    parser.add_argument("--programs", nargs="+", help="only these, keep nothing")
+    parser.add_argument("--clusters", nargs="+", default=list(CLUSTERS), choices=list(CLUSTERS))
+    options = parser.parse_args()
+    if options.judge:
+        print_verdicts(verdicts(json.loads(options.judge.read_text())["results"]))
+        return 0
+    if not shutil.which("mpirun") or not (BIN / "trust_replay").exists():
+        print("trust: skipped, there is no MPI", file=sys.stderr)
+        return SKIPPED
+    rows = []
+    for cluster in options.clusters:
+        print(f"{cluster}: {machine_of(CLUSTERS[cluster])}", flush=True)
+        for row in measure(cluster, options):
+            rows.append(row)
+            SO_FAR.write_text(json.dumps({"results": rows}))
+    found = verdicts(rows)
+    print_verdicts(found)
+    if not options.programs and options.clusters == list(CLUSTERS):
+        keep("trust", rows, verdicts=found, held_out=sorted(programs.HELD_OUT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

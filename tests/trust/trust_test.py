@@ -1,0 +1,178 @@
+"""The judge of the cost model and its harnesses, against closed forms and brute force.
+
+SIMGRID and REPLAY name the harnesses; tests of one that is not built are skipped.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench" / "trust")]
+import intervals  # noqa: E402
+import native_trace  # noqa: E402
+import programs  # noqa: E402
+import trust_bench  # noqa: E402
+
+POISE = os.environ["POISE"]
+HARNESSES = {name: os.environ.get(name, "") for name in ("SIMGRID", "REPLAY")}
+# Places 0 and 1 are a node, 0 to 3 a rack. Bytes per second that are easy to divide by.
+COSTS = {"card_out_bytes_per_s": 1000, "card_in_bytes_per_s": 500, "uplink_bytes_per_s": 800,
+         "bus_bytes_per_s": 10000, "near_s": 0.25, "far_s": 0.5, "message_s": 0, "eager_bytes": 1000}
+CLUSTER = {"shape": (2, 2, 2), "near": "250ms", "far": "500ms"}
+
+
+def described(messages, loads=(0,) * 8, overlap=False, places=range(8), **costs):
+    return {"name": "case", "machine": "rack:2 node:2 core:2", "costs": {**COSTS, **costs},
+            "tasks": [{"load_s": load} for load in loads], "messages": messages, "map": list(places),
+            "overlap": overlap}
+
+
+# What an iteration must take, worked out by hand.
+CLOSED_FORMS = {
+    "work alone": (described([], loads=(1, 2, 3, 0, 0, 0, 0, 0)), 3),
+    "two tasks on one place": (described([[0, 1, 1, 5000]], loads=(1, 2, 0, 0, 0, 0, 0, 0),
+                                         places=[0, 0, 1, 2, 3, 4, 5, 6]), 3),
+    "inside a node: the bus": (described([[0, 1, 1, 5000]]), 0.5),
+    "inside a rack: the card in, and the delay": (described([[0, 2, 1, 1000]]), 2 + 0.25),
+    "between racks: the longer delay": (described([[0, 4, 1, 1000]]), 2 + 0.5),
+    "two to one share the card in": (described([[0, 2, 1, 1000], [4, 2, 1, 1000]], far_s=0.25), 4 + 0.25),
+    "one to two share the card out": (described([[0, 2, 1, 1000], [0, 4, 1, 1000]], far_s=0.25,
+                                                card_in_bytes_per_s=1000), 2 + 0.25),
+    "two pairs share the uplink": (described([[0, 4, 1, 800], [2, 6, 1, 800]]), 2 + 0.5),
+    "the uplink's ways are apart": (described([[0, 4, 1, 400], [4, 0, 1, 400]]), 0.8 + 0.5),
+    "work, then the message": (described([[0, 2, 1, 1000]], loads=[1] * 8), 1 + 2 + 0.25),
+    "work beside the message": (described([[0, 2, 1, 1000]], loads=[1] * 8, overlap=True), 2 + 0.25),
+    "work hides the message": (described([[0, 2, 1, 1000]], loads=[4] * 8, overlap=True), 4),
+}
+
+
+def run_harness(name, descriptions, *launcher):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "replays")
+        trust_bench.write_lines(path, descriptions)
+        flag = ["--replays"] if name == "REPLAY" else []
+        rounds = ["--rounds", "3", "--timeout-s", "60"] if name == "REPLAY" else []
+        return subprocess.run([*launcher, HARNESSES[name], *flag, path, *rounds], capture_output=True, text=True,
+                              timeout=100, check=False)
+
+
+class Judge(unittest.TestCase):
+    def row(self, program, measured, predicted):
+        return {"cluster": "c", "program": program, "measured_s": measured, "predicted": predicted}
+
+    def tau_of(self, rows):
+        return trust_bench.tau(rows, lambda row: row["predicted"], lambda row: row["measured_s"][0],
+                               lambda a, b: intervals.are_apart(a["measured_s"], b["measured_s"]))
+
+    def test_tau_counts_only_pairs_of_a_program_whose_intervals_are_apart(self):
+        rows = [self.row("a", [1, 0.9, 1.1], 10), self.row("a", [2, 1.9, 2.1], 20), self.row("a", [2, 1.8, 2.2], 5),
+                self.row("b", [9, 8, 10], 1)]
+        self.assertEqual(self.tau_of(rows), (0, 2))  # 1 < 2 right, 1 < 2 wrong; 2 and 2 touch
+
+    def test_tau_is_one_for_the_truth_less_one_for_its_opposite_and_none_for_a_constant(self):
+        truth = [[value, value, value] for value in (3, 1, 4, 1.5, 9)]
+        for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
+            self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
+
+    def test_the_interval_of_the_median_is_that_of_the_binomial_distribution(self):
+        for count in range(1, 16):
+            heads = [sum(bits) for bits in itertools.product((0, 1), repeat=count)]
+            rank = intervals.rank_of_interval(count, 0.95)
+            outside = 2 * sum(h < rank for h in heads) / len(heads)
+            wider = 2 * sum(h < rank + 1 for h in heads) / len(heads)
+            self.assertTrue(outside <= 0.05 or rank == 1, count)
+            self.assertGreater(wider, 0.05, count)
+
+    def test_the_interval_covers_the_median_nearly_always(self):
+        numbers = random.Random(1)
+        covered = 0
+        for _ in range(2000):
+            _, low, high = intervals.median_interval([numbers.random() for _ in range(9)])
+            covered += low <= 0.5 <= high
+        self.assertGreater(covered, 0.95 * 2000)
+
+    def test_the_bottleneck_formula_gives_the_closed_forms(self):
+        for name, (description, expected_s) in CLOSED_FORMS.items():
+            self.assertAlmostEqual(trust_bench.bottleneck(CLUSTER, description), expected_s, msg=name)
+
+
+class Programs(unittest.TestCase):
+    def test_half_of_the_programs_are_held_out(self):
+        made = programs.programs("/nonexistent", 32, 0.04, 1e7)
+        known = programs.HELD_OUT & set(made)
+        self.assertGreaterEqual(len(made), 10)
+        self.assertTrue(0.4 < len(known) / len(made) < 0.6, f"{len(known)} of {len(made)}")
+
+    def test_work_and_traffic_are_those_asked_for(self):
+        for name, (load_s, messages) in programs.programs("/nonexistent", 32, 0.04, 1e7).items():
+            work, traffic = programs.EMPHASIS.get(name, (1, 1))
+            self.assertAlmostEqual(sum(load_s), 32 * 0.04 * work, msg=name)
+            self.assertAlmostEqual(sum(row[3] for row in messages) / (1e7 * traffic), 1, 3, msg=name)
+            self.assertTrue(all(a != b and 0 <= min(a, b) and max(a, b) < len(load_s) for a, b, _, _ in messages))
+
+    def test_the_trace_holds_what_the_program_says(self):
+        load_s, messages = [0.5, 0.25, 1.0], [[0, 2, 3, 999], [2, 0, 1, 7], [1, 2, 200, 300000]]
+        with tempfile.TemporaryDirectory() as folder:
+            trace, places = pathlib.Path(folder, "t.poise"), pathlib.Path(folder, "places")
+            native_trace.write(trace, load_s, messages, [0, 1, 2], 4)
+            places.write_text("0\n1\n2\n")
+            done = subprocess.run([POISE, "evaluate", trace, "-m", "node:4", "-p", places, "--json"],
+                                  capture_output=True, text=True, timeout=60, check=True)
+        found = json.loads(done.stdout)
+        self.assertEqual((found["tasks"], found["messages"], found["places"]), (3, 3 + 1 + 200, 4))
+        self.assertEqual(found["internode_bytes"], 999 + 7 + 300000)
+        self.assertEqual((found["makespan_s"], found["migrations"]), (1.0, 0))
+
+
+@unittest.skipUnless(HARNESSES["SIMGRID"], "SimGrid is not installed")
+class SimGrid(unittest.TestCase):
+    def test_gives_the_closed_forms(self):
+        done = run_harness("SIMGRID", [description for description, _ in CLOSED_FORMS.values()])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(rows), len(CLOSED_FORMS))
+        for row, (name, (_, expected_s)) in zip(rows, CLOSED_FORMS.items()):
+            self.assertAlmostEqual(row["iteration_s"], expected_s, 6, msg=name)
+
+    def test_large_messages_wait_for_the_receiver_and_small_ones_do_not(self):
+        loads = [0, 0, 5, 0, 0, 0, 0, 0]
+        for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25)):
+            done = run_harness("SIMGRID", [described([[0, 2, 1, size]], loads)])
+            self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], expected_s, 6)
+
+    def test_refuses_a_task_that_is_not_there_by_line(self):
+        done = run_harness("SIMGRID", [described([]), described([[0, 8, 1, 5]])])
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"replays:2: messages: \[0, 8, 1, 5\] with 8 tasks\n$")
+
+
+@unittest.skipUnless(HARNESSES["REPLAY"], "MPI is not installed")
+class Replay(unittest.TestCase):
+    LAUNCHER = ("mpiexec", "-n", "8")
+
+    def test_no_iteration_is_shorter_than_its_work(self):
+        cases = [described([[0, 1, 4, 400000], [3, 7, 1, 5], [7, 3, 1, 0]], loads=[0.01 * place for place in range(8)]),
+                 described([[a, b, 1, 10000] for a in range(8) for b in range(8) if a != b], overlap=True,
+                           loads=[0.02] * 8, places=[0, 0, 1, 2, 3, 4, 5, 6])]
+        done = run_harness("REPLAY", cases, *self.LAUNCHER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([len(row["iteration_s"]) for row in rows], [3, 3])
+        self.assertGreater(min(rows[0]["iteration_s"]), 0.07)
+        self.assertGreater(min(rows[1]["iteration_s"]), 0.04)
+
+    def test_refuses_a_machine_of_another_size(self):
+        done = run_harness("REPLAY", [{**described([]), "machine": "node:4 core:4"}], *self.LAUNCHER)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('"case" has 16 places, and there are 8 ranks', done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
