@@ -23,8 +23,10 @@
 #include "faces/chameleon/tool.h"
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/variable_notes.h"
 
 #include "poise/base/error.h"
+#include "poise/base/variables.h"
 
 // From the OpenMP library of the program; without one there is one thread. Clang's has the second,
 // too.
@@ -290,6 +292,7 @@ void start() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   std::string settings = settings_of_environment();
+  tasks::note_variables(MPI_COMM_WORLD, poise::reader::tasks | poise::reader::chameleon);
   if (!ids) ids.emplace(rank, num_ranks);
   face::tool_finds_tasks_by(find_task);
   face::start_tool(rank, num_ranks);

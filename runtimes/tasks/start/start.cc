@@ -7,9 +7,11 @@
 #include "runtimes/tasks/settings.h"
 #include "runtimes/tasks/start/collective_checks.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/variable_notes.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/variables.h"
 
 extern char** environ;
 
@@ -122,6 +124,7 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
   end_job_on_error(communicator, error_of([&] {
                      check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
                    }));
+  note_variables(communicator, reader::tasks);
   return settings;
 }
 
