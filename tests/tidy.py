@@ -26,7 +26,7 @@ TABLE = "poise/strategies/strategy.h"
 # Runtimes stand on the library; objects may build on tasks, and all on what they share. Apps and tests may
 # include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
-            "juggle": []}
+            "juggle": [], "profile": []}
 # A library behind one door: header -> the only files that may include it.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
 # What poise/ does not do, with the files that are excepted: it decides from values, and what touches the world is
