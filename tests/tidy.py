@@ -26,7 +26,7 @@ TABLE = "poise/strategies/strategy.h"
 # Runtimes include the library. Objects may also include tasks, and all runtimes the code that they share. Apps and
 # tests may include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
-            "juggle": []}
+            "juggle": [], "profile": []}
 # Libraries that only certain files may include: header -> these files.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
 # What poise/ must not do, with the files that are excepted. It decides from values; what touches the world is short and
