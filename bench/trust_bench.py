@@ -55,12 +55,12 @@ from cluster import seconds  # noqa: E402
 BIN = ROOT / "build" / "bin"
 CLUSTER = ROOT / "tests" / "support" / "cluster.py"
 MATRICES = ROOT.parent / "shared" / "data" / "matrices"
-SO_FAR = ROOT / "build" / "trust_so_far.json"  # the rows measured so far, for --judge
+SO_FAR = ROOT / "build" / "trust_so_far.json"  # holds the rows measured so far, for --judge
 SKIPPED = 77
-PROGRAMS_PER_RUN = 5  # of the MPI harness: their maps alternate
+PROGRAMS_PER_RUN = 5  # runs of the MPI harness, in which the maps alternate
 TIMEOUT_S = 3600
-SIMGRID_DIFFERENCE = 0.01  # pairs of maps nearer than that in SimGrid are not judged
-EAGER_BYTES = 65536  # Open MPI's default over TCP
+SIMGRID_DIFFERENCE = 0.01  # pairs of maps that differ by less in SimGrid are not judged
+EAGER_BYTES = 65536  # Open MPI's default limit over TCP
 
 # racks, nodes of each, places of each; Mbit/s of frames; one-way delays; work and bytes per program.
 CLUSTERS = {

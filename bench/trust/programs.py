@@ -15,7 +15,7 @@ HELD_OUT = frozenset({
     "stencil3d", "kneighbor", "geometric", "gather_groups", "transpose", "butterfly", "overlapped_stencil",
     "sweep", "power_law", "one_to_all", "real_bt", "real_lu", "real_lulesh", "real_cloverleaf_1000",
     "real_npb_bt_1000"})
-# Programs that send before they work and so hide messages behind work; the others work first.
+# Programs that send before they work, so that messages overlap with work; the others work first.
 OVERLAPPED = frozenset({"overlapped_stencil", "overlapped_random"})
 # Work and traffic of a program, where they are not the same as those of all the others.
 EMPHASIS = {"work_bound": (4, 0.2), "overlapped_stencil": (3, 1), "overlapped_random": (3, 1),

@@ -30,7 +30,7 @@ using poise::trust::Replay;
 
 constexpr double kStartMargin_s =
     0.02;                     // from the agreement to the start: all must have heard of it
-constexpr int kMaxTries = 5;  // of an iteration that a rank started too late
+constexpr int kMaxTries = 5;  // an iteration that some rank started too late
 
 struct Settings {
   std::string path;
@@ -51,7 +51,7 @@ void sleep_until(double when_s) {
   }
 }
 
-/// Waits for all of them asleep, which MPI_Waitall would not.
+/// Waits for all requests and sleeps meanwhile; MPI_Waitall would spin.
 void wait_for(std::vector<MPI_Request>& requests, int poll_us) {
   for (;;) {
     int done = 0;

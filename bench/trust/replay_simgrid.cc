@@ -155,7 +155,7 @@ double simulate(const Replay& replay, sg4::Engine& engine) {
 /// The simulation in a child of its own. Throws SystemError if it fails.
 double simulate_in_child(const Replay& replay, int argc, char** argv) {
   int ends[2];
-  if (pipe(ends) != 0) throw poise::SystemError("no pipe can be made");
+  if (pipe(ends) != 0) throw poise::SystemError("cannot create a pipe");
   const pid_t child = fork();
   if (child == 0) {
     alarm(kTimeout_s);

@@ -63,7 +63,7 @@ std::string_view Knobs::choice(std::string_view name) const {
 void Knobs::set(std::string_view owner, std::string_view name, std::string_view value) {
   const std::size_t index = index_of(name);
   if (index == values_.size()) {
-    if (knobs_.empty()) fail("{} has no knobs, so no \"{}\"", owner, name);
+    if (knobs_.empty()) fail("{} has no knobs, so \"{}\" cannot be set", owner, name);
     throw Error(unknown_name(fmt::format("knob of {}:", owner), name, names_of(knobs_)));
   }
   values_[index] = knob_value(knob(index), fmt::format("{}: {}", owner, name), value);

@@ -22,7 +22,7 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
 
-/// Characters to insert, remove or replace; upper and lower case are the same.
+/// The edit distance: the number of characters to insert, remove or replace, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The name with the smallest edit distance to text, ignoring case; empty if none is near.

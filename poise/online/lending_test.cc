@@ -247,7 +247,7 @@ TEST(SizedLoans, are_near_the_optimum) {
   }
 }
 
-TEST(CouldGain, is_false_only_if_divisible_tasks_would_not_gain) {
+TEST(CouldGain, is_false_only_if_lending_divisible_tasks_would_not_help) {
   const Borrower idle{.rank = 1}, late{.rank = 2, .busy_s = 9.5}, fast{.rank = 3, .slowness = 0.1};
   const auto could = [](const Borrower& other, double min_gain) {
     return could_gain({.task_s = 1, .queued = 10, .others = {&other, 1}}, min_gain);
@@ -303,7 +303,7 @@ TEST(PairedLoans, respect_the_thresholds) {
   EXPECT_THAT(paired_loans(std::vector<double>{5}, 0, {}), IsEmpty());
 }
 
-TEST(LightestLoans, go_from_a_rank_above_average_to_the_lightest) {
+TEST(LightestLoans, go_from_a_rank_with_more_than_the_average_load_to_the_lightest) {
   const std::vector<double> tasks = {10, 0, 40, 20};
   EXPECT_THAT(lightest_loans(tasks, 2, {.max_tasks = 100}), ElementsAre(Loan{1, 20}));
   EXPECT_THAT(lightest_loans(tasks, 3, {.max_tasks = 100}), ElementsAre(Loan{1, 10}));

@@ -56,7 +56,7 @@ TEST(Orb, splits_places_at_the_levels_of_the_machine) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
 }
 
-TEST(Orb, spreads_tasks_without_loads_or_positions_that_differ) {
+TEST(Orb, spreads_tasks_that_have_no_load_and_equal_positions) {
   Workload workload = grid(4, 1);
   for (Task& task : workload.tasks) task.load_s = 0;
   for (auto& position : workload.positions) position = {7, 7, 7};

@@ -43,7 +43,7 @@ struct Change {
   double seconds;
 };
 
-/// Input that all attempts share and none changes.
+/// Input that all attempts share and that none of them changes.
 struct Known {
   const Problem& problem;
   FactorTable factors;

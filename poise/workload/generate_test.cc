@@ -272,7 +272,7 @@ TEST(Generate, clusters_exchange_most_inside_their_own_group) {
   EXPECT_LT(own, all);
 }
 
-TEST(Generate, skews_have_the_requested_mean_and_spread) {
+TEST(Generate, load_distributions_have_the_requested_mean_and_spread) {
   const auto variance_of = [](std::string_view skew) {
     const Workload workload = make(fmt::format("ring:load_s=2,spread=0.4,skew={}", skew), 200000);
     EXPECT_NEAR(total_load_s(workload) / 200000, 2, 0.02) << skew;

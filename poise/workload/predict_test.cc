@@ -54,7 +54,7 @@ TEST(Predict, the_mean_is_that_of_the_window) {
   EXPECT_THAT(predict("mean", {{1}, {2}, {3}}, {{6}}, 1), ElementsAre(6));
 }
 
-TEST(Predict, the_moving_average_gives_the_newest_load_the_weight_smoothing) {
+TEST(Predict, the_moving_average_weights_the_newest_load_by_the_knob_smoothing) {
   // 1/4 of 1, 1/4 of 3, 1/2 of 5.
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}), ElementsAre(3.5));
   EXPECT_THAT(predict("ewma", {{1}, {3}}, {{5}}, 100, 1), ElementsAre(5));

@@ -119,7 +119,7 @@ TEST_F(AffinitiesTest, restores_a_thread_to_which_the_kernel_gave_all_cpus) {
   EXPECT_THAT(on(101), ElementsAre(1));
 }
 
-TEST_F(AffinitiesTest, takes_no_affinity_for_the_programs_choice_while_the_kernel_removes_cpus) {
+TEST_F(AffinitiesTest, ignores_changed_affinities_while_the_kernel_removes_cpus) {
   pin(101, 3);
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(101).affinity = {0, 1};

@@ -44,7 +44,7 @@ TEST(Settings, refuse_a_misspelt_variable_and_name_the_nearest) {
             "there is no variable POISE_TASKS_TRACES; did you mean POISE_TASKS_TRACE?");
 }
 
-TEST(Settings, refuse_an_unknown_variable_and_name_all) {
+TEST(Settings, refuse_an_unknown_variable_and_list_the_known_ones) {
   EXPECT_THAT(error_of("POISE_TASKS_XYZZY=1"), HasSubstr("known: POISE_TASKS_POLICY, "));
 }
 

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMENT_SIGNS = {".h": "//", ".cc": "//", ".c": "//", ".py": "#", ".cmake": "#", ".f90": "!", "": "#"}
-MIN_WORDS = 4  # shorter comments and paragraphs are labels
+MIN_WORDS = 4  # shorter comments and paragraphs are labels, shorter errors are parts of a text
 
 
 def tracked_files():
@@ -67,7 +67,7 @@ def errors(path, lines):
             continue
         statement = " ".join(lines[number - 1:number + 3]).split(";")[0]
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
-        if len(re.findall(r"[A-Za-z]{2,}", text)) >= 2:
+        if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text
 
 

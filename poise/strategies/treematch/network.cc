@@ -16,7 +16,8 @@ namespace poise::tree_match {
 namespace {
 
 constexpr Vertex kNone = std::numeric_limits<Vertex>::max();
-constexpr Vertex kMaxForNearSlots = 4096;  // the lists need all distances
+constexpr Vertex kMaxForNearSlots =
+    4096;  // larger networks would take too long: all distances are needed
 constexpr std::size_t kNearSlots = 12;
 constexpr int kSwapPasses = 8;
 /// Limit on distances computed in all passes: in complete graphs, swaps gain little.
