@@ -77,7 +77,8 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   for (const std::string_view piece : split(word.value, 'x')) {
     network.dims.push_back(count_of(word, piece));
     routers *= network.dims.back();
-    if (routers > kMaxPlaces) fail("machine text: \"{}:{}\" is too large", word.key, word.value);
+    if (routers > kMaxPlaces)
+      fail("machine text: \"{}:{}\" has too many nodes", word.key, word.value);
   }
   if (shape == Network::Shape::dragonfly && network.dims.size() != 2)
     fail("machine text: \"dragonfly:{}\" must have the form dragonfly:GROUPSxROUTERS", word.value);

@@ -148,7 +148,7 @@ class Descent {
     return 0;
   }
 
-  /// Exchanges v with the task at the wanted place that makes the exchange gain most, if any does.
+  /// Exchanges v with that task at the wanted place for which the exchange gains most, if it gains.
   bool exchange(Vertex v, Target wanted) {
     const PlaceId own = at(v);
     double best = 0;

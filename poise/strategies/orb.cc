@@ -42,7 +42,8 @@ std::vector<Item> movable_items(const Workload& workload) {
   double total_s = 0;
   for (TaskId t = 0; t < workload.num_tasks(); ++t) {
     for (const double x : workload.positions[t])
-      if (!std::isfinite(x)) fail("strategy orb: a position of task {} is {}", t, x);
+      if (!std::isfinite(x))
+        fail("strategy orb: task {} has the coordinate {}; it must be finite", t, x);
     if (!workload.tasks[t].movable) continue;
     items.push_back({workload.positions[t], 1, t});
     total_s += workload.tasks[t].load_s;

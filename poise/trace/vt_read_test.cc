@@ -216,7 +216,7 @@ TEST(VtRead, errors_name_the_file_and_the_phase) {
               HasSubstr("communication 0: \"messages\" is not an integer of at least 0"));
   EXPECT_THAT(
       error_of({rank_file(phase(8, ok, message(object(1, 0), R"({"type":"node","id":1})", 1, 1)))}),
-      HasSubstr("its home is none of the 1 ranks"));
+      HasSubstr("its home is not one of the 1 ranks"));
   EXPECT_THAT(error_of({rank_file(phase(8, ok) + "," + phase(8, ok))}), HasSubstr("twice"));
   EXPECT_THAT(error_of({rank_file(phase(0, ok) + "," + phase(1, ok)),
                         rank_file(phase(0, task(object(2, 0), 1)))}),

@@ -115,7 +115,8 @@ TEST(Balancer, moves_nothing_and_warns_once_if_the_rows_are_invalid) {
   Balancer balancer(row_of("PoiseGreedyLB"), "");
   Statistics statistics = ring(10, 3);
   statistics.objects[3].wall_s = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(balancer.decide(statistics).warning, HasSubstr("object 3 of array 1 took nan s"));
+  EXPECT_THAT(balancer.decide(statistics).warning,
+              HasSubstr("object 3 of array 1 has a load of nan s"));
   EXPECT_EQ(balancer.decide(statistics).pe_of_object, where_they_are(statistics));
   statistics = ring(10, 3);
   for (PeRow& pe : statistics.pes) pe.available = false;

@@ -132,18 +132,18 @@ TEST(Convert, contradictory_rows_are_refused) {
   EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 appears twice"));
   statistics = three_objects();
   statistics.objects[0].pe = 2;
-  EXPECT_THAT(error_of(statistics), HasSubstr("is on PE 2; there are 2"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("is on PE 2, but there are 2 PEs"));
   statistics = three_objects();
   statistics.objects[0].wall_s = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 took nan s"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 has a load of nan s"));
   statistics.objects[0].wall_s = -1;
-  EXPECT_THAT(error_of(statistics), HasSubstr("took -1 s"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("has a load of -1 s"));
   statistics = three_objects();
   statistics.pes[1].background_s = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(error_of(statistics), HasSubstr("PE 1 was busy for inf s"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("PE 1 has a background load of inf s"));
   statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, 2, 0, 0, 1, 1}};
-  EXPECT_THAT(error_of(statistics), HasSubstr("PE 2 sends; there are 2"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("PE 2 sends a message, but there are 2 PEs"));
   statistics.messages = {{{5, 8}, {}, -1, 0xffffffff, 0xffffffff, 1, 1}};
   EXPECT_THAT(error_of(statistics), HasSubstr("a multicast has receivers"));
 }

@@ -59,13 +59,19 @@ def comments(path, lines):
 
 def errors(path, lines):
     """Texts of errors: the string literals of a throw, of an Error or of a refusal."""
-    if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name:
+    if path.suffix not in (".h", ".cc", ".py", "") or "test" in path.name or path.parts[-3:-1] == ("tests", "support"):
         return
     begins = re.compile(r"\bthrow\b|\bError[{(]|\brefuse\b|\bfail\(|\bsys\.exit\(|parser\.error\(")
     for number, line in enumerate(lines, 1):
-        if not begins.search(line):
+        begin = begins.search(line)
+        if not begin or line.startswith("#include"):
             continue
-        statement = " ".join(lines[number - 1:number + 3]).split(";")[0]
+        if path.suffix == "":  # a shell script: quotes nest, so the text is the rest of the line
+            said = re.search(r'\brefuse "(.*)"', line)
+            if said:
+                yield number, said[1]
+            continue
+        statement = " ".join([line[begin.start():], *lines[number:number + 3]]).split(";")[0]
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', statement))
         if len(re.findall(r"[A-Za-z]{2,}", text)) >= MIN_WORDS:
             yield number, text

@@ -118,7 +118,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, return_every_output) {
+TEST_P(Settings, of_any_kind_return_every_output) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);

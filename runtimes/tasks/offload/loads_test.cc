@@ -93,7 +93,7 @@ TEST(Loads, are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(Loads, that_are_older_or_of_the_rank_itself_are_ignored) {
+TEST(Loads, are_ignored_if_they_are_older_or_about_the_rank_itself) {
   Loads loads(0, {1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
