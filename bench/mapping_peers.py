@@ -19,7 +19,7 @@ TOLERANCE = 0.03
 MAPPING_TOLERANCE = 0.05  # imbalance of the tools that map onto the machine: what Poise allows itself from scratch
 MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
 MOST_SECONDS = 100  # time limit per tool for all cases
-LARGEST_TOTAL = 2**29  # of the weights, which SharedMap adds up in 32 bits
+LARGEST_TOTAL = 2**29  # maximal sum of the weights, which SharedMap adds up in 32 bits
 
 
 class Machine:

@@ -26,7 +26,7 @@
 
 /*readonly*/ CProxy_Main mainProxy;
 /*readonly*/ int num_blocks;  // per side
-/*readonly*/ int num_points;  // per side of a block
+/*readonly*/ int num_points;  // points per side of a block
 /*readonly*/ int num_steps;
 /*readonly*/ int period;
 

@@ -22,7 +22,7 @@
 namespace poise::miniapps::nbody {
 
 constexpr double kSoftening = 0.02, kMaxStep = 0.01, kAccuracy = 0.1;
-constexpr std::size_t kLeaf = 8;  // most particles in a leaf of the tree
+constexpr std::size_t kLeaf = 8;  // maximal number of particles in a leaf
 
 struct Particle {
   Vector at{}, velocity{};

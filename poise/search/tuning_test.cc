@@ -28,7 +28,7 @@ TEST(Tuning, is_set_by_name_as_knobs_are) {
   EXPECT_EQ(knobs.text(), "max_scans=123456,clear_win=0.5");
 }
 
-TEST(Tuning, is_the_default_without_values) {
+TEST(Tuning, has_the_default_values_if_none_are_given) {
   EXPECT_EQ(tuning_from({}).blunt_exponent, kTuning.blunt_exponent);
 }
 

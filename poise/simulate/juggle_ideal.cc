@@ -146,7 +146,7 @@ void Team::sort_domain(DomainId d) {
     order_.insert(order_.end(), places_[p].threads.begin(), places_[p].threads.end());
     places_[p].threads.clear();
   }
-  // Least advanced first; blocked threads last.
+  // Sorts threads by progress, the least advanced first; blocked threads come last.
   std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
     return rest_s_[a] != rest_s_[b] ? rest_s_[a] > rest_s_[b] : a < b;
   });

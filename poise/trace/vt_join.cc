@@ -85,8 +85,8 @@ class Tasks {
     if (key.kind != TaskName::Kind::place)
       if (const auto listed = find_listed(part, key, verb)) return *listed;
     if (movable)
-      fail("{}: phase {}: a message {} {}, but no rank lists that in this phase", part.file->name,
-           phase_id_, verb, describe(key));
+      fail("{}: phase {}: a message {} {}, but no rank lists that task in this phase",
+           part.file->name, phase_id_, verb, describe(key));
     return find_or_add_unlisted(part, key, verb);
   }
 

@@ -15,7 +15,8 @@ void counts_to_cursors(std::vector<std::size_t>& first) {
 
 }  // namespace
 
-/// One row per task at the end `row_end` of its messages; entries are the ends `link_end`.
+/// Makes a row for each task that is at the end `row_end` of messages. Its entries are the tasks at
+/// the other end, `link_end`.
 Links Links::by(TaskId Message::*row_end, TaskId Message::*link_end, const Workload& workload) {
   Links rows;
   rows.first_.assign(workload.tasks.size() + 2, 0);

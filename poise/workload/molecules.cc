@@ -14,7 +14,7 @@ namespace {
 // A cell has 26 neighbours. Each pair has one compute task, and so has each single cell: 14 per
 // cell.
 constexpr TaskId kTasksPerCell = 15;
-constexpr TaskId kMinSide = 3;  // in a smaller periodic box a cell has the same neighbour twice
+constexpr TaskId kMinSide = 3;  // a smaller periodic box would have the same neighbour twice
 
 /// A cell owns 13 of its 26 pairs (the others are owned by the neighbours), and the pair with
 /// itself.

@@ -23,7 +23,7 @@ struct ThreadAffinity {
   pid_t process = 0, id = 0;
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
-  // the cpu to which it was pinned before; children may have inherited it
+  // The cpu to which it was pinned before; children may have inherited it.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
   bool is_lost = false;  // another thread has, or may have, its id now

@@ -28,7 +28,7 @@ namespace poise::juggle {
 struct Options {
   JuggleSettings settings;
   Cpus cpus = {};  // empty: all allowed cpus
-  // index of a thread in each process that is not balanced
+  // Index of a thread in each process that is not balanced.
   std::optional<std::uint32_t> skip_thread = {};
   bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;
@@ -36,7 +36,7 @@ struct Options {
   std::uint64_t seed = 0;
   bool wants_stays = false;                         // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
-  // called with messages for the user, once per text
+  // Called with messages for the user, once per text.
   std::function<void(std::string_view)> on_note = {};
 };
 

@@ -11,17 +11,17 @@ struct Tuning {
   // Scans of /proc for threads, and counts of the threads of known processes.
   double scan_share = 0.1;   // of the run so far between two walks: a late find costs that
   double min_scan_s = 0.05;  // minimal seconds between two scans, each of which costs 20 to 100 us
-  // maximal seconds between two scans, so that new processes are found soon
+  // Maximal seconds between two scans, so that new processes are found soon.
   double max_scan_s = 1;
   // A count is due after this share of the time run so far; counts are cheaper than scans.
   double count_share = 0.01;
   double max_count_s = 0.5;  // maximal seconds between two counts
-  // with more processes a count would cost as much as a scan
+  // With more processes a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
   // Affinities that the program sets.
   double start_s = 1;  // programs bind their threads in their first moments
-  // seconds between two checks of threads that are not pinned
+  // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
   std::uint64_t own_choice_rounds = 10;  // rounds between two checks of threads that are pinned
   std::size_t max_stays = 1'000'000;     // maximal number of stays in a trace: about 40 MB
@@ -30,7 +30,7 @@ struct Tuning {
   std::uint64_t first_probe_rounds = 2;    // while speeds are unknown
   std::uint64_t probe_rounds = 20;         // once they are known
   std::uint64_t equal_probe_rounds = 200;  // if all speeds are equal, as is common
-  // share of time; a cpu below it is idle and has a low clock
+  // Share of time; a cpu below it is idle and has a low clock.
   double busy_cpu = 0.5;
 
   // Other intervals.

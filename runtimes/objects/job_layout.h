@@ -16,7 +16,7 @@ struct JobLayout {
   Machine machine;
   std::vector<int> rank_of_place;
   std::vector<std::vector<PlaceId>> places_of_rank;  // by rank, then in order of threads
-  // hosts are numbered in the order of their lowest ranks
+  // Hosts are numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
 

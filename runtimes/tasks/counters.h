@@ -18,7 +18,7 @@ struct Counters {
   double working_s = 0;                                        // time in tasks, summed over threads
   double waiting_s = 0;   // time in waits, with and without tasks
   double transfer_s = 0;  // time to pack and unpack lent tasks and their results
-  // time that threads spent in waits, neither in tasks nor in transfers; waits that have ended
+  // Time that threads spent in waits, neither in tasks nor in transfers; waits that have ended.
   double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks
   std::uint64_t requests = 0, declines = 0;          // steal requests sent, and those declined
@@ -30,7 +30,7 @@ struct Counters {
   // Copies sent to other ranks, and received copies that ran here.
   std::uint64_t replicas_sent = 0, replicas_won = 0;
   std::uint64_t answers = 0;  // loans that answered a steal request
-  // the largest number of tasks lent to a single rank
+  // The largest number of tasks lent to a single rank.
   std::uint64_t lent_to_one = 0;
   std::uint32_t most_to = 0;  // the rank that got lent_to_one tasks
 };

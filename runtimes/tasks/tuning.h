@@ -11,7 +11,7 @@ namespace poise::tasks::tuning {
 /// When a busy thread polls although no rank has rung its doorbell.
 struct PollBudget {
   double max_share;  // maximal share of busy time for polls that find nothing
-  // poll again after this share of the queued work: towards the end polls matter more
+  // Poll again after this share of the queued work: towards the end polls matter more.
   double max_work_share;
 };
 /// Where every other rank rings the doorbell, a poll rarely finds anything more.

@@ -112,7 +112,7 @@ class OffloadEngine {
   struct Peer {
     std::uint64_t lent = 0, borrowed = 0;  // tasks lent to it and borrowed from it so far
     std::uint64_t arrived = 0;             // lent tasks that it has received, by its last message
-    // expected seconds of each lent task that it has not yet received
+    // Expected seconds of each lent task that it has not yet received.
     std::deque<double> in_flight_s;
     double sum_in_flight_s = 0;
     double slowness = 1;  // its time for a task divided by this rank's time

@@ -20,7 +20,7 @@ struct Load {
   float task_s = 0;           // mean seconds per queued task; 0: unknown
   float queued = 0;           // number of queued tasks that it may lend
   float threads = 1;          // number of threads that run tasks
-  // the load as its program's policy states it; without such a policy `queued`
+  // The load as its program's policy states it; without such a policy `queued`.
   float stated = 0;
 };
 

@@ -27,7 +27,7 @@ struct Children {
   Children();
   ~Children();
   std::atomic<std::uint32_t> open{0};  // children that have not finished
-  // children in the queue of this rank; guarded by the pool's mutex
+  // Children in the queue of this rank; guarded by the pool's mutex.
   std::size_t queued = 0;
   std::unique_ptr<DependencyTracker> dependencies;  // created with the first ordered child
 };
@@ -56,11 +56,11 @@ class Lazy {
 struct Extras {
   ~Extras();
   std::shared_ptr<const Annotations> annotations;  // may be null
-  // called on the owner rank before the task is first lent
+  // Called on the owner rank before the task is first lent.
   std::function<void(std::span<Item>)> on_lend;
   std::function<void()> deliver;    // on the owner rank: stores the result, unless the task failed
   std::function<void()> on_finish;  // called on the owner rank
-  // memory of literals; of a borrowed task, memory of all items
+  // Memory of literals; of a borrowed task, memory of all items.
   std::shared_ptr<std::byte> storage;
   std::shared_ptr<std::byte> message;  // in a borrowed task: the message that holds its small items
   Buffer result;                       // the result of a borrowed task

@@ -28,8 +28,9 @@ void throw_if_any_failed(MPI_Comm communicator, const std::string& error);
 void check_equal_on_all_ranks(MPI_Comm communicator, std::span<const char* const> names,
                               const Knobs& settings);
 
-/// Numbers the functions, by FunctionId, alike on all ranks: by their index in alphabetical order.
-/// If ranks registered different functions, throws an Error on every rank that names one.
+/// Gives each function, by FunctionId, the same number on all ranks: its index in alphabetical
+/// order. Throws Error on every rank if ranks registered different functions; the text names one of
+/// them.
 std::vector<std::uint32_t> number_functions(MPI_Comm communicator,
                                             const std::vector<const Registered*>& functions);
 

@@ -57,7 +57,7 @@ class Arena final : public std::pmr::memory_resource {
   std::byte* own_ = nullptr;
   int file_ = -1;
   mutable std::mutex mutex_;  // guards the members below
-  // sizes of free pieces by offset; adjacent pieces are joined
+  // Sizes of free pieces by offset; adjacent pieces are joined.
   std::map<std::size_t, std::size_t> free_;
   std::map<std::size_t, std::size_t> in_use_;  // sizes of allocated pieces by offset
   std::size_t allocated_ = 0;

@@ -13,7 +13,7 @@ namespace poise::tasks {
 /// Where a rank runs.
 struct RankLocation {
   std::uint64_t host = 0;  // a hash of the host's name and its system's boot id
-  // its memory domain as the operating system numbers it; -1: unknown, or several
+  // Its memory domain as the operating system numbers it; -1: unknown, or several.
   std::int64_t domain = -1;
 };
 
