@@ -17,7 +17,7 @@ import wrong_settings_test
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import nonsense  # pylint: disable=wrong-import-position
 
-TIMEOUT_S = 60
+TIMEOUT_S = 120
 CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")
 # Read by others first, who print something of their own.
 READ_BY_OTHERS = {"OMP_NUM_THREADS", "OMP_TARGET_OFFLOAD", "LIBOMP_USE_HIDDEN_HELPER_TASK"}
