@@ -27,7 +27,7 @@ class JuggleVariables(CliTest):
                     if done.returncode == 2:
                         refused += 1
                         self.assertRegex(done.stderr, r"^poise: [^\n]+\n$")
-                        self.assertRegex(done.stderr, rf"{name}|none of them may be used here")
+                        self.assertRegex(done.stderr, rf"{name}|^poise: cpus \d+: this process may use none of them")
                     else:
                         self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
         self.assertGreater(refused, 2 * len(nonsense.KINDS))

@@ -129,7 +129,7 @@ class OwnStrategies(CliTest):
     def test_what_is_not_such_a_thing_is_refused(self):
         for arguments, words in ((["-s", "plugin:./absent.so"], "cannot be loaded"), (["-s", "plugin:"], "a file is missing"),
                                  (["-s", "plugin:./mine.py"], "cannot be loaded"), (["-s", "exec:"], "a command is missing"),
-                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "list of strategies"),
+                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "an empty name in the list"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),
                                  (["-s", "exec:true", "--exec-limit", "soon"], "--exec-limit")):
             with self.subTest(arguments=arguments):
