@@ -42,11 +42,11 @@ Comparison begin_comparison(const Problem& problem) {
           .best_placement = {}};
 }
 
-void add_row(Comparison& comparison, const Choice& choice, const Problem& problem) {
+void add_row(Comparison& comparison, const Contender& contender, const Problem& problem) {
   Comparison::Row& row = comparison.rows.emplace_back();
-  row.strategy = choice.text();
+  row.strategy = contender.name;
   try {
-    Decision decision = decide(choice, problem);
+    Decision decision = decide(contender, problem);
     row.decision_s = decision.cpu_s;
     row.decision_wall_s = decision.wall_s;
     row.metrics = evaluate(problem.machine, problem.workload, problem.costs, problem.current,

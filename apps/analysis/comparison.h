@@ -49,6 +49,6 @@ std::vector<const Comparison::Row*> ranked(const Comparison& comparison);
 Comparison begin_comparison(const Problem& problem);
 
 /// Runs one more strategy and adds its row. If the strategy throws, the row contains the reason.
-void add_row(Comparison& comparison, const Choice& choice, const Problem& problem);
+void add_row(Comparison& comparison, const Contender& contender, const Problem& problem);
 
 }  // namespace poise::apps

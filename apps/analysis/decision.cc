@@ -1,6 +1,7 @@
 #include "apps/analysis/decision.h"
 
 #include <ctime>
+#include <sys/resource.h>
 
 namespace poise::apps {
 
@@ -12,13 +13,24 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+/// CPU time of this process and of the children that ended: a strategy may be a program.
+double cpu_time_s() {
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds_of(CLOCK_PROCESS_CPUTIME_ID) + seconds(children.ru_utime) +
+         seconds(children.ru_stime);
+}
+
 }  // namespace
 
-Decision decide(const Choice& choice, const Problem& problem) {
+Decision decide(const Contender& contender, const Problem& problem) {
   const double wall_s = seconds_of(CLOCK_MONOTONIC);
-  const double cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-  Decision decision{choice.rebalance(problem)};
-  decision.cpu_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_s;
+  const double cpu_s = cpu_time_s();
+  Decision decision{contender.decide(problem)};
+  decision.cpu_s = cpu_time_s() - cpu_s;
   decision.wall_s = seconds_of(CLOCK_MONOTONIC) - wall_s;
   check(decision.placement, problem.workload.num_tasks(), problem.machine.num_places());
   return decision;

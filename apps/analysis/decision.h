@@ -1,8 +1,9 @@
 // Runs one strategy once and measures the time of its decision.
 #pragma once
 
+#include "apps/analysis/contender.h"
+
 #include "poise/placement/metrics.h"
-#include "poise/strategies/strategy.h"
 
 namespace poise::apps {
 
@@ -13,6 +14,6 @@ struct Decision {
 };
 
 /// Runs the strategy and checks its placement. Throws what the strategy throws.
-Decision decide(const Choice& choice, const Problem& problem);
+Decision decide(const Contender& contender, const Problem& problem);
 
 }  // namespace poise::apps

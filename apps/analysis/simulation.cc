@@ -23,7 +23,7 @@ Simulation begin_simulation(const Replayer& replayer) {
 void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
              DecisionCost cost) {
   const Decide timed = [&](const Problem& problem) {
-    Decision decision = decide(choice, problem);
+    Decision decision = decide(contender_of(choice), problem);
     return TimedDecision{std::move(decision.placement), cost.value_or(decision.wall_s)};
   };
   Simulation::Row row{choice.text(), {}, {}};

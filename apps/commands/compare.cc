@@ -28,7 +28,8 @@ namespace {
 struct Options {
   InputOptions input;
   std::optional<std::string> strategies;  // nothing: all strategies
-  std::string html;
+  std::vector<std::string> also;
+  std::string html, limit{kExecLimit};
   std::vector<std::string> timelines;
   std::uint64_t every = 10;
   bool wide = false, json = false, csv = false, markdown = false;
@@ -36,12 +37,15 @@ struct Options {
 
 constexpr std::size_t kColumns = 80;  // used if stdout is not a terminal
 
-std::vector<Choice> choices_of(const std::optional<std::string>& text) {
-  if (text) return parse_strategies(*text);
-  std::vector<Choice> choices;
+std::vector<Contender> contenders_of(const Options& options) {
+  std::vector<Contender> contenders;
+  if (options.strategies)
+    contenders = parse_contenders(*options.strategies, limit_s(options.limit));
   for (const Strategy& strategy : strategies())
-    if (!strategy.is_oracle) choices.push_back(parse_strategy(strategy.name));
-  return choices;
+    if (!options.strategies && !strategy.is_oracle)
+      contenders.push_back(contender_of(parse_strategy(strategy.name)));
+  for (const std::string& file : options.also) contenders.push_back(contender_of_file(file));
+  return contenders;
 }
 
 std::string text_of_comparison(const Comparison& comparison, const Options& options,
@@ -107,13 +111,13 @@ nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Op
   return results;
 }
 
-Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices) {
+Comparison compare_on(const Problem& problem, const std::vector<Contender>& contenders) {
   Comparison comparison = begin_comparison(problem);
   Progress progress;
-  for (const Choice& choice : choices) {
-    progress.show(
-        fmt::format("{} ({} of {})", choice.text(), comparison.rows.size() + 1, choices.size()));
-    add_row(comparison, choice, problem);
+  for (const Contender& contender : contenders) {
+    progress.show(fmt::format("{} ({} of {})", contender.name, comparison.rows.size() + 1,
+                              contenders.size()));
+    add_row(comparison, contender, problem);
   }
   if (!comparison.best)
     throw std::runtime_error(fmt::format("no strategy can work on this problem; {}: {}",
@@ -122,7 +126,7 @@ Comparison compare_on(const Problem& problem, const std::vector<Choice>& choices
 }
 
 void compare(const Options& options) {
-  const std::vector<Choice> choices = choices_of(options.strategies);
+  const std::vector<Contender> contenders = contenders_of(options);
   if (!options.html.empty()) check_writable(options.html);
   std::vector<Timeline> timelines;
   timelines.reserve(options.timelines.size());
@@ -135,7 +139,7 @@ void compare(const Options& options) {
   std::vector<ComparePart> parts;
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
     const Problem problem = inputs.on(m);
-    Comparison comparison = compare_on(problem, choices);
+    Comparison comparison = compare_on(problem, contenders);
     for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
       results.push_back(std::move(row));
     text += (m > 0 ? "\n" : "") + (options.markdown
@@ -166,8 +170,16 @@ void add_compare(CLI::App& app) {
   command
       ->add_option("-s,--strategies", options->strategies,
                    "Strategies: NAME[:KNOB=VALUE,...],... (default: all but the oracles; see poise "
-                   "strategies)")
+                   "strategies), exec:COMMAND and plugin:FILE.so of your own")
       ->type_name("LIST");
+  command
+      ->add_option("--also", options->also,
+                   "Also compare the placement in FILE, as NAME; may be repeated")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command->add_option("--exec-limit", options->limit, "Time that an exec: strategy may take")
+      ->type_name("TIME")
+      ->capture_default_str();
   CLI::Option* html =
       command
           ->add_option("--html", options->html,

@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "apps/commands/commands.h"
+#include "apps/report/task_table.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
 
 #include "poise/base/error.h"
+#include "poise/base/file.h"
 #include "poise/trace/placement_file.h"
 #include "poise/trace/trace.h"
 
@@ -45,12 +47,25 @@ void place(Trace& trace, const std::string& path) {
   }
 }
 
+/// Whether OUT is the table of tasks, which is no trace. Without --to, .json means a vt file.
+bool is_table(const Options& options) {
+  return options.to == "csv" || options.to == "json" ||
+         (options.to.empty() && options.output.ends_with(".csv"));
+}
+
+void write(const Trace& trace, const Options& options) {
+  if (is_table(options))
+    write_file(options.output, options.to == "json" ? json_of_tasks(trace) : csv_of_tasks(trace));
+  else
+    write_trace(trace, options.output, options.to);
+}
+
 void convert(const Options& options) {
-  check_form(options.output, options.to);
+  if (!is_table(options)) check_form(options.output, options.to);
   Trace trace = read_trace(options.input, options.reading);
   if (options.phase) keep_phase(trace, *options.phase, options.input);
   if (!options.placement.empty()) place(trace, options.placement);
-  write_trace(trace, options.output, options.to);
+  write(trace, options);
   std::vector<std::string> notes;
   for (const std::string& assumed : trace.assumed)
     notes.push_back(fmt::format("{}: {}", options.input, assumed));
@@ -71,7 +86,9 @@ std::string list_of_formats() {
   for (const TraceFormat& format : trace_formats())
     fmt::format_to(std::back_inserter(text), "  {:<10} {:<9} {}\n", format.name,
                    format.ending.empty() ? "(read)" : format.ending, format.description);
-  return text;
+  return text +
+         "  csv        .csv      the table of tasks, in the order of a placement file's lines\n"
+         "  json       (--to)    the same as JSON\n";
 }
 
 }  // namespace

@@ -27,11 +27,12 @@ struct Options {
 };
 
 std::string text_of_plan(const Options& options, const Inputs& inputs, const Problem& problem,
-                         const Choice& choice, const Decision& decision, const Metrics& after) {
+                         const Contender& contender, const Decision& decision,
+                         const Metrics& after) {
   const Metrics before =
       evaluate(problem.machine, problem.workload, problem.costs, problem.current, problem.current);
   return heading_text(options.input, inputs.phase(), problem.machine) +
-         fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", choice.text(),
+         fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", contender.name,
                      seconds_text(decision.cpu_s), seconds_text(decision.wall_s)) +
          before_and_after(before, after, has_sizes(problem.workload)) +
          fmt::format("{}\n{} phases with this decision: {}\n",
@@ -41,9 +42,9 @@ std::string text_of_plan(const Options& options, const Inputs& inputs, const Pro
 }
 
 nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs,
-                                    const Problem& problem, const Choice& choice,
+                                    const Problem& problem, const Contender& contender,
                                     const Decision& decision, const Metrics& after) {
-  nlohmann::ordered_json json{{"strategy", choice.text()}};
+  nlohmann::ordered_json json{{"strategy", contender.name}};
   json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
   json["decision_s"] = decision.cpu_s;
   json["decision_wall_s"] = decision.wall_s;
@@ -55,23 +56,23 @@ nlohmann::ordered_json json_of_plan(const Options& options, const Inputs& inputs
 }
 
 void plan(const Options& options) {
-  const Choice choice = parse_strategy(options.strategy);
+  const Contender contender = contender_named(options.strategy);
   const bool prints_placement = options.output == "-";
   if (prints_placement && options.json)
     fail("--output - and --json both write to stdout; drop one");
   if (!options.output.empty() && !prints_placement) check_writable(options.output);
   Inputs inputs(options.input);
   const Problem problem = inputs.on(0);
-  const Decision decision = decide(choice, problem);
+  const Decision decision = decide(contender, problem);
   if (prints_placement) return print(placement_to_text(decision.placement), inputs.notes());
   const Metrics after = evaluate(problem.machine, problem.workload, problem.costs, problem.current,
                                  decision.placement);
   if (!options.output.empty()) write_placement(options.output, decision.placement);
   if (options.json)
-    print(json_of_plan(options, inputs, problem, choice, decision, after).dump(2) + "\n",
+    print(json_of_plan(options, inputs, problem, contender, decision, after).dump(2) + "\n",
           inputs.notes());
   else
-    print(text_of_plan(options, inputs, problem, choice, decision, after), inputs.notes());
+    print(text_of_plan(options, inputs, problem, contender, decision, after), inputs.notes());
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ void add_plan(CLI::App& app) {
   add_input_options(*command, options->input, "--placement");
   command
       ->add_option("-s,--strategy", options->strategy,
-                   "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies)")
+                   "Strategy: NAME or NAME:KNOB=VALUE,... (see poise strategies); exec:COMMAND or "
+                   "plugin:FILE.so of your own")
       ->type_name("S")
       ->capture_default_str();
   command

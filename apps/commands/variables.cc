@@ -40,10 +40,13 @@ nlohmann::ordered_json json_of_variables() {
   return {{"variables", std::move(list)}};
 }
 
-std::string escaped(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
-    text.insert(at, "\\");
-  return text;
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|') result += '\\';
+    result += c;
+  }
+  return result;
 }
 
 std::string code(std::string_view text) {
@@ -66,9 +69,8 @@ std::string page_of_variables() {
       "`POISE_TASKS_...` ends a job on tasks.\n\n"
       "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
   for (const Variable& row : variables())
-    page +=
-        fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),
-                    escaped(takes(row, ", ")), code(row.initial), escaped(std::string(row.help)));
+    page += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),
+                        escaped(takes(row, ", ")), code(row.initial), escaped(row.help));
   return page;
 }
 

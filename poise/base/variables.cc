@@ -136,6 +136,8 @@ constexpr Variable kAfter[] = {
     {"POISE_HUGE_ITEM", tests, "anything", "", "also lend an item of more than 2 GiB"},
     {"POISE_TEST_DATA", tests, "a folder", "",
      "real topologies and traces, for tests and benchmarks"},
+    {"POISE_PROFILE_LIBRARY", tests, "a file", "", "the profiler that tests preload"},
+    {"POISE_TEST_PYTHON", tests, "a program", "", "a Python that has mpi4py"},
     {"POISE_VM_KERNEL", tests, "a file", "", "kernel of the emulated machine"},
     {"POISE_CLUSTER_INSIDE", tests, "anything", "", "set inside the cluster of namespaces"},
 };

@@ -30,6 +30,9 @@ Placement solve(const OwnedProblem& problem) {
   return placement;
 }
 
+/// Longer budgets are none: a clock of nanoseconds overflows after 292 years.
+constexpr double kMaxBudget_s = 1e9;
+
 /// The strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
@@ -47,7 +50,7 @@ std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> proble
 
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s) {
   try {
-    if (budget_s == 0) return {solve(*problem)};
+    if (budget_s == 0 || budget_s > kMaxBudget_s) return {solve(*problem)};
     if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
     return {problem->census.current,
             fmt::format("it took longer than its budget of {} s", budget_s)};

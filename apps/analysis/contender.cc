@@ -1,0 +1,84 @@
+#include "apps/analysis/contender.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "apps/analysis/plugin_strategy.h"
+#include "apps/analysis/program_strategy.h"
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/trace/placement_file.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::string_view kExec = "exec:", kPlugin = "plugin:";
+
+/// Appends the strategies of the table in `list`, which becomes empty.
+void take_names(std::string& list, std::vector<Contender>& contenders) {
+  if (list.empty()) return;
+  for (const Choice& choice : parse_strategies(list)) contenders.push_back(contender_of(choice));
+  list.clear();
+}
+
+}  // namespace
+
+double limit_s(std::string_view text) {
+  const auto seconds = parse_duration_s(text);
+  constexpr double kMaxS = 1e6;
+  if (!seconds || *seconds <= 0 || *seconds > kMaxS)
+    fail("--exec-limit takes a time such as 60s, not \"{}\"", text);
+  return *seconds;
+}
+
+Contender contender_of(const Choice& choice) {
+  return {choice.text(), [choice](const Problem& problem) { return choice.rebalance(problem); }};
+}
+
+std::vector<Contender> parse_contenders(std::string_view list, double limit_s) {
+  std::vector<Contender> contenders;
+  std::string names;                         // consecutive pieces that belong to the table
+  if (list.empty()) parse_strategies(list);  // says what would work
+  for (const std::string_view piece : split(list, ',')) {
+    const bool is_program = piece.starts_with(kExec), is_plugin = piece.starts_with(kPlugin);
+    if (!is_program && !is_plugin) {
+      names += fmt::format("{}{}", names.empty() ? "" : ",", piece);
+      if (piece.empty()) fail("there is an empty name in the list of strategies \"{}\"", list);
+      continue;
+    }
+    take_names(names, contenders);
+    if (is_plugin) {
+      contenders.push_back(
+          {std::string(piece), plugin_strategy(std::string(piece.substr(kPlugin.size())))});
+      continue;
+    }
+    const std::string command(piece.substr(kExec.size()));
+    if (command.empty()) fail("exec: a command is missing; example: exec:./mine.py");
+    contenders.push_back({std::string(piece), [command, limit_s](const Problem& problem) {
+                            return placement_of_program(command, problem, limit_s);
+                          }});
+  }
+  take_names(names, contenders);
+  return contenders;
+}
+
+Contender contender_named(std::string_view text) {
+  if (!text.starts_with(kExec) && !text.starts_with(kPlugin))
+    return contender_of(parse_strategy(text));
+  std::vector<Contender> contenders = parse_contenders(text, limit_s(kExecLimit));
+  if (contenders.size() != 1) fail("\"{}\" is a list; give one strategy", text);
+  return std::move(contenders.front());
+}
+
+Contender contender_of_file(const std::string& name_and_file) {
+  const std::size_t equals = name_and_file.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == name_and_file.size())
+    fail("--also takes NAME=FILE, not \"{}\"", name_and_file);
+  Placement placement = read_placement(name_and_file.substr(equals + 1));
+  return {name_and_file.substr(0, equals),
+          [placement = std::move(placement)](const Problem&) { return placement; }};
+}
+
+}  // namespace poise::apps

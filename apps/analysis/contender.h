@@ -1,0 +1,37 @@
+// What a comparison compares: strategies of the table, strategies of the user, and placements from
+// files.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/strategies/strategy.h"
+
+namespace poise::apps {
+
+/// Time that a program may take if the user does not say, as text and in the form of `limit_s`.
+inline constexpr std::string_view kExecLimit = "60s";
+/// Parses --exec-limit. Throws Error.
+double limit_s(std::string_view text);
+
+struct Contender {
+  std::string name;  // in the form that --strategies takes
+  std::function<Placement(const Problem&)> decide;
+};
+
+Contender contender_of(const Choice& choice);
+
+/// A comma-separated list of NAME[:KNOB=VALUE,...], exec:COMMAND (program_strategy.h) and
+/// plugin:FILE (plugin_strategy.h). A program may take `limit_s` seconds. Throws Error if a piece
+/// is none of these or a plugin cannot be loaded.
+std::vector<Contender> parse_contenders(std::string_view list, double limit_s);
+
+/// The only one in a text. Throws Error also if there are several.
+Contender contender_named(std::string_view text);
+
+/// The placement that a file holds, from NAME=FILE. Throws Error naming the file.
+Contender contender_of_file(const std::string& name_and_file);
+
+}  // namespace poise::apps

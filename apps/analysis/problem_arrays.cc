@@ -1,0 +1,150 @@
+#include "apps/analysis/problem_arrays.h"
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "apps/analysis/sizes.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::uint32_t kMaxDomainsOfMatrix = 4096;  // 128 MiB each
+
+template <typename T>
+const T* data_or_null(const std::vector<T>& column) {
+  return column.empty() ? nullptr : column.data();
+}
+
+/// The array as JSON; null if it is unknown.
+template <typename T>
+nlohmann::json array_of(const T* data, std::size_t size) {
+  if (data == nullptr && size > 0) return nullptr;
+  return std::span(data, size);
+}
+
+nlohmann::ordered_json json_of_machine(const poise_problem& p) {
+  auto levels = nlohmann::ordered_json::array();
+  for (std::uint32_t l = 0; l < p.num_levels; ++l)
+    levels.push_back(
+        {{"name", p.level_name[l]},
+         {"group", array_of(p.level_group + std::size_t{l} * p.num_places, p.num_places)}});
+  const std::size_t pairs = std::size_t{p.num_domains} * p.num_domains;
+  return {{"num_places", p.num_places},
+          {"num_domains", p.num_domains},
+          {"num_nodes", p.num_nodes},
+          {"speed", array_of(p.speed, p.num_places)},
+          {"background_s", array_of(p.background_s, p.num_places)},
+          {"domain", array_of(p.domain, p.num_places)},
+          {"node", array_of(p.node, p.num_places)},
+          {"levels", std::move(levels)},
+          {"latency_factor", array_of(p.latency_factor, pairs)},
+          {"bandwidth_factor", array_of(p.bandwidth_factor, pairs)},
+          {"seconds_per_message", p.seconds_per_message},
+          {"seconds_per_byte", p.seconds_per_byte},
+          {"seconds_per_migrated_byte", p.seconds_per_migrated_byte}};
+}
+
+}  // namespace
+
+ProblemArrays::ProblemArrays(const Problem& problem) {
+  add_tasks(problem);
+  add_messages(problem.workload);
+  add_machine(problem.machine);
+  background_s_ = problem.workload.background_s;
+  view_.background_s = data_or_null(background_s_);
+  view_.version = POISE_PLUGIN_VERSION;
+  view_.seed = problem.seed;
+  view_.seconds_per_message = problem.costs.seconds_per_message;
+  view_.seconds_per_byte = problem.costs.seconds_per_byte;
+  view_.seconds_per_migrated_byte = problem.costs.seconds_per_migrated_byte;
+}
+
+void ProblemArrays::add_tasks(const Problem& problem) {
+  const bool sizes_are_known = has_sizes(problem.workload);
+  for (const Task& task : problem.workload.tasks) {
+    load_s_.push_back(task.load_s);
+    movable_.push_back(task.movable ? 1 : 0);
+    if (sizes_are_known) size_bytes_.push_back(task.bytes);
+  }
+  const auto places = problem.current.places();
+  current_.assign(places.begin(), places.end());
+  view_.num_tasks = problem.workload.num_tasks();
+  view_.load_s = load_s_.data();
+  view_.size_bytes = data_or_null(size_bytes_);
+  view_.movable = movable_.data();
+  view_.current = current_.data();
+}
+
+void ProblemArrays::add_messages(const Workload& workload) {
+  indptr_.assign(std::size_t{workload.num_tasks()} + 1, 0);
+  for (const Message& message : workload.messages) ++indptr_[std::size_t{message.from} + 1];
+  for (std::size_t t = 1; t < indptr_.size(); ++t) indptr_[t] += indptr_[t - 1];
+  indices_.resize(workload.messages.size());
+  counts_.resize(workload.messages.size());
+  bytes_.resize(workload.messages.size());
+  std::vector<std::uint64_t> next(indptr_.begin(), indptr_.end() - 1);
+  for (const Message& message : workload.messages) {
+    const std::uint64_t at = next[message.from]++;
+    indices_[at] = message.to;
+    counts_[at] = message.count;
+    bytes_[at] = message.bytes;
+  }
+  view_.indptr = indptr_.data();
+  view_.indices = indices_.data();
+  view_.counts = counts_.data();
+  view_.bytes = bytes_.data();
+}
+
+void ProblemArrays::add_machine(const Machine& machine) {
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    speed_.push_back(machine.speed_of(p));
+    domain_.push_back(machine.domain_of(p));
+    node_.push_back(machine.node_of_place(p));
+  }
+  for (std::size_t l = 0; l < machine.levels().size(); ++l) {
+    level_name_.push_back(machine.levels()[l].name.c_str());
+    for (PlaceId p = 0; p < machine.num_places(); ++p)
+      level_group_.push_back(machine.group_of(l, p));
+  }
+  const std::uint32_t domains = machine.num_domains();
+  for (DomainId a = 0; a < domains && domains <= kMaxDomainsOfMatrix; ++a)
+    for (DomainId b = 0; b < domains; ++b) {
+      latency_.push_back(a == b ? 1 : machine.latency_factor(a, b));
+      const PlaceId from = machine.first_place(a), to = machine.first_place(b);
+      bandwidth_.push_back(a == b ? 1 : machine.byte_factor(from, to));
+    }
+  view_.num_places = machine.num_places();
+  view_.num_domains = domains;
+  view_.num_nodes = machine.num_nodes();
+  view_.num_levels = static_cast<std::uint32_t>(level_name_.size());
+  view_.speed = speed_.data();
+  view_.domain = domain_.data();
+  view_.node = node_.data();
+  view_.level_name = level_name_.data();
+  view_.level_group = level_group_.data();
+  view_.latency_factor = data_or_null(latency_);
+  view_.bandwidth_factor = data_or_null(bandwidth_);
+}
+
+std::string json_of(const poise_problem& p) {
+  const std::size_t entries = p.indptr[p.num_tasks];
+  const nlohmann::ordered_json document{
+      {"poise_problem", p.version},
+      {"num_tasks", p.num_tasks},
+      {"seed", p.seed},
+      {"load_s", array_of(p.load_s, p.num_tasks)},
+      {"size_bytes", array_of(p.size_bytes, p.num_tasks)},
+      {"movable", array_of(p.movable, p.num_tasks)},
+      {"current", array_of(p.current, p.num_tasks)},
+      {"messages",
+       {{"indptr", array_of(p.indptr, std::size_t{p.num_tasks} + 1)},
+        {"indices", array_of(p.indices, entries)},
+        {"counts", array_of(p.counts, entries)},
+        {"bytes", array_of(p.bytes, entries)}}},
+      {"machine", json_of_machine(p)}};
+  return document.dump() + "\n";
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,37 @@
+// A problem as plain arrays, as strategies outside of Poise take it: through C or as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "poise/placement/problem.h"
+#include "poise/plugin.h"
+
+namespace poise::apps {
+
+/// The arrays of a poise_problem. They are copies; `problem()` points into them.
+class ProblemArrays {
+ public:
+  explicit ProblemArrays(const Problem& problem);
+  ProblemArrays(const ProblemArrays&) = delete;
+  ProblemArrays& operator=(const ProblemArrays&) = delete;
+  const poise_problem& problem() const { return view_; }
+
+ private:
+  void add_tasks(const Problem& problem);
+  void add_messages(const Workload& workload);
+  void add_machine(const Machine& machine);
+
+  poise_problem view_{};
+  std::vector<double> load_s_, speed_, background_s_, latency_, bandwidth_;
+  std::vector<std::uint64_t> size_bytes_, indptr_, counts_, bytes_;
+  std::vector<std::uint8_t> movable_;
+  std::vector<std::uint32_t> current_, indices_, domain_, node_, level_group_;
+  std::vector<const char*> level_name_;
+};
+
+/// The problem as one JSON document (docs/strategies.md). The names are those of poise_problem.
+std::string json_of(const poise_problem& problem);
+
+}  // namespace poise::apps

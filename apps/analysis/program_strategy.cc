@@ -1,0 +1,189 @@
+#include "apps/analysis/program_strategy.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <poll.h>
+#include <spawn.h>
+#include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "apps/analysis/problem_arrays.h"
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/trace/placement_file.h"
+
+extern char** environ;
+
+namespace poise::apps {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// An answer of more is not a placement of the tasks that a trace may hold.
+constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 30;
+
+class Pipe {
+ public:
+  Pipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw SystemError(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  }
+  ~Pipe() {
+    close(0);
+    close(1);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  int operator[](std::size_t end) const { return ends_[end]; }
+  void close(std::size_t end) {
+    if (ends_[end] >= 0) ::close(ends_[end]);
+    ends_[end] = -1;
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+/// A running program in a process group of its own, which is killed with it.
+class Child {
+ public:
+  Child(const std::string& command, Pipe& in, Pipe& out) : command_(command) {
+    std::vector<std::string> words;
+    for (const std::string_view word : split(command, ' '))
+      if (!word.empty()) words.emplace_back(word);
+    if (words.empty()) fail("exec: a command is missing; example: exec:./mine.py");
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes, &signals);
+    const int error =
+        ::posix_spawnp(&pid_, arguments[0], &actions, &attributes, arguments.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+      pid_ = -1;
+      fail("exec:{}: it cannot be started: {}", command, std::strerror(error));
+    }
+    in.close(0);
+    out.close(1);
+  }
+  ~Child() {
+    if (pid_ < 0) return;
+    ::kill(-pid_, SIGKILL);
+    wait(0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// The wait status if the program ended.
+  std::optional<int> wait(int flags) {
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = ::waitpid(pid_, &status, flags)) < 0 && errno == EINTR) {
+    }
+    if (ended == 0) return std::nullopt;
+    ::kill(-pid_, SIGKILL);  // what the program may have started and left
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  std::string command_;
+  pid_t pid_ = -1;
+};
+
+/// Ignores SIGPIPE: a program need not read its input.
+class NoSigpipe {
+ public:
+  NoSigpipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~NoSigpipe() { std::signal(SIGPIPE, before_); }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+int milliseconds_until(Clock::time_point end) {
+  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+  return static_cast<int>(std::clamp<long long>(rest, 0, 1'000'000));
+}
+
+/// Writes the question and reads the answer at the same time, so that neither side waits for the
+/// other. False if the time is over.
+bool exchange(std::string_view question, Pipe& in, Pipe& out, std::string& answer,
+              Clock::time_point end) {
+  ::fcntl(in[1], F_SETFL, O_NONBLOCK);
+  std::array<char, 1 << 16> buffer;
+  for (;;) {
+    if (question.empty()) in.close(1);
+    std::array<pollfd, 2> ends{{{out[0], POLLIN, 0}, {in[1], POLLOUT, 0}}};
+    const int ready = ::poll(ends.data(), ends.size(), milliseconds_until(end));
+    if (ready == 0) return false;
+    if (ready < 0 && errno != EINTR) return false;
+    if (ends[1].revents != 0 && in[1] >= 0) {
+      const ssize_t count = ::write(in[1], question.data(), question.size());
+      if (count > 0) question.remove_prefix(static_cast<std::size_t>(count));
+      if (count < 0 && errno != EAGAIN && errno != EINTR) question = {};  // it reads no more
+    }
+    if (ends[0].revents == 0) continue;
+    const ssize_t count = ::read(out[0], buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return true;
+    answer.append(buffer.data(), static_cast<std::size_t>(count));
+    if (answer.size() > kMaxAnswerBytes) return true;
+  }
+}
+
+/// A program that closed its output may still run; false if the time is over.
+std::optional<int> status_until(Child& child, Clock::time_point end) {
+  for (;;) {
+    if (const auto status = child.wait(WNOHANG)) return status;
+    if (Clock::now() >= end) return std::nullopt;
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+}  // namespace
+
+Placement placement_of_program(const std::string& command, const Problem& problem, double limit_s) {
+  const std::string question = json_of(ProblemArrays(problem).problem());
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(limit_s));
+  const NoSigpipe no_sigpipe;
+  Pipe in, out;
+  Child child(command, in, out);
+  std::string answer;
+  std::optional<int> status;
+  if (exchange(question, in, out, answer, end)) status = status_until(child, end);
+  if (!status) fail("exec:{}: it did not end within {} s", command, limit_s);
+  if (WIFSIGNALED(*status))
+    fail("exec:{}: it was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
+  if (WEXITSTATUS(*status) != 0)
+    fail("exec:{}: it ended with status {}", command, WEXITSTATUS(*status));
+  if (answer.empty()) fail("exec:{}: it wrote nothing; a placement goes to stdout", command);
+  return placement_from_text("the output of " + command, answer);
+}
+
+}  // namespace poise::apps

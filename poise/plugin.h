@@ -1,0 +1,63 @@
+// The C interface of a strategy in a shared object: `poise compare --strategies
+// plugin:./libmine.so`.
+//
+// The library defines
+//
+//     int poise_strategy(const struct poise_problem *problem, uint32_t *place_of_task);
+//
+// It writes the place of each task to place_of_task, which holds problem->current on entry, and
+// returns 0; any other value means that it cannot work on this problem. It must not change the
+// problem or keep pointers into it. It may also define
+//
+//     const char *poise_strategy_error(void);
+//
+// which says in one line why the last call failed. C99 and C++.
+#pragma once
+
+#include <stdint.h>
+
+/// Version of poise_problem. Later versions only append members, and increase this number.
+#define POISE_PLUGIN_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A problem. Numbers of tasks and places count from 0. Members that are null are unknown.
+struct poise_problem {
+  uint32_t version;  ///< POISE_PLUGIN_VERSION of the caller
+  uint32_t num_tasks, num_places, num_domains, num_nodes, num_levels;
+  uint64_t seed;
+
+  const double* load_s;        ///< per task: seconds on a place of speed 1
+  const uint64_t* size_bytes;  ///< per task: what a migration sends; null: unknown
+  const uint8_t* movable;      ///< per task: 0 or 1
+  const uint32_t* current;     ///< per task: its place now
+
+  /// Messages by sender, as a sparse matrix in CSR form: those of task t are entries
+  /// indptr[t] to indptr[t + 1] - 1 of indices (the receivers), counts and bytes (totals).
+  const uint64_t* indptr;
+  const uint32_t* indices;
+  const uint64_t *counts, *bytes;
+
+  const double* speed;            ///< per place: relative to the fastest
+  const double* background_s;     ///< per place: work that is not a task's; null: none
+  const uint32_t* domain;         ///< per place: its memory domain
+  const uint32_t* node;           ///< per place: its node
+  const char* const* level_name;  ///< per level of the hierarchy, coarsest first
+  const uint32_t* level_group;    ///< [level * num_places + place]: its group of that level
+  /// Cost factors of a message between domains, [from * num_domains + to]; null above 4,096
+  /// domains.
+  const double *latency_factor, *bandwidth_factor;
+
+  /// A message received from another place costs count * seconds_per_message * latency factor +
+  /// bytes * seconds_per_byte * bandwidth factor, a migration seconds_per_migrated_byte per byte.
+  double seconds_per_message, seconds_per_byte, seconds_per_migrated_byte;
+};
+
+int poise_strategy(const struct poise_problem* problem, uint32_t* place_of_task);
+const char* poise_strategy_error(void);
+
+#ifdef __cplusplus
+}
+#endif

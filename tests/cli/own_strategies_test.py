@@ -1,0 +1,140 @@
+"""Strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import time
+import unittest
+
+from run_poise import CliTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = """#!/usr/bin/env python3
+import json, sys
+problem = json.load(sys.stdin)
+open("asked.json", "w").write(json.dumps(problem))
+print(json.dumps({"placement": [t % problem["machine"]["num_places"] for t in range(problem["num_tasks"])]}))
+"""
+PLUGIN = """
+#include "poise/plugin.h"
+static const char *why = "";
+const char *poise_strategy_error(void) { return why; }
+int poise_strategy(const struct poise_problem *p, uint32_t *place_of_task) {
+  uint64_t bytes = 0;
+  uint32_t t, from_first = 0;
+  if (p->version < 1 || p->num_places < 2) return why = "it needs two places", 1;
+  for (t = 0; t < p->indptr[p->num_tasks]; ++t) bytes += p->bytes[t];
+  for (t = 0; t < p->num_tasks; ++t) from_first += p->current[t] == place_of_task[t];
+  if (bytes == 0 || from_first != p->num_tasks) return why = "the problem lies", 2;
+  for (t = 0; t < p->num_tasks; ++t) place_of_task[t] = t % p->num_places;
+  return 0;
+}
+"""
+
+
+class OwnStrategies(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.run_poise("generate", "ring", "--tasks", "12", "--places", "4", "-o", "t.poise")
+        (self.folder / "mine.py").write_text(PROGRAM)
+        (self.folder / "places").write_text("".join(f"{t % 4}\n" for t in range(12)))
+
+    def rows(self, *arguments):
+        return {row["strategy"]: row for row in
+                self.json_of("compare", "t.poise", "-m", "node:2 core:2", "--json", *arguments)["results"]}
+
+    def test_a_program_a_file_and_a_built_in_one_are_compared(self):
+        rows = self.rows("-s", "nuco:alpha=1e-4,exec:python3 mine.py,greedy", "--also", "also=places")
+        self.assertEqual(list(rows), ["nuco:alpha=0.0001", "exec:python3 mine.py", "greedy", "also"])
+        own, also = rows["exec:python3 mine.py"], rows["also"]
+        self.assertEqual(own["iteration_s"], also["iteration_s"])
+        self.assertEqual(own["nuco_messages"], also["nuco_messages"])
+        self.assertGreater(own["decision_s"], 1e-3, "the program's own time counts")
+
+    def test_a_program_gets_the_problem(self):
+        self.rows("-s", "exec:python3 mine.py")
+        asked = json.loads((self.folder / "asked.json").read_text())
+        self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (1, 12))
+        messages, machine = asked["messages"], asked["machine"]
+        self.assertEqual(len(messages["indptr"]), 13)
+        self.assertEqual(messages["indptr"][-1], len(messages["indices"]))
+        for task in range(12):  # a ring
+            receivers = messages["indices"][messages["indptr"][task]:messages["indptr"][task + 1]]
+            self.assertIn((task + 1) % 12, receivers)
+            self.assertLessEqual(set(receivers), {(task + 1) % 12, (task - 1) % 12})
+        self.assertEqual((machine["num_places"], machine["num_nodes"], machine["node"]), (4, 2, [0, 0, 1, 1]))
+        self.assertEqual(machine["levels"][0], {"name": "node", "group": [0, 0, 1, 1]})
+        for column in "load_s", "movable", "current":
+            self.assertEqual(len(asked[column]), 12)
+
+    def test_plan_takes_one_too(self):
+        done = self.run_poise("plan", "t.poise", "-s", "exec:python3 mine.py", "-o", "-")
+        self.assertEqual((done.returncode, done.stdout), (0, (self.folder / "places").read_text()), done.stderr)
+        self.assert_refused("plan", "t.poise", "-s", "exec:true,greedy", says="is a list")
+
+    def fails(self, strategy, *words, limit="20s"):
+        done = self.run_poise("compare", "t.poise", "-s", strategy, "--exec-limit", limit)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_a_program_that_fails_is_a_row_with_one_line(self):
+        script = self.folder / "bad.sh"
+        for body, words in (("exit 3", "ended with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
+                            ("echo hello", "is not a place number"), ("echo 1", "the workload has 12"),
+                            ("yes 9 | head -12", "9"), ('echo "{}"', "no list")):
+            with self.subTest(body=body):
+                script.write_text("#!/bin/sh\ncat > /dev/null\n" + body + "\n")
+                script.chmod(0o755)
+                self.fails("exec:./bad.sh", words)
+        self.fails("exec:./absent", "exec:./absent", "cannot be started")
+        row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
+        self.assertIn("cannot be started", row["error"])
+
+    def test_a_program_that_does_not_end_is_killed_with_what_it_started(self):
+        (self.folder / "slow.sh").write_text("#!/bin/sh\nsleep 600 & echo $! > child\nsleep 600\n")
+        (self.folder / "slow.sh").chmod(0o755)
+        begin = time.monotonic()
+        self.fails("exec:./slow.sh", "did not end within 2 s", limit="2s")
+        self.assertLess(time.monotonic() - begin, 50)
+        child = int((self.folder / "child").read_text())
+        stat, deadline = pathlib.Path(f"/proc/{child}/stat"), time.monotonic() + 20
+        try:
+            while ") Z " not in stat.read_text():  # killed, but its new parent has not waited for it
+                self.assertLess(time.monotonic(), deadline, "what the program started still runs")
+                time.sleep(0.05)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+
+    def test_a_program_need_not_read_a_large_problem(self):
+        self.run_poise("generate", "ring", "--tasks", "20000", "--places", "4", "-o", "t.poise")
+        (self.folder / "deaf.sh").write_text("#!/bin/sh\nexec <&-\nyes 0 | head -20000\n")
+        (self.folder / "deaf.sh").chmod(0o755)
+        self.assertNotIn("error", self.rows("-s", "exec:./deaf.sh")["exec:./deaf.sh"])
+
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_a_shared_object_is_called(self):
+        (self.folder / "mine.c").write_text(PLUGIN)
+        subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-shared", "-fPIC", "-I", ROOT, "mine.c", "-o",
+                        "libmine.so"], cwd=self.folder, check=True, timeout=60)
+        rows = self.rows("-s", "plugin:./libmine.so,plugin:libmine.so,keep", "--also", "also=places")
+        for name in "plugin:./libmine.so", "plugin:libmine.so":
+            self.assertEqual(rows[name]["iteration_s"], rows["also"]["iteration_s"])
+        done = self.run_poise("plan", "t.poise", "-m", "core:1", "--start", "blocked", "-s", "plugin:./libmine.so")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
+                         (2, "poise: plugin:./libmine.so: it needs two places"))
+
+    def test_what_is_not_such_a_thing_is_refused(self):
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot be loaded"), (["-s", "plugin:"], "a file is missing"),
+                                 (["-s", "plugin:./mine.py"], "cannot be loaded"), (["-s", "exec:"], "a command is missing"),
+                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "an empty name in the list"),
+                                 (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),
+                                 (["-s", "exec:true", "--exec-limit", "soon"], "--exec-limit")):
+            with self.subTest(arguments=arguments):
+                self.assert_refused("compare", "t.poise", *arguments, says=words)
+
+
+if __name__ == "__main__":
+    unittest.main()
