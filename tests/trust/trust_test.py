@@ -98,9 +98,17 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_the_bottleneck_formula_gives_the_closed_forms(self):
-        for name, (description, expected_s) in CLOSED_FORMS.items():
-            self.assertAlmostEqual(trust_bench.bottleneck(CLUSTER, description), expected_s, msg=name)
+    def test_both_formulas_give_the_closed_forms(self):
+        for predict in (trust_bench.bottleneck, trust_bench.queued):
+            for name, (description, expected_s) in CLOSED_FORMS.items():
+                self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
+
+    def test_a_queue_starts_when_messages_are_ready_and_a_bottleneck_after_all_work(self):
+        # Place 0 works 1 s and sends for 4 s into node 1; place 4 works 3 s and sends 1 s more there.
+        description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
+                                eager_bytes=10000)
+        self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), 1 + 4 + 1)
+        self.assertAlmostEqual(trust_bench.bottleneck(CLUSTER, description), 3 + 5)
 
 
 class Programs(unittest.TestCase):
