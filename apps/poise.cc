@@ -1,22 +1,35 @@
-// The program `poise`. commands/ has a file per subcommand; errors are printed here, once.
+// The program `poise`. commands/ has one file per subcommand. Errors are printed here only.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fmt/format.h>
 #include <sstream>
+#include <string>
 
 #include "apps/commands/commands.h"
 #include "apps/text/command_line.h"
 #include "apps/text/output.h"
 
 #include "poise/base/error.h"
+#include "poise/base/variables.h"
+
+extern char** environ;
 
 namespace {
 
-/// What --help and --version print, to stdout like every result.
+/// Prints the text of --help and --version to stdout, like every result.
 void print_help(const CLI::App& app, const CLI::ParseError& request) {
   std::ostringstream text, errors;
   app.exit(request, text, errors);
   poise::apps::print(text.str());
+}
+
+/// One line, whatever the user's words in it: a line break becomes a space.
+void print_error(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  fmt::print(stderr, "poise: {}\n", text);
 }
 
 void run(CLI::App& app, int argc, char** argv) {
@@ -46,23 +59,26 @@ int main(int argc, char** argv) {
   poise::apps::add_simulate(app);
   poise::apps::add_theory(app);
   poise::apps::add_juggle(app);
+  poise::apps::add_variables(app);
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help says more, with an example.");
+  for (const std::string& note : poise::notes_on_misspelt(environ))
+    fmt::print(stderr, "poise: {}\n", note);
   try {
     run(app, argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "poise: {}\n", poise::apps::usage_error(app, error));
+    print_error(poise::apps::usage_error(app, error));
     return 2;
   } catch (const poise::SystemError& error) {
-    fmt::print(stderr, "poise: failed: {}\n", error.what());
+    print_error(fmt::format("failed: {}", error.what()));
     return 1;
   } catch (const poise::Error& error) {
-    fmt::print(stderr, "poise: {}\n", error.what());
+    print_error(error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "poise: failed: {}\n", poise::apps::reason(error));
+    print_error(fmt::format("failed: {}", poise::apps::reason(error)));
     return 1;
   }
 }

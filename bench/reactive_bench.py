@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and programs whose
-load moves under prediction, reaction, and both.
+"""Repeats the experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and runs
+programs whose load moves with balancing (prediction), lending (reaction), and both.
 
-Everything is timed without lending and with it in turns, best of several unless told (loads that move:
-medians); `one process` is the same work as tasks of OpenMP in a single process with as many threads, the
-ideal. Ratios count, seconds are this machine's. Prints tables and keeps them as JSON under bench/results."""
+Runs with and without lending alternate. Results are the best of several runs, or medians where loads
+move. `one process` runs the same work as OpenMP tasks in a single process with the same number of
+threads, which is the ideal. Ratios can be compared between machines, seconds cannot. Prints tables and
+keeps them as JSON under bench/results."""
 
 import argparse
 import contextlib
@@ -27,13 +28,13 @@ LEND = "policy=cost"
 
 
 def matmul(ranks, arguments, **variables):
-    """The quickest step, but for the first, which learns what tasks cost."""
+    """The fastest step without the first, in which the runtime learns the cost of tasks."""
     out = mpiexec(ranks, [BIN / "matmul", *arguments.split()], **variables)
     return min([float(s) for s in re.findall(r"step \d+: ([\d.e-]+) s", out)][1:])
 
 
 def in_turns(repeats, **ways):
-    """What each variant returns, `repeats` times; variants alternate, forwards and backwards."""
+    """Calls each variant `repeats` times and returns the results; variants alternate, forwards and backwards."""
     results = {name: [] for name in ways}
     for i in range(repeats):
         for name in list(ways)[::-1 if i % 2 else 1]:
@@ -47,7 +48,7 @@ def best_in_turns(repeats, **ways):
 
 @contextlib.contextmanager
 def competitor(core, share):
-    """Something else on a core, for this share of the time that it can get."""
+    """Runs a process that keeps the core busy for the given share of the time it gets."""
     code = ("import sys, time\nshare = float(sys.argv[1])\nwhile True:\n"
             "    end = time.monotonic() + 0.01 * share\n    while time.monotonic() < end: pass\n"
             "    time.sleep(0.01 * (1 - share))\n")
@@ -71,8 +72,8 @@ class Table:
 
 
 def balanced(repeats):
-    """What readiness to lend costs where both of two ranks have as much: beside OpenMP's tasks in the
-    same processes, in turns, step by step."""
+    """What the runtime costs two ranks with equal work, where nothing is lent: compared step by step with
+    OpenMP tasks in the same processes."""
     table = Table("balanced", ["size", "tasks", "OpenMP s", "lending s", "slower %",
                                "median %"])
     for size, tasks in (50, 2400), (150, 200), (300, 30):
@@ -87,8 +88,8 @@ def balanced(repeats):
 
 
 def slow_core(repeats):
-    """1 and 2: power caps and clocks. A competitor on the core of the second of two equal ranks.
-    A step is much longer than it is awake at a time, and than a turn of the system's scheduler."""
+    """Experiments 1 and 2, power caps and clocks: a competing process runs on the core of the second of
+    two equal ranks. A step is much longer than the competitor's busy periods and the scheduler's time slices."""
     table = Table("a slow core", ["competitor", "without s", "with s", "gain", "ideal gain",
                                   "one process s"])
     all_tasks = "--size 300 --steps 5 --tasks 120"
@@ -100,14 +101,14 @@ def slow_core(repeats):
                 without=lambda: matmul(2, f"{half} --openmp", **BOUND),
                 lending=lambda: matmul(2, f"{half} --settings {LEND}", **BOUND),
                 ideal=lambda: matmul(1, f"{all_tasks} --openmp --threads 2"))
-        left = 1 - min(share, 0.5)  # of that core: the system shares it fairly
+        left = 1 - min(share, 0.5)  # share of that core; the system scheduler is fair
         table.add(share, best["without"], best["lending"], best["without"] / best["lending"],
                   (1 + left) / (2 * left), best["ideal"])
     return table.rows
 
 
 def one_owner(repeats):
-    """3: the first of two ranks has all tasks, small to large."""
+    """Experiment 3: the first of two ranks has all tasks, from small to large ones."""
     table = Table("one rank has everything", ["size", "tasks", "without s", "with s", "gain",
                                               "one process s", "of ideal"])
     for size, tasks in (50, 2400), (100, 1200), (150, 400), (300, 60), (450, 20), (600, 10):
@@ -123,7 +124,7 @@ def one_owner(repeats):
 
 
 def threads(repeats):
-    """3: more threads leave less time to lend in. Tasks sleep, as there are more threads than cores."""
+    """Experiment 3: more threads leave less time for lending. Tasks sleep, as threads outnumber cores."""
     table = Table("threads per rank, tasks of 3 ms",
                   ["threads", "without s", "with s", "gain", "one process s", "of ideal"])
     for count in 1, 2, 4, 8, 16:
@@ -144,19 +145,19 @@ def one_process(name, arguments, threads=2, **variables):
     return program(name, arguments + " --openmp", ranks=1, OMP_NUM_THREADS=str(threads), **variables)
 
 
-WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # otherwise balancing at a fixed period would do the work
+WAYS = {"neither": {"POISE_STRATEGY": "keep"},  # otherwise periodic balancing would remove the imbalance
         "lending": {"POISE_LEND": "1", "POISE_STRATEGY": "keep"}, "balancing": {"POISE_STRATEGY": "poise"},
         "both": {"POISE_LEND": "1", "POISE_STRATEGY": "poise"}}
 JUMPING = "--side 10 --rounds 16000 --steps 80 --placement uneven"
-MOVING_LOADS = [  # steps take 8 to 20 ms
+MOVING_LOADS = [  # each step takes 8 to 20 ms
     ("load that grows", "imbalance", "--rounds 20000 --growth 0.2 --steps 60 --placement uneven", 20),
-    # Each corner is hot once per period: past measurements do not predict where the load goes next.
+    # Each corner has the load once per period, so measurements do not predict where the load goes next.
     *((f"load that jumps, {kib} kB", "imbalance", f"{JUMPING} --growth 6 --jump 5 --bytes {kib * 1024}", 20)
       for kib in (128, 512)),
     ("load that jumps and stays, 512 kB", "imbalance", f"{JUMPING} --growth 1.5 --jump 20 --bytes {512 * 1024}", 10),
 ]
 MOVING_PROGRAMS = [
-    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # of its 191, in pairs
+    ("nbody", "nbody", "--particles 8192 --steps 95 --placement uneven", 32),  # it has 191 steps, in pairs
     ("tsunami", "tsunami", "--steps 100 --cells 16 --placement uneven", 20),
     ("limiter", "limiter", "--pieces 32 --cells 1024 --steps 24 --placement uneven", 20),
 ]
@@ -166,9 +167,9 @@ OFTENER = 3  # enough runs to tell variants apart that differ by a few per cent
 
 
 def moving(experiment, programs, repeats):
-    """4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, by prediction (balancing
-    at a fixed period), by reaction (lending), and by both. Medians; how much quicker both are than either
-    alone is the median of what the runs of one turn say, as they saw the same host."""
+    """Experiments 4 and 5, and the paper's conclusion: AMR, a limiter and loads that jump, with balancing
+    at a fixed period (prediction), lending (reaction), and both. Reports medians. The gain of both over
+    either alone is the median of the ratios within one turn, whose runs saw the same state of the host."""
     table = Table(experiment, ["program", "period", *WAYS, "one process", "over lending", "over balancing"])
     for label, name, arguments, period in programs:
         walls_s = in_turns(OFTENER * repeats, **{
@@ -180,14 +181,14 @@ def moving(experiment, programs, repeats):
     return [{**row, "repeats": OFTENER * repeats} for row in table.rows]
 
 
-RULES = {"nobody": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
+RULES = {"no lending": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, steps: about a second of work each
+OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and steps: about one second of work per row
 
 
 def victims(repeats):
-    """4: strong scaling of the tsunami, from one rank to two, with both rules of choosing whom to
-    lend to, for oceans from coarse to fine."""
+    """Experiment 4: strong scaling of the tsunami from one rank to two with each policy, on oceans from
+    coarse to fine."""
     ways = *RULES, "one process"
     table = Table("tsunami, whom to lend to", ["cells", "one rank s", *(f"{way} s" for way in ways),
                                                *(f"{way} gain" for way in ways)])
@@ -202,7 +203,7 @@ def victims(repeats):
 
 
 def strong_scaling(repeats):
-    """4: the tsunami on more ranks than cores, its cells asleep instead, by whom to lend to."""
+    """Experiment 4: the tsunami on more ranks than cores with each policy; its cells sleep instead of computing."""
     rules = {**RULES, "lightest": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "lightest"}}
     ways = *rules, "one process"
     table = Table("tsunami asleep", ["ranks", *(f"{way} s" for way in ways),
@@ -220,7 +221,7 @@ def strong_scaling(repeats):
 
 
 def beside_one_process(repeats):
-    """4 and 5: the same beside a single process with a thread of OpenMP for each core."""
+    """Experiments 4 and 5, compared with a single process that has one OpenMP thread per core."""
     table = Table("beside one process", ["program", "two ranks s", "lending s", "one process s", "of ideal"])
     for _, name, arguments, _ in MOVING_PROGRAMS:
         best = best_in_turns(
@@ -233,12 +234,14 @@ def beside_one_process(repeats):
 
 
 def imbalances(busy):
-    """Of each iteration of two steps, in which two workers were so busy: the busiest over the average."""
+    """The imbalance (busiest over average) of each iteration, which has two steps, from the busy times of two
+    workers per step."""
     return [2 * (max(a) + max(b)) / (sum(a) + sum(b)) for a, b in zip(busy[::2], busy[1::2])]
 
 
 def busy_ranks(trace, num_objects):
-    """In each step, from where every object's steps ran. Nobody begins one before all have ended theirs."""
+    """The busy time of both ranks in each step, from the trace. No step begins before all ranks have ended
+    the previous one."""
     ran = sorted((event["ts"], event["dur"], event["pid"]) for event in trace["traceEvents"]
                  if event["ph"] == "X" and event["name"].startswith("poise: an object's step"))
     steps = [ran[first:first + num_objects] for first in range(0, len(ran), num_objects)]
@@ -246,7 +249,7 @@ def busy_ranks(trace, num_objects):
 
 
 def limiter_steps(repeats):
-    """5: imbalance of the limiter step by step, without and with lending, between ranks; beside it that
+    """Experiment 5: imbalance of the limiter between ranks in each step, without and with lending, and
     between the threads of one process. Medians of several runs."""
     table = Table("limiter, imbalance per step", ["step", "without", "with", "one process"])
     pieces, steps = 32, 24
@@ -282,9 +285,9 @@ EXPERIMENTS = {"balanced": balanced, "slow_core": slow_core, "one_owner": one_ow
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench reactive", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each experiment (default: 3)")
     parser.add_argument("--only", choices=EXPERIMENTS, action="append",
-                        help="this one alone; of the others what was kept stays")
+                        help="run only this experiment and keep the stored results of the others")
     options = parser.parse_args()
     rows = [{"repeats": options.repeats, **row} for name, experiment in EXPERIMENTS.items()
             if not options.only or name in options.only for row in experiment(options.repeats)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/tasks.md, and one of docs/objects.md, anew from what was kept under
-bench/results. A table is known by its head; the benchmarks of tasks call this when they end."""
+"""Rewrites the tables of docs/tasks.md, and one table of docs/objects.md, from the results kept under
+bench/results. A table is found by its head. The benchmarks of tasks call this when they end."""
 
 import json
 
@@ -74,7 +74,7 @@ def gains_of(experiment, first, *ways):
 
 
 def limiter():
-    """Each third step, as columns."""
+    """Every third step becomes a column."""
     rows = rows_of("reactive", "experiment", "limiter, imbalance per step")[::3]
     yield "step", *(row["step"] for row in rows)
     for way in THREE_WAYS:
@@ -95,24 +95,24 @@ def moving():
 
 OF_TASKS = {
     "ranks | tasks | gain | median | by hand | OpenMP": gains,
-    "as much on both of two ranks | OpenMP, s | lending, s | slower | median": balanced,
+    "equal work on both ranks | OpenMP, s | lending, s | slower | median": balanced,
     "competitor | without, s | with, s | one process, s | gain | of all cores": slow_core,
     "rows | tasks | without, s | with, s | one process, s | gain": one_owner,
     "threads | without, s | with, s | one process, s | gain": threads,
-    "cells along a patch | nobody | sorted pairs | cost | one process":
-        lambda: gains_of("tsunami, whom to lend to", "cells", "nobody", "paired", "cost", "one process"),
-    "ranks | nobody | sorted pairs | least loaded | cost | one process": lambda: gains_of(
-        "tsunami asleep", "ranks", "nobody", "paired", "lightest", "cost", "one process"),
+    "cells along a patch | no lending | sorted pairs | cost | one process":
+        lambda: gains_of("tsunami, whom to lend to", "cells", "no lending", "paired", "cost", "one process"),
+    "ranks | no lending | sorted pairs | least loaded | cost | one process": lambda: gains_of(
+        "tsunami asleep", "ranks", "no lending", "paired", "lightest", "cost", "one process"),
     "imbalance" + " |" * 8: limiter,
     "program | two ranks | with lending | one process": programs,
 }
 OF_OBJECTS = {
-    " | neither | lending | balancing | both | one process | over lending | over balancing": moving,
+    " | neither | offloading | balancing | both | one process | both over offloading | both over balancing": moving,
 }
 
 
 def with_table(lines, head, rows):
-    """The lines of a page, those beneath the head and its rule replaced. Every head is there once."""
+    """The lines of a page with the rows of one table replaced. Every head occurs exactly once."""
     at = lines.index(f"| {head} |")
     end = lines.index("", at)
     return [*lines[:at + 2], *("| " + " | ".join(map(str, row)) + " |" for row in rows), *lines[end:]]

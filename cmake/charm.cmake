@@ -1,6 +1,5 @@
-# Charm++ 6.10 or later is optional; where it is found, balancers and programs for it are built. It
-# is searched for in the environment's CHARM_HOME (the folder with bin/charmc), then where `./dev
-# charm` builds it.
+# Charm++ 6.10 or later is optional. If it is found, balancers and programs for it are built. It is
+# searched in CHARM_HOME (the folder with bin/charmc), then where `./dev charm` builds it.
 option(POISE_CHARM "Build for Charm++ where it is found" ON)
 set(CHARMC "")
 if(POISE_CHARM)

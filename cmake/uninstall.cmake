@@ -11,7 +11,7 @@ foreach(file IN LISTS installed)
   get_filename_component(folder $ENV{DESTDIR}${file} DIRECTORY)
   list(APPEND folders ${folder})
 endforeach()
-# The deepest first; a folder that holds files of others ends the way up.
+# Removes the deepest folders first, and stops at a folder that contains other files.
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING)
 foreach(folder IN LISTS folders)

@@ -46,7 +46,7 @@ void Arguments::add_flag(const char* name, bool& value, const char* help, const 
 void Arguments::set_footer(const char* text) { app_->footer(text); }
 
 std::optional<Over> Arguments::parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them in reverse order
   try {
     app_->parse(std::move(arguments));
     return std::nullopt;

@@ -106,12 +106,19 @@ def folder_of(preset):
     return ROOT / "build" if preset == "ci" else ROOT / "build" / preset
 
 
+def is_configured(folder):
+    """Whether the folder was configured for this checkout: in a copy it would build into the original."""
+    cache = folder / "CMakeCache.txt"
+    home = re.search(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text()) if cache.exists() else None
+    return (folder / "build.ninja").exists() and home is not None and pathlib.Path(home[1]).resolve() == ROOT
+
+
 def build(preset, targets):
     """Configures where needed and builds; the output is shown only if it fails."""
     folder = folder_of(preset)
     commands = [["ninja", "-C", str(folder), *targets]]
-    if not (folder / "build.ninja").exists():
-        commands.insert(0, ["cmake", "--preset", preset])
+    if not is_configured(folder):
+        commands.insert(0, ["cmake", "--preset", preset, "--fresh"])
     for command in commands:
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode:

@@ -1,4 +1,4 @@
-// Strategies side by side on one problem.
+// Compares strategies on one problem.
 #pragma once
 
 #include <optional>
@@ -17,21 +17,22 @@ namespace poise::apps {
 struct Comparison {
   struct Row {
     std::string strategy;
-    std::string error;  // why it cannot work on this problem; all numbers are then 0
+    std::string error;  // why the strategy failed on this problem; all numbers are then 0
     Metrics metrics;
-    double decision_s = 0, decision_wall_s = 0;  // CPU and wall time
-    LeastMigrations least;                       // the fewest that reach its makespan
-    double least_nuco_messages = 0;              // the fewest possible at its makespan
+    double decision_s = 0, decision_wall_s = 0;  // CPU and wall time of the decision
+    LeastMigrations least;                       // the fewest migrations that reach its makespan
+    double least_nuco_messages = 0;              // lower bound of the messages for its makespan
   };
 
   Machine machine;
   MakespanBounds bounds;
   double iteration_bound_s = 0;
-  bool has_sizes = false;           // else the cost of migrations is unknown
-  Spectra spectra;                  // of the task graph: bounds least_nuco_messages
-  Metrics keep;                     // of the current placement
-  std::vector<Row> rows;            // in the order they were added
-  std::optional<std::size_t> best;  // least iteration, then fewest migrated bytes
+  bool has_sizes = false;  // false: the cost of migrations is unknown
+  Spectra spectra;         // of the task graph; gives the bound least_nuco_messages
+  Metrics keep;            // metrics of the current placement
+  std::vector<Row> rows;   // in the order in which they were added
+  // The row with the shortest iteration, then the fewest migrated bytes.
+  std::optional<std::size_t> best;
   Placement best_placement;
 
   const Row& best_row() const {
@@ -40,13 +41,14 @@ struct Comparison {
   }
 };
 
-/// Rows from the best to the worst by what `best` goes by; those that cannot work come last.
+/// The rows from the best to the worst, in the order that defines `best`. Strategies that failed
+/// come last.
 std::vector<const Comparison::Row*> ranked(const Comparison& comparison);
 
-/// A comparison without rows yet.
+/// Begins a comparison, which has no rows yet.
 Comparison begin_comparison(const Problem& problem);
 
-/// Adds the row of one more strategy; if the strategy throws, the row says why.
+/// Runs one more strategy and adds its row. If the strategy throws, the row contains the reason.
 void add_row(Comparison& comparison, const Choice& choice, const Problem& problem);
 
 }  // namespace poise::apps

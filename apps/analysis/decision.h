@@ -1,4 +1,4 @@
-// One decision of a strategy, with the clocks around it.
+// Runs one strategy once and measures the time of its decision.
 #pragma once
 
 #include "poise/placement/metrics.h"
@@ -8,11 +8,11 @@ namespace poise::apps {
 
 struct Decision {
   Placement placement;
-  double cpu_s = 0;  // of the whole process: threads add up
+  double cpu_s = 0;  // CPU time of the whole process, summed over threads
   double wall_s = 0;
 };
 
-/// Runs the strategy and checks what it returns. Throws what the strategy throws.
+/// Runs the strategy and checks its placement. Throws what the strategy throws.
 Decision decide(const Choice& choice, const Problem& problem);
 
 }  // namespace poise::apps

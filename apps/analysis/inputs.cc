@@ -36,8 +36,8 @@ std::vector<std::pair<TaskIdentity, TaskId>> identities_of(const Phase& phase) {
   return identities;
 }
 
-/// The loads of `earlier` in the order of the tasks of `phase`; nothing when a task is missing
-/// there.
+/// The loads of the tasks of `phase` in the earlier phase, in the order of `phase`; nothing if a
+/// task is missing there.
 std::optional<std::vector<double>> loads_as_in(const Phase& phase, const Phase& earlier) {
   const auto now = identities_of(phase), then = identities_of(earlier);
   std::vector<double> loads_s(now.size());
@@ -88,6 +88,13 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
       ->type_name("HOW")
       ->capture_default_str()
       ->excludes(current);
+  command
+      .add_option(
+          "--model", options.model,
+          "Cost of messages: nuco (each costs its receiver) or physical (processors, shared "
+          "buses and cards, latency)")
+      ->type_name("MODEL")
+      ->capture_default_str();
   add_count(command, "--phase", "K", options.phase,
             "Phase of the trace, by its number there (default: the first)");
   add_count(command, "--seed", "N", options.seed, "Seed for strategies that use random numbers");
@@ -103,6 +110,7 @@ void allow_many_machines(CLI::App& command) {
 Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
   if (std::find(std::begin(kStarts), std::end(kStarts), options_.start) == std::end(kStarts))
     throw Error(unknown_name("start", options_.start, kStarts));
+  formula_ = formula_named(options_.model);
   check_stdin(options_.files());
   trace_ = read_trace(options_.trace);
   for (const std::string& assumed : trace_.assumed)
@@ -118,7 +126,7 @@ Inputs::Inputs(InputOptions options) : options_(std::move(options)) {
 }
 
 void Inputs::choose_phase() {
-  if (trace_.phases.empty()) fail("{}: it has no phases", options_.trace);
+  if (trace_.phases.empty()) fail("{}: the trace has no phases", options_.trace);
   if (!options_.phase) return;
   const auto found = std::find_if(trace_.phases.begin(), trace_.phases.end(),
                                   [&](const Phase& p) { return p.id == *options_.phase; });
@@ -192,7 +200,8 @@ Trace Inputs::trace_from_phase() const {
 }
 
 Problem Inputs::on(std::size_t i, const Placement* stand_in) {
-  machine_ = machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in);
+  machine_ = with_formula(
+      machine_named(options_.machines.empty() ? "" : options_.machines[i], stand_in), formula_);
   const bool is_known = given_ || phase().placement.num_tasks() > 0 || options_.start != "trace";
   if (is_known || stand_in == nullptr) {
     current_ = current_on(machine_);

@@ -1,4 +1,4 @@
-// The problem a command works on: which trace, phase, machine and starting placement.
+// The problem on which a command works: the trace, phase, machine and current placement.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,43 @@ namespace poise::apps {
 
 struct InputOptions {
   std::string trace;
-  std::vector<std::string> machines;   // empty: the trace's
-  std::string current;                 // a placement file; empty: the trace's
+  std::vector<std::string> machines;   // empty: the machine of the trace
+  std::string current;                 // a placement file; empty: the placement in the trace
   std::string start = "trace";         // or "round_robin", "blocked"
-  std::optional<std::uint64_t> phase;  // the phase's id; without: the first phase
+  std::string model = "nuco";          // the formula of costs, by name
+  std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
   std::uint64_t seed = 0;
 
-  std::vector<std::string> files() const;  // all that are read
+  std::vector<std::string> files() const;  // all input files
 };
 
-/// Throws Error when standard input is named for more than one of the files.
+/// Throws Error if more than one of the files is stdin.
 void check_stdin(const std::vector<std::string>& files);
 
-/// Adds TRACE, --machine, --phase, --seed, --start and the file of the current placement, which is
-/// called `current_flag`.
+/// Adds TRACE, --machine, --phase, --seed, --start and the option `current_flag` for the file with
+/// the current placement.
 void add_input_options(CLI::App& command, InputOptions& options, const char* current_flag);
 
-/// Lets --machine be repeated, one machine each time.
+/// Allows --machine several times, with one machine each time.
 void allow_many_machines(CLI::App& command);
 
-/// The parts of a problem, read from what the options name.
+/// Reads the parts of a problem that the options name.
 class Inputs {
  public:
-  /// Throws Error naming what is wrong with the trace or the options.
+  /// Throws Error if the trace or the options are wrong.
   explicit Inputs(InputOptions options);
 
   const Phase& phase() const { return trace_.phases[phase_]; }
   std::size_t num_machines() const;
 
-  /// The chosen phase and those after it.
+  /// The selected phase and all later ones.
   Trace trace_from_phase() const;
-  /// What was assumed so far, one line each; the user is told.
+  /// The assumptions made so far, one line each, to be shown to the user.
   std::span<const std::string> notes() const { return notes_; }
 
-  /// The problem on the i-th machine given. It refers to this object and is valid until the next
-  /// call. `stand_in` is the current placement where the trace has none; the caller checks it.
+  /// The problem on machine number i of the command line. It refers to this object and is valid
+  /// until the next call. `stand_in` is the current placement if the trace has none; the caller
+  /// checks it.
   Problem on(std::size_t i, const Placement* stand_in = nullptr);
 
  private:
@@ -64,8 +66,9 @@ class Inputs {
 
   InputOptions options_;
   Trace trace_;
+  CostFormula formula_ = CostFormula::nuco;
   std::size_t phase_ = 0;
-  std::optional<Placement> given_;  // from the placement file
+  std::optional<Placement> given_;  // read from the placement file
   std::vector<double> recorded_background_s_;
   std::vector<std::uint64_t> recorded_place_bytes_;
   std::vector<std::vector<double>> past_loads_s_;

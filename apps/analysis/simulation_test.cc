@@ -19,7 +19,7 @@ Replayer four_tasks_on_one_place() {
   return {trace, flat_machine(2), Placement(4), {.steps = 4, .every = 2}};
 }
 
-TEST(Simulation, charges_the_cost_that_is_given_for_a_decision) {
+TEST(Simulation, charges_the_given_cost_for_each_decision) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, parse_strategy("greedy"), 0.25);
@@ -29,7 +29,7 @@ TEST(Simulation, charges_the_cost_that_is_given_for_a_decision) {
   EXPECT_EQ(step_times_s(simulation.rows[1].replay), (std::vector<double>{4, 4, 4.25, 2}));
 }
 
-TEST(Simulation, no_balancing_is_best_where_costs_exceed_the_gain) {
+TEST(Simulation, no_balancing_is_best_if_decisions_cost_more_than_they_gain) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, parse_strategy("greedy"), 10);
@@ -37,14 +37,14 @@ TEST(Simulation, no_balancing_is_best_where_costs_exceed_the_gain) {
   EXPECT_THAT(simulate_page(simulation, "four"), HasSubstr("No strategy earns its costs"));
 }
 
-TEST(Simulation, measures_decisions_where_no_cost_is_given) {
+TEST(Simulation, measures_the_time_of_decisions_if_no_cost_is_given) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   add_row(simulation, replayer, parse_strategy("greedy"), std::nullopt);
   EXPECT_GT(simulation.rows[1].replay.decision_s, 0);
 }
 
-TEST(Simulation, a_strategy_that_cannot_work_says_why) {
+TEST(Simulation, reports_why_a_strategy_failed) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
   Choice refusing = parse_strategy("keep");

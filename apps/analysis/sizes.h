@@ -1,5 +1,5 @@
-// Whether the sizes of tasks, and so the cost of migrations, are known. A workload has no flag for
-// it: tasks of which none has bytes are tasks of unknown size.
+// Tells whether the sizes of tasks, and so the cost of migrations, are known. A workload has no
+// flag for this: if no task has bytes, the sizes are unknown.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace poise::apps {
 
-/// Whether some task has a size.
+/// True if some task has a size.
 bool has_sizes(const Workload& workload);
 
-/// Whether the bytes and the time of `migrations` migrations are known: always if nothing moves.
+/// True if the bytes and the time of `migrations` migrations are known, as they are if nothing
+/// moves.
 inline bool knows_migration_cost(std::uint64_t migrations, bool has_sizes) {
   return has_sizes || migrations == 0;
 }

@@ -15,21 +15,21 @@ struct Grouping {
   std::uint32_t num_groups = 0;
 };
 
-/// The finest level of the machine with at most `most` groups; if that has one group only, equal
-/// ranges of places.
+/// The finest level of the machine with at most `most` groups. If that is a single group, ranges of
+/// places of equal size.
 Grouping grouping_of(const Machine& machine, std::uint32_t most);
 
 struct Traffic {
   Grouping grouping;
-  bool in_bytes = true;        // false: in messages, because none has a size
-  std::vector<double> amount;  // [from * groups + to]; messages inside a place are left out
+  bool in_bytes = true;        // false: in messages, because no message has a size
+  std::vector<double> amount;  // index: from * groups + to; without messages inside a place
   double largest = 0;
 };
 
 Traffic traffic_of(const Machine& machine, const Workload& workload, const Placement& placement,
                    std::uint32_t most_groups);
 
-/// Migrations by the distance they cross.
+/// Numbers of migrations by distance.
 struct Moves {
   struct Reach {
     std::uint64_t tasks = 0, bytes = 0;

@@ -27,14 +27,14 @@ namespace {
 
 struct Options {
   InputOptions input;
-  std::optional<std::string> strategies;  // nothing: all
+  std::optional<std::string> strategies;  // nothing: all strategies
   std::string html;
   std::vector<std::string> timelines;
   std::uint64_t every = 10;
   bool wide = false, json = false, csv = false, markdown = false;
 };
 
-constexpr std::size_t kColumns = 80;  // where stdout is no terminal
+constexpr std::size_t kColumns = 80;  // used if stdout is not a terminal
 
 std::vector<Choice> choices_of(const std::optional<std::string>& text) {
   if (text) return parse_strategies(*text);
@@ -70,7 +70,7 @@ std::string markdown_of_comparison(const Comparison& comparison, const Options& 
          markdown(comparison_table(comparison, options.every, options.wide));
 }
 
-/// The machine's row in the last table: its best strategy.
+/// The row of a machine in the last table, with its best strategy.
 Table::Row summary_row(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   return {{comparison.machine.name(), count_text(comparison.machine.num_places()),

@@ -24,10 +24,10 @@ struct Options {
 
 void keep_phase(Trace& trace, std::uint64_t id, const std::string& path) {
   std::erase_if(trace.phases, [&](const Phase& phase) { return phase.id != id; });
-  if (trace.phases.empty()) fail("{}: it has no phase {}", path, id);
+  if (trace.phases.empty()) fail("{}: the trace has no phase {}", path, id);
 }
 
-/// Gives every phase the placement of the file; the trace gets as many places as that needs.
+/// Gives every phase the placement of the file. The trace gets enough places for it.
 void place(Trace& trace, const std::string& path) {
   const Placement placement = read_placement(path);
   for (const PlaceId p : placement.places()) trace.num_places = std::max(trace.num_places, p + 1);

@@ -37,7 +37,7 @@ constexpr int kIndent = 4;
 
 constexpr auto kPlain = load_knobs(LoadDefaults{});
 
-/// Of the knobs that every kind has, those whose initial value differs from the usual one.
+/// Lists those knobs common to all kinds for which this kind has a different initial value.
 std::string differing_settings(const Kind& kind) {
   std::string text;
   const auto shared = kind.knobs.last(kNumLoadKnobs);
@@ -72,7 +72,7 @@ std::string json_of_kinds() {
   return nlohmann::ordered_json{{"kinds", list}}.dump(2) + "\n";
 }
 
-/// The count as 32 bits, the library's type.
+/// Converts the count to 32 bits, the library's type.
 std::uint32_t narrow(std::uint64_t value, const char* flag) {
   if (value >= std::numeric_limits<std::uint32_t>::max())
     fail("{} {} is too large; it must be below 2^32", flag, value);
@@ -87,7 +87,7 @@ Trace trace_of(const Options& options) {
       trace.machine ? trace.machine->num_places() : narrow(options.places, "--places");
   const std::string_view start =
       options.placement.empty() ? recipe.kind->start : std::string_view(options.placement);
-  // Wrong names are refused before the long work.
+  // Refuses wrong names before the long work begins.
   initial_placement(start, 1, trace.num_places, options.seed);
 
   auto workloads = generate(recipe, narrow(*options.tasks, "--tasks"), options.seed,
@@ -118,9 +118,9 @@ std::string summary_of(const Options& options, const Trace& trace) {
 void run(const Options& options) {
   if (options.list) return print(options.json ? json_of_kinds() : list_of_kinds());
   if (options.kind.empty()) fail("KIND is missing; poise generate --list shows the kinds");
-  parse_recipe(options.kind);  // an unknown kind is reported before a missing option
-  if (!options.tasks) fail("--tasks is missing: the number of tasks");
-  if (options.output.empty()) fail("-o TRACE is missing: the file to write");
+  parse_recipe(options.kind);  // an unknown kind is reported before missing options
+  if (!options.tasks) fail("--tasks N is missing; it is the number of tasks");
+  if (options.output.empty()) fail("-o TRACE is missing; it is the file to write");
   check_writable(options.output);
   check_form(options.output);
   const Trace trace = trace_of(options);

@@ -25,6 +25,7 @@
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/base/variables.h"
 
 namespace poise::apps {
 
@@ -33,7 +34,9 @@ namespace {
 struct Options {
   std::vector<std::string> command;
   std::optional<std::uint64_t> threads, skip_thread, attach;
-  std::string period = "100ms", cpus, policy = "auto", numa = "across", progress = "auto";
+  std::string period{variable("POISE_JUGGLE_PERIOD").initial}, cpus,
+      policy{variable("POISE_JUGGLE_POLICY").initial}, numa{variable("POISE_JUGGLE_NUMA").initial},
+      progress = "auto";
   double jitter = 0.1;
   std::uint64_t seed = 0;
   bool summary = false, live = false;
@@ -100,7 +103,7 @@ juggle::Cpus allowed_cpus_or(const juggle::Cpus& given) {
   }
 }
 
-/// Notes which of the given cpus cannot be used, if others can.
+/// Reports which of the given cpus cannot be used if others can.
 void note_unusable(const juggle::Options& options, const std::string& asked) {
   if (options.cpus.empty()) return;
   const juggle::Cpus usable = juggle::common_cpus(options.cpus, allowed_cpus_or(options.cpus));
@@ -113,17 +116,33 @@ void note_unusable(const juggle::Options& options, const std::string& asked) {
                     juggle::cpu_list_text(unusable), juggle::cpu_list_text(usable)));
 }
 
+/// What `parse` makes of the value. Its error names the variable if the value came from there.
+template <typename Parse>
+auto parsed(const char* name, const std::string& value, Parse parse) {
+  try {
+    return parse(value);
+  } catch (const Error& error) {
+    const char* const from_environment = std::getenv(name);
+    if (from_environment == nullptr || value != from_environment) throw;
+    fail("{}: {}", name, error.what());
+  }
+}
+
+bool stays_in_domain(const std::string& numa) {
+  if (numa != "across" && numa != "within") fail("--numa takes within or across, not \"{}\"", numa);
+  return numa == "within";
+}
+
 juggle::Options options_from(const Options& options) {
   juggle::Options result;
-  result.settings.policy = juggle_policy_named(options.policy);
-  result.settings.period_s = period_s(options.period);
+  result.settings.policy = parsed("POISE_JUGGLE_POLICY", options.policy, juggle_policy_named);
+  result.settings.period_s = parsed("POISE_JUGGLE_PERIOD", options.period, period_s);
   if (options.threads)
     result.settings.expected_threads = small_count("--threads", *options.threads);
   if (options.skip_thread) result.skip_thread = small_count("--skip-thread", *options.skip_thread);
-  if (!options.cpus.empty()) result.cpus = juggle::parse_cpu_list(options.cpus);
-  if (options.numa != "across" && options.numa != "within")
-    fail("--numa takes within or across, not \"{}\"", options.numa);
-  result.stays_in_domain = options.numa == "within";
+  if (!options.cpus.empty())
+    result.cpus = parsed("POISE_JUGGLE_CPUS", options.cpus, juggle::parse_cpu_list);
+  result.stays_in_domain = parsed("POISE_JUGGLE_NUMA", options.numa, stays_in_domain);
   result.progress = juggle::progress_source_named(options.progress);
   if (!(options.jitter >= 0 && options.jitter < 1))
     fail("--jitter takes a share of at least 0 and below 1, not {}", options.jitter);
@@ -148,7 +167,7 @@ void run(const Options& options) {
         "COMMAND or --attach PID is missing, or both are given; example: poise juggle -- "
         "./program");
   if (options.attach && *options.attach > 1 << 30)
-    fail("--attach {}: no such process", *options.attach);
+    fail("--attach {}: there is no such process", *options.attach);
   const juggle::Outcome outcome =
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);
@@ -157,6 +176,15 @@ void run(const Options& options) {
   if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
   juggle::end_like(outcome.ending);
+}
+
+/// An option that a variable sets if the command line does not; its help is the table's.
+void add_variable(CLI::App& command, const char* flag, std::string& value, const char* name,
+                  const char* type) {
+  CLI::Option* const option = command.add_option(flag, value, std::string(variable(name).help))
+                                  ->type_name(type)
+                                  ->envname(name);
+  if (!value.empty()) option->capture_default_str();
 }
 
 void add_reports(CLI::App& command, Options& options) {
@@ -184,30 +212,12 @@ void add_juggle(CLI::App& app) {
       ->option_text("COMMAND...");
   add_count(*command, "--threads", "N", options->threads,
             "Expected number of threads: none is moved before all exist");
-  command
-      ->add_option("--period", options->period, "Time between two balancing points, such as 20ms")
-      ->type_name("TIME")
-      ->envname("POISE_JUGGLE_PERIOD")
-      ->capture_default_str();
-  command->add_option("--cpus", options->cpus, "Cpus to use: 0-3,8 (default: all that are allowed)")
-      ->type_name("LIST")
-      ->envname("POISE_JUGGLE_CPUS");
+  add_variable(*command, "--period", options->period, "POISE_JUGGLE_PERIOD", "TIME");
+  add_variable(*command, "--cpus", options->cpus, "POISE_JUGGLE_CPUS", "LIST");
   add_count(*command, "--skip-thread", "K", options->skip_thread,
             "Leave out this thread of each process, counted from 0: one that only starts others");
-  command
-      ->add_option(
-          "--policy", options->policy,
-          "auto (balance where it helps), proactive (every period), reactive (when threads "
-          "block), hybrid (both) or off")
-      ->type_name("POLICY")
-      ->envname("POISE_JUGGLE_POLICY")
-      ->capture_default_str();
-  command
-      ->add_option("--numa", options->numa,
-                   "Whether threads stay within their memory domain or move across")
-      ->type_name("within|across")
-      ->envname("POISE_JUGGLE_NUMA")
-      ->capture_default_str();
+  add_variable(*command, "--policy", options->policy, "POISE_JUGGLE_POLICY", "POLICY");
+  add_variable(*command, "--numa", options->numa, "POISE_JUGGLE_NUMA", "within|across");
   command
       ->add_option("--progress", options->progress,
                    "Measure of a thread's progress: time (on a cpu), instructions, or auto "

@@ -1,4 +1,4 @@
-// `poise measure`: measures this machine, and under a launcher the network it is on.
+// `poise measure`: measures this machine and, with a launcher, its network.
 #include "poise/machine/measure.h"
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,8 @@ namespace poise::apps {
 namespace {
 
 constexpr DomainId kMaxDomainsInFull = 4;
-constexpr double kMaxSpread = 0.2;  // of the quartiles, relative to the median: a note warns above
+// A larger quartile range relative to the median prints a warning.
+constexpr double kMaxSpread = 0.2;
 
 struct Options {
   std::string output, launcher;
@@ -47,7 +48,7 @@ Table::Row row_of(std::string what, const Spread& spread, const char* unit, std:
            figure(spread.high), std::move(factor)}};
 }
 
-/// All pairs where there are few domains; of many, the nearest and the farthest.
+/// All pairs of domains if there are few; otherwise the nearest and the farthest.
 std::vector<std::pair<DomainId, DomainId>> pairs_to_show(const Machine& machine) {
   std::vector<std::pair<DomainId, DomainId>> pairs;
   const DomainId domains = machine.num_domains();
@@ -127,7 +128,7 @@ std::vector<std::string> notes_on(const Machine& machine, const std::vector<std:
   return notes;
 }
 
-/// Where the result goes; checked before the work.
+/// The path for the result, checked before the long measurement.
 std::string destination(const Options& options, const Machine& discovered) {
   if (!options.output.empty()) {
     check_writable(options.output);
@@ -150,7 +151,7 @@ void measure(const Options& options) {
   MeasureOptions how;
   how.seconds = static_cast<double>(options.seconds) * (options.launcher.empty() ? 0.9 : 0.6);
   how.progress = [&](double done, const std::string& next) { progress.show(bar(done, next)); };
-  // The network first, so that a wrong launcher is reported at once.
+  // The network is measured first, so that a wrong launcher is reported at once.
   NetworkTimes times{{discovered.name()}, {}};
   if (!options.launcher.empty())
     times = measure_network(

@@ -35,7 +35,7 @@ struct Options {
   bool overlap = false, json = false;
 };
 
-/// Limits memory: every step of every strategy is stored.
+/// Limits memory, because every step of every strategy is stored.
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
@@ -68,7 +68,7 @@ std::vector<Choice> choices_of(const std::string& text) {
   return choices;
 }
 
-/// Whether the cost of the migrations is known: not when tasks of unknown size move.
+/// True if the cost of the migrations is known. It is not if tasks of unknown size move.
 bool knows_migrations(const Simulation& simulation, const Replay& replay) {
   return knows_migration_cost(replay.migrations, simulation.has_sizes);
 }

@@ -63,7 +63,7 @@ Json to_json(const Outlook& outlook) {
   const OutlookQuestion& question = outlook.question;
   const Slots slots = slots_of(question.program);
   Json simulated = to_json(outlook.simulated), hybrid = to_json(outlook.simulated_hybrid);
-  simulated.erase("migrations");  // the sorting model does not count them
+  simulated.erase("migrations");  // the sorting model counts none
   hybrid.erase("migrations");
   return {{"threads", question.program.threads},
           {"cpus", question.program.places},

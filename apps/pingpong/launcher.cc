@@ -45,7 +45,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-/// A child in its own process group; the rest of the group is killed with this object.
+/// A child in its own process group, which is killed when this object is destroyed.
 class Child {
  public:
   Child(const std::string& command, const Pipe& out, const Pipe& err) : pid_(::fork()) {
@@ -87,7 +87,7 @@ class Child {
   bool is_done_ = false;
 };
 
-/// Appends the available bytes; false at the end of the file.
+/// Appends the available bytes to `text`. Returns false at the end of the file.
 bool read_some(int fd, std::string& text) {
   char buffer[1 << 14];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -105,7 +105,7 @@ void hand_on_lines(std::string& text, const std::function<void(std::string_view)
   text.erase(0, begin);
 }
 
-/// The first line with a letter in it: launchers print rules around their messages.
+/// The first line that contains a letter, because launchers print rules around their messages.
 std::string said(const std::string& errors) {
   std::size_t begin = 0;
   while (begin < errors.size()) {

@@ -1,4 +1,5 @@
-// Runs a program under a launcher such as mpirun and passes on each line that it prints.
+// Runs a program under a launcher such as mpirun, and calls a function for each line that it
+// prints.
 #pragma once
 
 #include <functional>
@@ -8,12 +9,12 @@
 namespace poise::apps {
 
 /// Runs `command` in a shell and calls on_line for each line of its stdout. Its process group ends
-/// with this call, and with this program. Throws std::runtime_error with one line, which includes
-/// the first line on stderr, when the command fails or takes longer than timeout_s.
+/// with this call or with this program. If the command fails or takes longer than timeout_s, throws
+/// std::runtime_error with a one-line message that includes the first line on stderr.
 void run_lines(const std::string& command, double timeout_s,
                const std::function<void(std::string_view line)>& on_line);
 
-/// The text quoted as one word for the shell.
+/// Quotes the text as one word for the shell.
 std::string shell_word(std::string_view text);
 
 }  // namespace poise::apps

@@ -25,13 +25,13 @@ TEST(Launcher, passes_on_each_line) {
   EXPECT_THAT(lines_of("true"), ElementsAre());
 }
 
-TEST(Launcher, much_output_on_both_streams_does_not_block) {
+TEST(Launcher, much_output_on_stdout_and_stderr_does_not_block) {
   EXPECT_EQ(lines_of("i=0; while [ $i -lt 20000 ]; do echo line; echo error >&2; i=$((i+1)); done")
                 .size(),
             20000u);
 }
 
-TEST(Launcher, a_failure_has_the_status_and_the_first_line_of_text) {
+TEST(Launcher, reports_the_exit_status_and_the_first_line_of_output_of_a_failure) {
   EXPECT_THAT(
       [] { lines_of("echo -------- >&2; echo no such host >&2; exit 3"); },
       ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("ended with status 3: no such host"))));
@@ -46,7 +46,7 @@ TEST(Launcher, a_command_that_takes_too_long_is_killed_with_its_children) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
-TEST(Launcher, quoted_words_are_unchanged_by_the_shell) {
+TEST(Launcher, quoting_protects_words_from_the_shell) {
   for (const std::string word : {"plain", "two words", "it's", "$HOME `x` \\ \"q\""})
     EXPECT_THAT(lines_of("echo " + shell_word(word) + " | cat"), ElementsAre(word)) << word;
 }

@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kStartSeconds = 90;  // for starting and ending the ranks
+constexpr double kStartSeconds = 90;  // to start and end the ranks
 
 constexpr const char* kRootCure =
     " (Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to run as "
     "root)";
 
-/// Beside this program, both in the build tree and when installed.
+/// The program lies beside this one, both in the build tree and when installed.
 std::string pingpong_path() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -39,7 +39,7 @@ class Listener {
   explicit Listener(const std::function<void(double, const std::string&)>& progress)
       : progress_(progress) {}
 
-  /// Other lines, such as the launcher's own, are ignored.
+  /// Ignores other lines, such as the launcher's own.
   void hear(std::string_view line) {
     if (line.empty() || line.front() != '{') return;
     const Json json = Json::parse(line, nullptr, false);

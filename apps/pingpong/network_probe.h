@@ -1,4 +1,4 @@
-// The messages between hosts, timed by poise-pingpong under an MPI launcher.
+// Measures the time of messages between hosts by running poise-pingpong under an MPI launcher.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace poise::apps {
 
 struct NetworkProbe {
   std::string launcher;  // "mpirun -np 4"
-  double seconds;        // for messages; starting the ranks takes more
+  double seconds;        // for messages; to start the ranks takes longer
   bool ranks_as_hosts;
 };
 
@@ -20,8 +20,8 @@ struct NetworkTimes {
   std::vector<HostPair> pairs;
 };
 
-/// Throws std::runtime_error when the launcher fails, prints something else, or takes too long;
-/// Error when poise-pingpong was not built.
+/// Throws std::runtime_error if the launcher fails, prints unexpected lines, or takes too long;
+/// throws Error if poise-pingpong was not built.
 NetworkTimes measure_network(const NetworkProbe& probe,
                              const std::function<void(double, const std::string&)>& progress);
 

@@ -203,7 +203,7 @@ void print_line(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// Rank 0: starts one pair after another.
+/// On rank 0: starts the measurements of one pair after another.
 void direct(const std::vector<std::string>& host_of_rank, const Options& options) {
   std::vector<std::string> hosts;
   std::vector<int> player;  // first rank of each host
@@ -214,7 +214,7 @@ void direct(const std::vector<std::string>& host_of_rank, const Options& options
   }
   const auto num_hosts = static_cast<std::uint32_t>(hosts.size());
   const bool is_one_host = num_hosts == 1;
-  // At least 20 ms for a pair.
+  // Each pair gets at least 20 ms.
   auto pairs = poise::choose_pairs(num_hosts, static_cast<std::size_t>(options.seconds / 0.02));
   if (is_one_host) pairs = {{0, 0}};
   std::string names;
@@ -246,7 +246,7 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-/// "Open MPI v4.1.4": under the launcher of another MPI every rank is alone.
+/// For example "Open MPI v4.1.4". Under the launcher of another MPI every rank runs alone.
 std::string name_of_mpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int size = 0;
@@ -259,7 +259,7 @@ std::string name_of_mpi() {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  ::prctl(PR_SET_TIMERSLACK, 1000);  // 1 µs: short sleeps end on time
+  ::prctl(PR_SET_TIMERSLACK, 1000);  // 1 µs, so that short sleeps end on time
   const std::vector<std::string> hosts = hosts_of_ranks(options_of(argc, argv).ranks_as_hosts);
   const bool is_alone = hosts.size() < 2;
   if (is_alone)

@@ -21,7 +21,8 @@ std::string percent_of(double part, double whole) {
   return fmt::format("{:.1f}%", 100 * part / whole);
 }
 
-/// "greedy cuts the iteration from 40 ms to 21 ms (-47.5%), 3.0% above the lower bound, …".
+/// For example "greedy cuts the iteration from 40 ms to 21 ms (-47.5%), 3.0% above the lower bound,
+/// …".
 std::string summary_of(const Comparison& comparison) {
   const Comparison::Row& best = comparison.best_row();
   const double now_s = comparison.keep.iteration_s, best_s = best.metrics.iteration_s;
@@ -45,7 +46,7 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
-/// The text of a row's cells after its name, one per heading.
+/// The cells of a row after its name, one per heading.
 std::vector<std::string> cells_of(const Comparison::Row& row, const Comparison& comparison,
                                   std::uint64_t every) {
   const Metrics& m = row.metrics;
@@ -142,7 +143,7 @@ std::string reach_text(const char* name, const Moves::Reach& reach) {
                      bytes_text(static_cast<double>(reach.bytes)));
 }
 
-/// The smallest and the largest factor between domains of one node, or of different nodes.
+/// The range of the factors between domains of one node, or between nodes.
 std::string factor_range(const Machine& machine, bool across_nodes) {
   double least = 0, largest = 0;
   const std::uint32_t domains = std::min(machine.num_domains(), 512u);
@@ -202,7 +203,7 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
          load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
 }
 
-/// A table with a row per machine, each with a link to the machine's part of the page.
+/// A table with one row per machine, which links to the machine's part of the page.
 std::string overview(const std::vector<ComparePart>& parts) {
   std::string out =
       "<nav aria-label=\"Machines\" class=\"scroll\"><table>\n<tr><th scope=\"col\">machine</th>"

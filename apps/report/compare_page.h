@@ -15,7 +15,7 @@ namespace poise::apps {
 /// One machine's part of the page: the comparison and data of the two placements that are drawn.
 struct ComparePart {
   Comparison comparison;
-  PlaceTimes times_before, times_after;  // now, and under the best strategy
+  PlaceTimes times_before, times_after;  // times now, and with the best strategy's placement
   Traffic traffic_before, traffic_after;
   Moves moves;
 };

@@ -14,7 +14,7 @@ namespace {
 using Row = Comparison::Row;
 using Rows = std::vector<const Row*>;
 
-/// The value of a column in a row; nothing: it is unknown.
+/// The value of a column in a row, or nothing if it is unknown.
 using Value = std::function<std::optional<double>(const Row&)>;
 
 struct Column {
@@ -27,7 +27,7 @@ Value number(auto member) {
   return [member](const Row& row) { return static_cast<double>(row.metrics.*member); };
 }
 
-/// A cost of migrations; unknown where tasks of unknown size move.
+/// A column with a cost of migrations, which is unknown if tasks of unknown size move.
 Value migration_cost(const Comparison& comparison, auto member) {
   return [&comparison, member](const Row& row) {
     return knows_migration_cost(row.metrics.migrations, comparison.has_sizes)
@@ -56,7 +56,8 @@ void add_column(Table& table, const Rows& rows, const Column& column) {
   add_figures(table, figures);
 }
 
-/// Adds the change of each iteration from the current placement and its distance above the bound.
+/// Adds the change of each iteration relative to the current placement, and its distance above the
+/// bound.
 void add_changes(Table& table, const Rows& rows, const Comparison& comparison) {
   table.headings.insert(table.headings.end(), {"against\nkeep\n ", "above\nbound\n "});
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -8,8 +8,8 @@
 
 namespace poise::apps {
 
-/// The best strategy first. `is_wide` adds traffic, bounds on migrations and what decisions cost to
-/// the columns that fit 80 characters. `every` is the K of the total.
+/// The best strategy comes first. `is_wide` adds columns beyond the 80 characters: traffic, bounds
+/// on migrations, and the cost of decisions. `every` is the number of phases in the total.
 Table comparison_table(const Comparison& comparison, std::uint64_t every, bool is_wide);
 
 }  // namespace poise::apps

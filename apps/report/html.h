@@ -8,29 +8,29 @@
 
 namespace poise::apps {
 
-/// The text with the five special characters of HTML escaped.
+/// Escapes the five special characters of HTML.
 std::string escaped(std::string_view text);
 
-/// A whole page. `body` is HTML, `title` is text.
+/// Returns a complete page. `body` is HTML, `title` is text.
 std::string html_page(std::string_view title, std::string_view body);
 
-/// An SVG with a caption below; both are HTML.
+/// Returns an SVG with a caption below it. Both arguments are HTML.
 std::string html_figure(std::string_view svg, std::string_view caption);
 
-/// Figures side by side where the screen is wide enough.
+/// Places figures side by side if the screen is wide enough.
 std::string html_row(const std::vector<std::string>& figures);
 
-/// An SVG of width x height units that grows with the page; `label` is for screen readers.
+/// Returns an SVG of width x height units that scales with the page. `label` is for screen readers.
 std::string svg(double width, double height, std::string_view label, std::string_view content);
 
-/// An SVG text; `style` is a list of classes of the page: "start", "end", "strong", "faint".
+/// Returns an SVG text. `style` is a list of the page's classes: "start", "end", "strong", "faint".
 std::string svg_text(double x, double y, std::string_view style, std::string_view text);
 
 std::string svg_box(double x, double y, double width, double height, std::string_view style);
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
 
-/// Values for the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten, at
-/// most `most` of them after 0.
+/// Values for the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten,
+/// with at most `most` of them above 0.
 std::vector<double> axis_ticks(double top, int most);
 
 }  // namespace poise::apps

@@ -1,4 +1,4 @@
-// The machine as nested boxes.
+// Draws the machine as nested boxes.
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr double kPlace = 24, kGap = 5, kLabel = 17;
 constexpr std::uint32_t kMaxPlaces = 16, kMaxBoxes = 4;
 
-/// A drawn group: its SVG at (0, 0) and its size.
+/// A drawn group: its SVG, which begins at (0, 0), and its size.
 struct Box {
   std::string content;
   double width = 0, height = 0;
@@ -22,7 +22,7 @@ std::string moved(double x, double y, const std::string& content) {
   return fmt::format("<g transform=\"translate({:.6g} {:.6g})\">\n{}</g>\n", x, y, content);
 }
 
-/// Boxes in rows of at most `columns`.
+/// Arranges boxes in rows of at most `columns` boxes.
 Box arranged(const std::vector<Box>& boxes, std::size_t columns) {
   Box all;
   double x = 0, y = 0, row_height = 0;
@@ -50,7 +50,7 @@ class Drawing {
  public:
   explicit Drawing(const Machine& machine) : machine_(machine), levels_(machine.levels()) {}
 
-  /// The groups of `level` that hold the places [first, end).
+  /// Draws the groups of `level` that hold the places [first, end).
   Box groups(std::size_t level, PlaceId first, PlaceId end) const {
     const bool is_last = level + 1 == levels_.size();
     const std::uint32_t begin = machine_.group_of(level, first);

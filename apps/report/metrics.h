@@ -1,4 +1,4 @@
-// What plan, evaluate and compare report about a placement: the keys of --json and tables.
+// What plan, evaluate and compare report about a placement: keys of --json and tables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,31 +11,31 @@
 
 namespace poise::apps {
 
-/// The number of messages of the workload, not of pairs of tasks.
+/// The number of messages in the workload; a pair of tasks may exchange several.
 std::uint64_t num_messages(const Workload& workload);
 
-/// The keys trace, phase, machine, tasks, messages and places.
+/// Returns JSON with the keys trace, phase, machine, tasks, messages and places.
 nlohmann::ordered_json json_of_problem(const InputOptions& options, const Phase& phase,
                                        const Machine& machine);
 
-/// Adds every metric under its name in metrics.h; what is not known is null.
+/// Adds every metric under its name in metrics.h. Unknown values are null.
 void add_metrics(nlohmann::ordered_json& json, const Metrics& metrics, bool has_sizes);
 
 nlohmann::ordered_json json_of(const MakespanBounds& bounds);
 
-/// "step.poise, phase 0: 4,096 tasks, 24,576 messages".
+/// For example "step.poise, phase 0: 4,096 tasks, 24,576 messages".
 std::string trace_text(const InputOptions& options, const Phase& phase);
 
-/// Two lines: the trace and the machine.
+/// Two lines that describe the trace and the machine.
 std::string heading_text(const InputOptions& options, const Phase& phase, const Machine& machine);
 
-/// "makespan at least 12.3 ms (average …, largest task …)".
+/// For example "makespan at least 12.3 ms (average …, largest task …)".
 std::string text_of(const MakespanBounds& bounds);
 
-/// Two placements side by side, one metric per line.
+/// Shows two placements side by side, one metric per line.
 std::string before_and_after(const Metrics& before, const Metrics& after, bool has_sizes);
 
-/// `every` phases and one decision: every * iteration + migration + decision.
+/// The time of `every` phases with one decision: every * iteration + migration + decision.
 double amortised_s(const Metrics& metrics, double decision_s, std::uint64_t every);
 
 }  // namespace poise::apps

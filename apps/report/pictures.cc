@@ -13,7 +13,7 @@ namespace {
 
 constexpr PlaceId kMaxBars = 200;
 
-/// Consecutive places drawn as one bar.
+/// A range of places that is drawn as one bar.
 struct Bar {
   double work_s = 0, comm_s = 0, busiest_s = 0;
 };
@@ -36,7 +36,7 @@ std::vector<Bar> bars_of(const PlaceTimes& times) {
   return bars;
 }
 
-/// The position of a chart's axes in SVG units, and the value at its full height.
+/// The position of a chart's axes in SVG units, and the value at the top of the chart.
 struct Frame {
   double left = 52, top = 12, width = 400, height = 170, top_s = 1;
   double y_of(double value_s) const { return top + height * (1 - value_s / top_s); }
@@ -64,7 +64,7 @@ std::string place_axis(const Frame& frame, PlaceId num_places) {
   return out + svg_text(frame.left + frame.width / 2, frame.bottom() + 29, "faint", "place");
 }
 
-/// Lines between the nodes, or between the domains of a machine of one node.
+/// Draws lines between the nodes or, for a single node, between its domains.
 std::string borders(const Frame& frame, const Machine& machine) {
   const bool has_nodes = machine.num_nodes() > 1;
   if ((has_nodes ? machine.num_nodes() : machine.num_domains()) > 40) return "";

@@ -20,14 +20,14 @@ TEST(Html, escapes_markup) {
   EXPECT_EQ(escaped("<b a=\"1\">'&'"), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;&#39;");
 }
 
-TEST(Html, ticks_are_round_start_at_zero_and_stay_below_the_top) {
+TEST(Html, ticks_are_round_numbers_from_zero_to_below_the_maximum) {
   EXPECT_EQ(axis_ticks(10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(axis_ticks(7.3, 5), (std::vector<double>{0, 2, 4, 6}));
   EXPECT_EQ(axis_ticks(0.031, 4).size(), 4u);
   EXPECT_EQ(axis_ticks(0, 5), std::vector<double>{0});
 }
 
-TEST(Pictures, a_bar_per_place_is_as_high_as_its_time) {
+TEST(Pictures, each_place_has_a_bar_proportional_to_its_time) {
   const Machine machine = flat_machine(2);
   const std::string picture = load_picture(machine, {{1, 2}, {0, 1}}, 2, 3, "loads");
   std::smatch found;
@@ -42,7 +42,7 @@ TEST(Pictures, a_bar_per_place_is_as_high_as_its_time) {
   EXPECT_EQ(count_of(picture, "class=\"bound\""), 1u);
 }
 
-TEST(Pictures, many_places_share_bars_that_mark_their_busiest) {
+TEST(Pictures, many_places_share_a_bar_that_marks_the_busiest_of_them) {
   const Machine machine = flat_machine(1000);
   const PlaceTimes times{std::vector<double>(1000, 1), std::vector<double>(1000, 0)};
   const std::string picture = load_picture(machine, times, 1, 1, "loads");
@@ -57,13 +57,13 @@ TEST(Pictures, an_idle_machine_is_drawn_without_dividing_by_zero) {
   EXPECT_EQ(picture.find("inf"), std::string::npos);
 }
 
-TEST(Pictures, of_huge_machines_the_first_boxes_are_drawn_and_the_rest_counted) {
+TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
   const std::string picture = machine_picture(machine_from_text("node:1000 numa:4 core:8"));
   EXPECT_LT(picture.size(), 50000u);
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
 }
 
-TEST(Traffic, sums_between_groups_without_messages_inside_a_place) {
+TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {
   const Machine machine = machine_from_text("node:2 core:2");
   Workload workload;
   workload.tasks.resize(3);
@@ -82,7 +82,7 @@ TEST(Traffic, places_without_levels_are_grouped_by_consecutive_numbers) {
   EXPECT_EQ(grouping.group_of_place.back(), grouping.num_groups - 1);
 }
 
-TEST(Traffic, moves_are_counted_by_the_distance_they_cross) {
+TEST(Traffic, counts_migrations_by_distance) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2");
   Workload workload;
   workload.tasks.assign(4, {.load_s = 1, .bytes = 8});

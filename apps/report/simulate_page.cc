@@ -12,9 +12,9 @@ namespace poise::apps {
 
 namespace {
 
-constexpr std::size_t kMaxPoints = 600;  // with more steps, a point is the mean of several
+constexpr std::size_t kMaxPoints = 600;  // if there are more steps, a point is the mean of several
 
-/// Colours that are legible in the light and the dark theme; further lines repeat them dashed.
+/// Colours that are legible in the light and the dark theme. Further lines repeat them dashed.
 constexpr std::string_view kColours[] = {"#2f7fd1", "#d9822b", "#2a9d6f", "#b65fb0",
                                          "#c0504d", "#8a8f2c", "#3aa7b5"};
 
@@ -44,7 +44,7 @@ std::vector<double> thinned(const std::vector<double>& values) {
   return means;
 }
 
-/// The x axis is steps, the y axis seconds from 0.
+/// Draws lines over steps (x axis); the y axis is in seconds from 0.
 std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
                          std::string_view label) {
   constexpr double kLeft = 62, kTop = 10, kWidth = 560, kHeight = 260;

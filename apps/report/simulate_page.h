@@ -8,7 +8,7 @@
 
 namespace poise::apps {
 
-/// `heading` says which trace and how many steps.
+/// `heading` names the trace and the number of steps.
 std::string simulate_page(const Simulation& simulation, const std::string& heading);
 
 }  // namespace poise::apps

@@ -20,7 +20,7 @@ constexpr double kLeft = 36, kTop = 4, kWidth = kColumns;
 constexpr std::array<const char*, 3> kClasses{"work", "idle", "deciding"};  // by Activity
 constexpr std::array<std::size_t, 3> kFromBelow{0, 2, 1};                   // work, balance, wait
 
-/// Seconds of each activity in every column.
+/// The seconds of each activity in every column of the picture.
 std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, double until_s) {
   std::vector<std::array<double, 3>> columns(kColumns);
   const double column_s = until_s / kColumns;
@@ -34,7 +34,7 @@ std::vector<std::array<double, 3>> columns_of(const std::vector<Span>& spans, do
   return columns;
 }
 
-/// A column's heights, rounded to multiples of 1 / kShades so that equal neighbours become one
+/// The heights of a column, rounded to multiples of 1 / kShades so that equal neighbours become one
 /// rectangle.
 std::array<int, 3> heights_of(const std::array<double, 3>& column, double column_s) {
   std::array<int, 3> heights{};
@@ -43,7 +43,7 @@ std::array<int, 3> heights_of(const std::array<double, 3>& column, double column
   return heights;
 }
 
-/// One path per activity, with a rectangle per range of equal columns.
+/// Draws one path per activity, with a rectangle per range of equal columns.
 std::string row_of(const std::vector<Span>& spans, double until_s, double y, double height) {
   const auto columns = columns_of(spans, until_s);
   std::array<std::string, 3> paths;
@@ -79,7 +79,7 @@ std::string time_axis(double until_s, double bottom) {
   return out + svg_text(kLeft + kWidth + 16, bottom + 16, "start faint", unit.name);
 }
 
-/// The end of the last decision; 0 if there was none or nothing follows it.
+/// The time at which the last decision ended; 0 if there was none or nothing follows it.
 double last_decision_s(const Timeline& timeline) {
   double decided_s = 0;
   for (const std::vector<Span>& spans : timeline.places)
@@ -88,7 +88,7 @@ double last_decision_s(const Timeline& timeline) {
   return decided_s < end_s(timeline) ? decided_s : 0;
 }
 
-/// Per place and activity, the share of the time since the last decision.
+/// The share of the time since the last decision, per place and activity.
 std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   const double from_s = last_decision_s(timeline), time_s = end_s(timeline) - from_s;
   std::vector<std::array<double, 3>> shares;
@@ -103,7 +103,7 @@ std::vector<std::array<double, 3>> shares_of(const Timeline& timeline) {
   return shares;
 }
 
-/// "the busiest place works 98% of the time, all together 64%".
+/// For example "the busiest place works 98% of the time, the average 64%".
 std::string share_text(const Timeline& timeline) {
   double most = 0, sum = 0;
   const auto shares = shares_of(timeline);
@@ -119,7 +119,7 @@ std::string_view program_of(const Timeline& timeline) {
   return std::string_view(timeline.title).substr(0, timeline.title.find(','));
 }
 
-/// The longest run of the timeline's program, whose runs share an axis.
+/// The length of the longest run of the same program, because its runs share an axis.
 double longest_s(const std::vector<Timeline>& timelines, const Timeline& like) {
   double longest = 1e-9;
   for (const Timeline& timeline : timelines)

@@ -1,4 +1,4 @@
-// What places did over the time of a run, as pictures.
+// Pictures of what places did over the time of a run.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace poise::apps {
 
-/// A bar per place along an axis of time from 0 to `until_s`, coloured by activity. Where several
-/// activities share a column of the picture, they share its height.
+/// Draws a bar per place along a time axis from 0 to `until_s`, coloured by activity. Activities
+/// that share a column of the picture share its height.
 std::string timeline_picture(const Timeline& timeline, double until_s, std::string_view label);
 
-/// For every place, its shares of the time since the last decision.
+/// Draws the shares of the time since the last decision for every place.
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
-/// All timelines under one heading. Those of one program (the title up to the comma) share an axis.
+/// Draws all timelines under one heading. Those of the same program (the title up to the comma)
+/// share an axis.
 std::string timelines_html(const std::vector<Timeline>& timelines);
 
 }  // namespace poise::apps

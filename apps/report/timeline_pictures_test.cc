@@ -40,7 +40,7 @@ TEST(TimelinePicture, areas_are_proportional_to_times) {
   EXPECT_NEAR(area_of(timeline_picture(run(), 5, ""), "work"), 8 * second, 0.05 * second);
 }
 
-TEST(TimelinePicture, steps_finer_than_a_column_share_its_height) {
+TEST(TimelinePicture, steps_shorter_than_a_pixel_column_share_its_height) {
   Timeline fine;
   fine.places.emplace_back();
   for (int i = 0; i < 20000; ++i) {
@@ -53,12 +53,12 @@ TEST(TimelinePicture, steps_finer_than_a_column_share_its_height) {
   EXPECT_LT(picture.size(), 20000u);
 }
 
-TEST(TimelinePicture, of_many_places_the_first_are_drawn_with_a_note) {
+TEST(TimelinePicture, draws_the_first_of_many_places_and_notes_the_others) {
   Timeline wide{"wide", std::vector<std::vector<Span>>(500, {{0, 1, Activity::work}})};
   EXPECT_THAT(timelines_html({wide}), HasSubstr("the first 128 of 500 places"));
 }
 
-TEST(Shares, count_from_the_last_decision_on) {
+TEST(Shares, cover_the_time_since_the_last_decision) {
   Timeline after = run();
   after.places[0].push_back({5, 7, Activity::work});
   after.places[1].push_back({5, 6, Activity::work});
@@ -68,7 +68,7 @@ TEST(Shares, count_from_the_last_decision_on) {
               HasSubstr("the busiest place works 60% of the time, the average 40%"));
 }
 
-TEST(Timelines, are_empty_without_a_run_and_escape_titles) {
+TEST(Timelines, are_empty_if_there_is_no_run_and_escape_titles) {
   EXPECT_EQ(timelines_html({}), "");
   EXPECT_THAT(timelines_html({{"<b>", {}}}), AllOf(HasSubstr("&lt;b&gt;"), Not(HasSubstr("nan"))));
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNameColumns = 28, kColumns = 80;
 
-/// "  NAME      text", the text wrapped and indented below itself.
+/// Formats "  NAME      text", with the text wrapped and indented.
 std::string entry(const std::string& name, const std::string& text) {
   std::string line = "  " + name;
   std::string out;
@@ -57,7 +57,7 @@ class HelpStyle : public CLI::Formatter {
   }
 };
 
-/// A check for whole numbers: CLI11 itself takes -1 for 2^64 - 1.
+/// Checks for whole numbers, because CLI11's own conversion accepts -1 as 2^64 - 1.
 CLI::Validator whole_number(std::uint64_t least) {
   const auto check = [least](const std::string& text) {
     const auto value = parse_unsigned(text);
@@ -94,7 +94,7 @@ std::string unexpected(const CLI::App& command, const std::vector<std::string>& 
   return fmt::format("unexpected argument \"{}\"", words.front());
 }
 
-/// The error in our words where CLI11's are unclear.
+/// Rewords errors of CLI11 that are unclear.
 std::string reworded(const CLI::ParseError& error) {
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -1,4 +1,4 @@
-// Rows of JSON as comma-separated values (RFC 4180).
+// Converts rows of JSON to comma-separated values (RFC 4180).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace poise::apps {
 
-/// A line of names and one for each object of the list. Keys of objects inside become
-/// "outer_inner"; what a row lacks, and null, is an empty field.
+/// Returns one line of names, and one line per object of the list. Keys of nested objects become
+/// "outer_inner". Null and missing values become empty fields.
 std::string csv_of(const nlohmann::ordered_json& rows);
 
 }  // namespace poise::apps

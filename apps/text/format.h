@@ -1,4 +1,4 @@
-// Numbers for people: four digits and a unit.
+// Formats numbers for people: four digits and a unit.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace poise::apps {
 
-/// A unit and how many base units it is worth: {"ms", 1e-3}.
+/// A unit and its value in base units, for example {"ms", 1e-3}.
 struct Unit {
   std::string_view name;
   double value;
 };
 
-/// The unit in which `largest` reads best.
+/// The unit in which `largest` is most legible.
 Unit time_unit(double largest_s);
 Unit byte_unit(double largest_bytes);
 
 /// Four significant digits: "12.35", "0.001235", "1.235e+07".
 std::string digits(double value);
 
-/// The number of decimals for a column: three significant digits for its smallest value above 0 and
-/// for its largest, at most four decimals; none when all values are whole.
+/// The number of decimals for a column: three significant digits for its smallest positive value
+/// and for its largest, at most four decimals; none if all values are whole.
 int decimals_for(std::span<const double> values);
 
 std::string seconds_text(double value_s);
@@ -34,8 +34,8 @@ std::string count_text(std::uint64_t count);
 /// "1 node", "1,234 nodes".
 std::string count_text(std::uint64_t count, std::string_view noun);
 
-/// The change from `base` to `value` in percent: "-43.1%", "+2.0%", "0.0%"; "-" when `base` is not
-/// above 0.
+/// The change from `base` to `value` in percent: "-43.1%", "+2.0%", "0.0%". It is "-" if `base` is
+/// not positive.
 std::string change_text(double value, double base);
 
 }  // namespace poise::apps

@@ -29,19 +29,19 @@ TEST(Format, counts_have_commas) {
   EXPECT_EQ(count_text(1234567), "1,234,567");
 }
 
-TEST(Format, one_is_singular) {
+TEST(Format, uses_the_singular_for_one) {
   EXPECT_EQ(count_text(1, "node"), "1 node");
   EXPECT_EQ(count_text(0, "node"), "0 nodes");
 }
 
-TEST(Format, changes_have_a_sign_and_need_a_base) {
+TEST(Format, a_change_has_a_sign_and_needs_a_base_other_than_zero) {
   EXPECT_EQ(change_text(1, 2), "-50.0%");
   EXPECT_EQ(change_text(3, 2), "+50.0%");
   EXPECT_EQ(change_text(2.0001, 2), "0.0%");
   EXPECT_EQ(change_text(2, 0), "-");
 }
 
-TEST(Format, a_column_has_decimals_for_its_smallest_value) {
+TEST(Format, a_column_has_enough_decimals_for_its_smallest_value) {
   EXPECT_EQ(decimals_for(std::vector<double>{1, 250, 3}), 0);
   EXPECT_EQ(decimals_for(std::vector<double>{12.5, 250, 0}), 1);
   EXPECT_EQ(decimals_for(std::vector<double>{0.0000125, 250}), 4);

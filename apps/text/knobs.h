@@ -1,4 +1,4 @@
-// How the knobs of strategies and generators are listed.
+// Lists the knobs of strategies and generators.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,10 +9,10 @@
 
 namespace poise::apps {
 
-/// "0.5", or the name of a choice.
+/// The value as text, "0.5", or the name of a choice.
 std::string value_text(const Knob& knob, double value);
 
-/// A line per knob, indented: `alpha=1e-05  0 to 1: weight of …`.
+/// One indented line per knob: `alpha=1e-05  0 to 1: weight of …`.
 std::string list_of(std::span<const Knob> knobs, int indent);
 
 nlohmann::ordered_json json_of(std::span<const Knob> knobs);

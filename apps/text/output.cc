@@ -32,7 +32,7 @@ void check_writable(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
     fail("cannot write {}: {}", path, std::strerror(errno));
-  std::error_code ignored;  // a path that cannot be examined fails when it is written
+  std::error_code ignored;  // a path that cannot be examined will fail when it is written
   if (std::filesystem::is_directory(path, ignored))
     fail("cannot write {}: it is a directory", path);
 }

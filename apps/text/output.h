@@ -9,23 +9,24 @@
 
 namespace poise::apps {
 
-/// Writes the notes (what was assumed) to stderr, one line each after the program's name, and then
-/// the text to stdout. Throws std::runtime_error when stdout cannot be written (a full disk).
+/// Writes the notes (assumptions) to stderr, one line each after the program's name, and then the
+/// text to stdout. Throws std::runtime_error if stdout cannot be written (a full disk).
 void print(std::string_view text, std::span<const std::string> notes = {});
 
-/// The error in words; std::bad_alloc itself says only its name.
+/// The error as text; std::bad_alloc gets a text of its own, because what() is only its name.
 std::string reason(const std::exception& error);
 
-/// Throws Error when a file cannot be written to path; called before long work.
+/// Throws Error if a file cannot be written to path. Called before long work.
 void check_writable(const std::string& path);
 
-/// Whether stdout is a terminal that shows bold and colours: not with NO_COLOR, nor TERM=dumb.
+/// True if stdout is a terminal that shows bold and colours, and neither NO_COLOR nor TERM=dumb is
+/// set.
 bool has_colours();
 
-/// Columns of the terminal on stdout; 0 when stdout is no terminal.
+/// The number of columns of the terminal on stdout; 0 if stdout is not a terminal.
 std::size_t terminal_width();
 
-/// A line on stderr that shows the progress of long work; nothing when stderr is no terminal.
+/// Shows the progress of long work in a line on stderr, if stderr is a terminal.
 class Progress {
  public:
   Progress();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 
-/// Characters, not bytes, of UTF-8 text.
+/// The width in characters, not bytes, of a UTF-8 text.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -46,7 +46,7 @@ std::vector<std::size_t> column_widths(const Table& table) {
   return widths;
 }
 
-/// Headings are aligned at the bottom: short ones have blank lines above them.
+/// Headings are aligned at the bottom, so short ones have blank lines above them.
 void append_headings(const Table& table, const std::vector<std::size_t>& columns,
                      const std::vector<std::size_t>& widths, std::string& text) {
   std::size_t height = 0;
@@ -62,8 +62,8 @@ void append_headings(const Table& table, const std::vector<std::size_t>& columns
   }
 }
 
-/// The words of a remark from column `indent` on; lines end before column `width`, if that is not
-/// 0.
+/// Appends the words of a remark from column `indent` on. Lines end before column `width`, if that
+/// is not 0.
 void append_remark(std::string_view remark, std::size_t indent, std::size_t width,
                    std::string& text) {
   std::size_t column = indent;
@@ -78,9 +78,9 @@ void append_remark(std::string_view remark, std::size_t indent, std::size_t widt
   }
 }
 
-/// How rows are drawn.
+/// How to draw the rows.
 struct Style {
-  std::size_t width;  // of the terminal; 0: not known
+  std::size_t width;  // of the terminal; 0: unknown
   bool is_bold;       // the best row
 };
 

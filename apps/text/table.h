@@ -1,4 +1,5 @@
-// Tables on a terminal: aligned columns, headings of several lines, cut into blocks to fit.
+// Tables for a terminal: aligned columns, headings of several lines, and blocks of columns that
+// fit.
 #pragma once
 
 #include <cstddef>
@@ -12,30 +13,32 @@ namespace poise::apps {
 
 struct Table {
   struct Row {
-    std::vector<std::string> cells;  // as many as headings, or the first alone
-    std::string remark = {};         // in place of the other cells
-    bool is_best = false;            // bold on a terminal
+    std::vector<std::string> cells;  // one per heading, or only the first
+    std::string remark = {};         // replaces the other cells
+    bool is_best = false;            // shown in bold on a terminal
   };
 
-  std::vector<std::string> headings;  // lines apart by '\n'; the first column is left-aligned
+  // '\n' separates the lines of a heading; the first column is left-aligned.
+  std::vector<std::string> headings;
   std::vector<Row> rows;
 };
 
 /// A column of numbers that share a unit.
 struct Figures {
   std::string heading;
-  std::vector<std::optional<double>> values;  // per row without a remark; nothing: unknown
-  Unit (*unit)(double largest) = nullptr;     // null: as the number is
+  std::vector<std::optional<double>> values;  // one per row without a remark; nothing: unknown
+  Unit (*unit)(double largest) = nullptr;     // null: no unit
 };
 
-/// Adds the column; without any figure above 0 and none unknown it says nothing and is left out.
+/// Adds the column. Leaves it out if all values are known and none is above 0.
 void add_figures(Table& table, const Figures& figures);
 
-/// The table as text. Where `width` is not 0, columns that do not fit go to further blocks, each
-/// beginning with the first column, and remarks are wrapped. `is_bold` sets the best row in bold.
+/// Returns the table as text. If `width` is not 0, columns that do not fit go to further blocks,
+/// each of which begins with the first column, and remarks are wrapped. `is_bold` prints the best
+/// row in bold.
 std::string render(const Table& table, std::size_t width, bool is_bold = false);
 
-/// The table in Markdown.
+/// Returns the table in Markdown.
 std::string markdown(const Table& table);
 
 }  // namespace poise::apps

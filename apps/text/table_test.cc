@@ -8,7 +8,7 @@ namespace {
 const Table kTable{{"name", "a", "long\nheading"},
                    {{{"µs", "1", "2"}}, {{"first", "10", "200"}}, {{"bad"}, "why not"}}};
 
-TEST(Table, aligns_by_characters_not_bytes) {
+TEST(Table, aligns_columns_by_characters_and_not_by_bytes) {
   EXPECT_EQ(render(kTable, 0),
             "              long\n"
             "name    a  heading\n"
@@ -17,7 +17,7 @@ TEST(Table, aligns_by_characters_not_bytes) {
             "bad    why not\n");
 }
 
-TEST(Table, cuts_what_does_not_fit_into_blocks_that_repeat_the_names) {
+TEST(Table, splits_a_wide_table_into_blocks_that_repeat_the_names) {
   EXPECT_EQ(render(kTable, 12),
             "name    a\n"
             "µs      1\n"
@@ -42,7 +42,7 @@ TEST(Table, wraps_remarks_and_sets_the_best_row_in_bold) {
             "      of remark\n");
 }
 
-TEST(Table, figures_share_a_unit_and_missing_ones_are_unknown) {
+TEST(Table, numbers_of_a_column_share_a_unit_and_missing_ones_are_shown_as_unknown) {
   Table table{{"name"}, {{{"x"}}, {{"bad"}, "why"}, {{"y"}}}};
   add_figures(table, {"time", {0.002, std::nullopt}, time_unit});
   EXPECT_EQ(table.headings.back(), "time\nms");
@@ -50,13 +50,13 @@ TEST(Table, figures_share_a_unit_and_missing_ones_are_unknown) {
   EXPECT_EQ(table.rows[2].cells.back(), "unknown");
 }
 
-TEST(Table, a_column_of_zeros_is_left_out) {
+TEST(Table, omits_columns_that_contain_only_zeros) {
   Table table{{"name"}, {{{"x"}}, {{"y"}}}};
   add_figures(table, {"none", {0.0, 0.0}});
   EXPECT_EQ(table.headings.size(), 1u);
 }
 
-TEST(Table, markdown_has_a_line_per_row_and_as_many_cells_in_each) {
+TEST(Table, markdown_has_one_line_per_row_and_the_same_number_of_cells_in_each) {
   EXPECT_EQ(markdown(kTable),
             "| name | a | long heading |\n"
             "|---|---:|---:|\n"

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Manual pages from the program's own help: poise.1 and a poise-COMMAND.1 for each command.
+"""Manual pages from the program's own help: poise.1 and a poise-COMMAND.1 for each command. All list the
+environment variables.
 
     from_help.py build/bin/poise build/man
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -46,7 +48,19 @@ def split_help(text):
     return summary, usage, sections, rest
 
 
-def page(name, version, text):
+def environment_of(program):
+    """The section ENVIRONMENT, from `poise variables`."""
+    rows = json.loads(subprocess.run([program, "variables", "--json"], check=True, capture_output=True,
+                                     encoding="utf-8").stdout)["variables"]
+    out = [".SH ENVIRONMENT"]
+    for row in rows:
+        default = f"; default: {row['initial']}" if row["initial"] else ""
+        out += [".TP", f".B {escaped(row['name'])}",
+                escaped(f"({row['readers']}) {row['help']}. Takes {row['takes']}{default}.")]
+    return out
+
+
+def page(name, version, text, environment):
     summary, usage, sections, rest = split_help(text)
     out = [f'.TH {name.upper()} 1 "" "poise {version}" "Poise"',
            ".SH NAME", f"{escaped(name)} \\- {escaped(summary.rstrip('.'))}",
@@ -56,6 +70,7 @@ def page(name, version, text):
             title, title.upper()))
         for item, description in items:
             out += [".TP", f".B {escaped(item)}", escaped(description)]
+    out += environment
     if rest:
         out.append(".SH NOTES")
     for lines in rest:
@@ -68,14 +83,14 @@ def main(program, folder):
     folder.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([program, "--version"], check=True, capture_output=True,
                              encoding="utf-8").stdout.split()[1]
-    overview = help_of(program)
-    (folder / "poise.1").write_text(page("poise", version, overview), encoding="utf-8")
+    overview, environment = help_of(program), environment_of(program)
+    (folder / "poise.1").write_text(page("poise", version, overview, environment), encoding="utf-8")
     for title, items in split_help(overview)[2]:
         if title != "Subcommands":
             continue
         for command, _ in items:
             (folder / f"poise-{command}.1").write_text(
-                page(f"poise-{command}", version, help_of(program, command)), encoding="utf-8")
+                page(f"poise-{command}", version, help_of(program, command), environment), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ namespace {
 
 thread_local std::string last_error;
 thread_local std::optional<std::string>
-    failure;  // what the task on this thread gave to poise_task_fail
+    failure;  // the text that the task on this thread passed to poise_task_fail
 
-// Runs a call of the C++ interface, and turns exceptions into a result.
+// Runs a call of the C++ interface and converts exceptions to a result.
 template <typename Call>
 int guarded(Call call) {
   try {
@@ -61,7 +61,7 @@ void call(poise_task_function function, std::span<const tasks::Item> items) {
   if (failure) throw std::runtime_error(*failure);
 }
 
-// C may have stored a number that the enum does not have, which C++ must not read as the enum.
+// Checks an enum that C may have set to any number, which C++ must not read as the enum.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -187,7 +187,7 @@ void* poise_tasks_allocate(poise_tasks* context, size_t bytes) {
 
 int poise_tasks_free(poise_tasks* context, void* data) {
   return guarded([&] {
-    // The arena knows the size.
+    // The size is 0, because the arena knows it.
     if (data) context_of(context).memory()->deallocate(data, 0);
   });
 }

@@ -1,6 +1,6 @@
 // The C interface to tasks that any rank of a communicator may run; see runtimes/tasks/context.h.
 //
-// Functions return a poise_result; poise_last_error() has the text of an error.
+// Functions return a poise_result. poise_last_error() returns the text of an error.
 #pragma once
 
 #include <mpi.h>

@@ -11,7 +11,8 @@ namespace face = poise::chameleon;
 template <typename T>
 int set(chameleon_annotations_t* annotations, const char* key, T value) {
   return face::guarded(1, [&] {
-    if (!annotations || !key) poise::fail("an annotation needs a container and a key");
+    if (!annotations || !key)
+      poise::fail("an annotation needs a container and a key, but one of them is null");
     if (!annotations->values.has(key)) annotations->values.set(key, std::move(value));
     return 0;
   });

@@ -23,8 +23,10 @@
 #include "faces/chameleon/tool.h"
 #include "runtimes/tasks/context.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/variable_notes.h"
 
 #include "poise/base/error.h"
+#include "poise/base/variables.h"
 
 // From the OpenMP library of the program; without one there is one thread. Clang's has the second,
 // too.
@@ -87,7 +89,7 @@ int type_of(tasks::Mode mode) {
   }
 }
 
-/// Fills in a task of another rank as it and tools see it here.
+/// Fills in a task of another rank as it and tools see it on this rank.
 void fill_visitor(cham_migratable_task_t& visitor, const Travelling& travelling,
                   std::span<void* const> arguments, std::span<const tasks::Item> items,
                   const poise::Annotations& annotations) {
@@ -137,7 +139,7 @@ void run(std::span<const tasks::Item> items) {
   face::call(now.task->entry, arguments);
 }
 
-/// Called when another copy of this task was started instead.
+/// Called if another copy of this task was started instead of this one.
 void cancelled(std::span<const tasks::Item> items, const tasks::Self& self, int rank) {
   Travelling travelling;
   std::memcpy(&travelling, items[0].data, sizeof travelling);
@@ -290,6 +292,7 @@ void start() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &num_ranks);
   std::string settings = settings_of_environment();
+  tasks::note_variables(MPI_COMM_WORLD, poise::reader::tasks | poise::reader::chameleon);
   if (!ids) ids.emplace(rank, num_ranks);
   face::tool_finds_tasks_by(find_task);
   face::start_tool(rank, num_ranks);
@@ -375,7 +378,7 @@ int32_t chameleon_distributed_taskwait(int) {
 int32_t chameleon_taskyield(void) {
   const bool ran = face::guarded(false, [] { return context && context->yield(); });
   if (ran) return last_run_was_local ? CHAM_LOCAL_TASK_SUCCESS : CHAM_REMOTE_TASK_SUCCESS;
-  if (GOMP_taskyield) GOMP_taskyield();  // what #pragma omp taskyield calls
+  if (GOMP_taskyield) GOMP_taskyield();  // the function behind #pragma omp taskyield
   return CHAM_FAILURE;
 }
 

@@ -1,5 +1,6 @@
-// The headers in C++11, behind a header that has chosen what the system's headers show.
-// clang-format off: in this order
+// Compiles the headers as C++11 after a header that selects which features the system's headers
+// declare.
+// clang-format off: the order matters
 #include <chameleon.h>
 #include <chameleon_pre_init.h>
 #include <chameleon_tools.h>

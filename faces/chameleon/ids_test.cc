@@ -19,7 +19,7 @@ TEST(Ids, differ_on_all_ranks) {
   EXPECT_GT(*seen.begin(), 0);
 }
 
-TEST(Ids, are_known_once_they_were_given) {
+TEST(Ids, are_known_after_they_were_assigned) {
   Ids ids(1, 4);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   EXPECT_TRUE(ids.was_given(first) && ids.was_given(second));
@@ -28,8 +28,8 @@ TEST(Ids, are_known_once_they_were_given) {
   EXPECT_FALSE(ids.was_given(0) || ids.was_given(1) || ids.was_given(-3)) << "no id at all";
 }
 
-TEST(Ids, start_again_after_the_last_without_those_in_use) {
-  constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids a rank
+TEST(Ids, start_again_after_the_largest_and_skip_those_in_use) {
+  constexpr int kRanks = std::numeric_limits<int>::max() / 11;  // ten ids per rank
   Ids ids(kRanks - 1, kRanks);
   const int first = ids.next(kNoneInUse).value(), second = ids.next(kNoneInUse).value();
   for (int t = 0; t < 8; ++t) EXPECT_GT(ids.next(kNoneInUse).value(), second);
@@ -37,7 +37,7 @@ TEST(Ids, start_again_after_the_last_without_those_in_use) {
   EXPECT_TRUE(ids.was_given(first));
 }
 
-TEST(Ids, end_when_all_are_in_use) {
+TEST(Ids, are_refused_when_all_are_in_use) {
   Ids ids(0, std::numeric_limits<int>::max() / 11);
   EXPECT_EQ(ids.next([](int) { return true; }), std::nullopt);
 }

@@ -14,7 +14,7 @@ struct CodeAddress {
 /// Throws Error if no loaded image holds this address.
 CodeAddress address_of(void* code);
 
-/// Throws Error if this process has not loaded that very image.
+/// Throws Error if this process has not loaded exactly this image.
 void* code_at(const CodeAddress& address);
 
 }  // namespace poise::chameleon

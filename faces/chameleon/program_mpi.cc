@@ -1,6 +1,6 @@
-// A program as they are written for CHAMELEON: an OpenMP team creates tasks, waits, and reads
-// annotations back; with a tool inside the executable. Prints what went wrong and exits 1, or "all
-// is right".
+// A program as users of CHAMELEON write it: an OpenMP team creates tasks, waits, and reads
+// annotations back. It has a tool inside the executable. Prints failed checks and exits with status
+// 1, or prints "all is right".
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_pre_init.h>
@@ -34,24 +34,26 @@ void multiply(double* a, double* b, double* c, int n, int times) {
         for (int j = 0; j < n; ++j) c[i * n + j] += a[i * n + k] * b[k * n + j] / times;
 }
 
-// Those without outputs say where they ran by counting there.
+// Tasks without outputs count on the rank where they run.
 std::atomic<int> ran_nothing{0}, ran_null{0}, ran_empty{0}, ran_failing{0};
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 void nothing() { pause(), ++ran_nothing; }
 void null_pointer(double* x) {
   pause(), ++ran_null;
-  if (x) throw std::runtime_error("null did not stay null");
+  if (x) throw std::runtime_error("a null argument arrived as a pointer");
 }
 void empty(double* x) {
   pause(), ++ran_empty;
-  if (!x) throw std::runtime_error("nothing is not null");
+  if (!x) throw std::runtime_error("an empty argument arrived as null");
 }
 void fails(int) {
   pause(), ++ran_failing;
-  throw std::runtime_error("on purpose");
+  throw std::runtime_error("this task fails on purpose");
 }
 void finished(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
-void refuses_to_hear(void*) { throw std::runtime_error("this is not to be heard"); }
+void refuses_to_hear(void*) {
+  throw std::runtime_error("an exception of a callback that must be ignored");
+}
 void many(char* a0, char* a1, char* a2, char* a3, char* a4, char* a5, char* a6, char* a7,
           char* sum) {
   *sum = static_cast<char>(*a0 + *a1 + *a2 + *a3 + *a4 + *a5 + *a6 + *a7);
@@ -116,7 +118,7 @@ void products(int num_tasks, int n) {
   check(callbacks == 2 * num_tasks, "each task is called back once");
 }
 
-/// So many tasks of the first rank, which are to run elsewhere, too.
+/// The first rank creates many such tasks, some of which must run on other ranks.
 void lend(int rank, void* code, std::vector<chameleon_map_data_entry_t> arguments,
           std::atomic<int>& ran, const char* what) {
   const int before = ran;

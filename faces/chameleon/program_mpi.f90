@@ -1,4 +1,4 @@
-! A Fortran program as they are written for CHAMELEON.
+! A Fortran program as users of CHAMELEON write it.
 module work
   use, intrinsic :: iso_c_binding
   implicit none
@@ -25,7 +25,8 @@ program chameleon_program
   integer, parameter :: num_tasks = 50, length = 3000
   integer :: level, ierror, rank, t, result
   integer(c_int), target :: n = length
-  integer(c_int), target :: num_finished(num_tasks) = 0  ! of each, as several threads may count at once
+  ! One counter per task, as several threads may count at once.
+  integer(c_int), target :: num_finished(num_tasks) = 0
   real(c_double), target :: x(length, num_tasks), y(length, num_tasks)
   type(map_entry), pointer :: entries(:), args(:)
   type(c_ptr) :: task, annotations
@@ -35,7 +36,7 @@ program chameleon_program
   result = chameleon_determine_base_addresses(c_null_ptr)
   y = -1
   allocate (entries(5))
-  args => entries(::2)  ! as little in one piece as a pointer may be
+  args => entries(::2)  ! a pointer to data that is not contiguous
   do t = 1, num_tasks
     x(:, t) = t
     if (rank > 0) cycle

@@ -11,7 +11,7 @@ namespace poise::chameleon {
 
 namespace {
 
-// What a value above the range of the setting means: the maximum, or that no task is ever lent.
+// The meaning of a value above the range of the setting: the maximum, or that no task is ever lent.
 enum class Beyond { as_the_maximum, never };
 
 struct Threshold {

@@ -6,9 +6,9 @@
 
 namespace poise::chameleon {
 
-/// If some threshold of CHAMELEON's policy is set: that policy (sorted pairs) with these
-/// thresholds. Else empty. `variable` is getenv. Throws Error if a value is not a number or is
-/// negative.
+/// Returns settings that select sorted pairs, CHAMELEON's policy, with its thresholds if one of
+/// them is set; otherwise an empty text. `variable` is getenv. Throws Error if a value is not a
+/// number or is negative.
 std::string settings_of(const std::function<const char*(const char*)>& variable);
 
 }  // namespace poise::chameleon

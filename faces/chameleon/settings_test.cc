@@ -16,9 +16,9 @@ std::string settings_with(const std::map<std::string, const char*>& variables) {
   });
 }
 
-TEST(Settings, are_those_of_poise_where_no_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
+TEST(Settings, are_the_defaults_if_no_variable_is_set) { EXPECT_EQ(settings_with({}), ""); }
 
-TEST(Settings, are_sorted_pairs_with_the_thresholds_that_are_set) {
+TEST(Settings, select_sorted_pairs_with_the_given_thresholds) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "10"}}),
             "policy=paired,max_tasks=10");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "4"},
@@ -28,7 +28,7 @@ TEST(Settings, are_sorted_pairs_with_the_thresholds_that_are_set) {
             "policy=paired,min_local=4,min_absolute=3,min_relative=0.2,share=0.25");
 }
 
-TEST(Settings, lend_nothing_where_a_threshold_can_never_be_reached) {
+TEST(Settings, lend_nothing_if_a_threshold_can_never_be_reached) {
   EXPECT_EQ(settings_with({{"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", "1e30"}}), "policy=none");
   EXPECT_EQ(settings_with({{"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", "1.5"}}), "policy=none");
   EXPECT_EQ(settings_with({{"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", "99999999999"}}),
@@ -36,13 +36,13 @@ TEST(Settings, lend_nothing_where_a_threshold_can_never_be_reached) {
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "0"}}), "policy=none");
 }
 
-TEST(Settings, take_as_much_as_there_is_where_more_is_wanted) {
+TEST(Settings, limit_numbers_that_are_too_large) {
   EXPECT_EQ(settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", "50"}}), "policy=paired,share=1");
   EXPECT_EQ(settings_with({{"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", "1e12"}}),
             "policy=paired,max_tasks=1000000000");
 }
 
-TEST(Settings, say_which_variable_is_no_number) {
+TEST(Settings, name_the_variable_that_is_not_a_number) {
   for (const char* const wrong : {"much", "", "-1", "2 tasks", "nan"}) {
     try {
       settings_with({{"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", wrong}});

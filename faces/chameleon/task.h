@@ -1,4 +1,4 @@
-// A task as CHAMELEON's programs and tools see it.
+// A task as programs and tools of CHAMELEON see it.
 #pragma once
 
 #include <chameleon.h>
@@ -19,9 +19,9 @@ struct cham_migratable_task_t {
   int id = 0;
   void* entry = nullptr;
   std::int32_t image = 99;                     // default, unless a compiler's plug-in made the task
-  std::optional<std::ptrdiff_t> image_offset;  // if a plug-in gave the position of the code
+  std::optional<std::ptrdiff_t> image_offset;  // set if a plug-in gave the position of the code
   std::vector<chameleon_map_data_entry_t> arguments;
-  std::vector<std::ptrdiff_t> offsets;  // of each parameter in its data; empty: all 0
+  std::vector<std::ptrdiff_t> offsets;  // offset of each parameter in its data; empty: all 0
   bool pinned = false, ordered = false;
   std::unique_ptr<chameleon_annotations_t> annotations;
   std::vector<int> replication_ranks;
@@ -32,7 +32,7 @@ struct cham_migratable_task_t {
   std::vector<OnFinish> on_finish;
   bool added = false, finished = false;
   cham_t_data_t tool_data{};
-  std::vector<std::int64_t> sizes, types;  // for tools
+  std::vector<std::int64_t> sizes, types;  // for tools only
   std::vector<void*> pointers;
   std::vector<std::vector<char>> copies;
   std::vector<char> travelling_tool_data;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kNumEvents = 14;
 
-// Tools allocate what they return with malloc.
+// Tools return memory that they allocated with malloc.
 struct Free {
   void operator()(void* data) const { std::free(data); }
 };
@@ -38,7 +38,7 @@ struct Tool {
 
 thread_local cham_t_data_t thread_data{};
 
-// Queued tasks of this rank at its last poll, less those that have started since.
+// The number of queued tasks of this rank at its last poll, minus those that have started since.
 std::atomic<std::int32_t> num_queued{0};
 
 template <typename Callback>

@@ -18,19 +18,21 @@ using FindTask = cham_migratable_task_t* (*)(int id);
 void tool_finds_tasks_by(FindTask find);
 
 void tell_thread(cham_t_callback_types_t which);
-/// Both are told from where in the program that was.
+/// Tells the tool about a task. `code` is the position in the program from which it was created.
 void tell_created(cham_migratable_task_t* task, const void* code);
 void tell_sync(cham_t_sync_region_status_t status, const void* code);
-/// A task as a thread of this rank sees it.
+/// What a thread of this rank has to know about a task that it runs.
 struct Met {
   cham_migratable_task_t* task = nullptr;
   cham_t_task_flag_t flag = cham_t_task_local;
 };
 cham_t_task_flag_t flag_of(bool local, bool replicated);
 void tell_scheduled(const Met& now, cham_t_task_schedule_type_t what, const Met& before);
-/// The policy by the tool's callbacks: whom to lend how many tasks, which tasks, and a rank's load.
+/// The policy that calls the tool's callbacks, which decide how many tasks go to which rank, which
+/// tasks, and the load of a rank.
 tasks::Policy policy_of_tool();
-/// True if the tool has data that travel with tasks; and how to encode and decode them.
+/// True if the tool attaches data to tasks that travel with them; with functions to encode and
+/// decode them.
 bool tool_data_travels();
 std::vector<char> encode_tool_data(cham_migratable_task_t* task);
 void decode_tool_data(cham_migratable_task_t* task, void* data, std::int32_t bytes);

@@ -1,6 +1,6 @@
-// A tool in a library of its own, in C++11 as its users write them: it watches, and leaves what it
-// saw in an environment variable when it ends. With REFUSES it does not want to be called after
-// all.
+// A tool in a library of its own, in C++11 as users write them. It observes tasks and, when it
+// ends, stores what it saw in an environment variable. If compiled with REFUSES, it declines to be
+// called.
 #include <atomic>
 #include <chameleon.h>
 #include <chameleon_tools.h>
@@ -90,7 +90,7 @@ void synchronised(cham_t_sync_region_type_t, cham_t_sync_region_status_t, cham_t
   check(code && !is_in_the_library(code), "the program waits, not the library");
 }
 
-// They hold for a task that waits and are told of one that is about to start.
+// Both numbers must hold for a task that waits, when another task is about to start.
 int32_t frequency(cham_migratable_task_t*, int32_t load, int32_t num_created) {
   check(load >= 0 && load < 1000, "no more tasks wait than there are");
   check(num_created >= created, "as many tasks were created");

@@ -1,6 +1,6 @@
-// A tool that decides: whom to lend how many tasks, which tasks, what load is; whose data travels
-// with the tasks, as annotations do; and that is told of all else, with every callback there is.
-// Prints what went wrong and exits 1, or "all is right".
+// A tool that makes all decisions: how many tasks go to which rank, which tasks, and what the load
+// of a rank is. Its data travel with the tasks, like annotations. Every other callback informs it.
+// Prints failed checks and exits with status 1, or prints "all is right".
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,10 +38,10 @@ void check(bool holds, const char* what) {
                what);
 }
 
-/// A rank's tasks are numbered one by one, and differently on all ranks.
+/// Each rank numbers its tasks consecutively; ids differ between ranks.
 int number_of(int id) { return id / num_ranks; }
 
-// Even tasks only may go, and all of them to the last rank.
+// Selects all even tasks and sends them to the last rank.
 cham_t_migration_tupel_t* select_tasks(const int32_t* load_per_rank, TYPE_TASK_ID* ids_local,
                                        int32_t num_local, int32_t, int32_t* num_tuples) {
   ++asked;
@@ -60,14 +60,15 @@ void select_numbers(int32_t* tasks_per_rank, const int32_t* load_per_rank, int32
   ++asked;
   for (int rank = 0; rank < num_ranks; ++rank) {
     check(tasks_per_rank[rank] == 0, "the array is zeroed");
-    // A rank that has said something has also said its load: 7 for each task, and 5 more.
+    // A rank that has sent a message has also stated its load: 7 per task, plus 5.
     check(load_per_rank[rank] == 0 || load_per_rank[rank] % 7 == 5, "the load is the tool's");
   }
   check(num_local >= 0 && num_stolen >= 0, "the queue is counted");
   if (num_local > 1) tasks_per_rank[num_ranks - 1] = 2;
 }
 
-// All ranks have made tasks, so another one's would be taken for an own of the same number.
+// All ranks have created tasks, so a task of another rank would be mistaken for the own task with
+// the same number.
 int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*,
                        int32_t num_replicated, TYPE_TASK_ID* ids_stolen, int32_t num_stolen,
                        TYPE_TASK_ID*, int32_t) {
@@ -81,7 +82,7 @@ int32_t determine_load(TYPE_TASK_ID* ids_local, int32_t num_local, TYPE_TASK_ID*
 
 void select_nothing(int32_t*, const int32_t*, int32_t, int32_t) {}
 
-// Half of the tasks to the last rank.
+// Replicates half of the tasks to the last rank.
 cham_t_replication_info_t* select_replicas(const int32_t*, int32_t num_local, int32_t* num_infos) {
   ++asked;
   static int last;
@@ -123,14 +124,15 @@ bool knows_itself(chameleon_annotations_t* annotations, int id) {
          chameleon_get_annotation_string(annotations, "kind", &text) && std::strcmp(text, "x") == 0;
 }
 
-// What happened on this rank to the tasks of the first one, which alone has some, by their ids.
+// Counts, by task id, what happened on this rank to the tasks of the first rank, which is the only
+// one with tasks.
 constexpr std::size_t kMaxIds = 4 * kTasks + 1;
 enum What { kStartedHere, kEndedHere, kCancelledHere, kReplicatedHere, kNumWhats };
 std::array<std::array<std::atomic<int>, kMaxIds>, kNumWhats> happened{};
 
 void where(int* rank, int id);
 
-// The same on all ranks.
+// Checks what the tool knows about a task, which must be the same on all ranks.
 void check_what_is_known(cham_migratable_task_t* task, int id) {
   const cham_t_task_param_info_t given = param_info(task);
   check(given.num_args == 2 && given.arg_sizes[0] == sizeof(int), "arguments are known");
@@ -163,7 +165,7 @@ void scheduled(cham_migratable_task_t* task, cham_t_task_flag_t flag, cham_t_dat
   check_what_is_known(task, id);
 }
 
-// The thread's data is the same in all of them.
+// Gives each thread the same data.
 void thread_began(cham_t_data_t* data) { data->value = 11; }
 void serial_began(cham_t_data_t* data) {
   check(data->value == 11, "the thread began before");
@@ -188,7 +190,7 @@ int32_t frequency(cham_migratable_task_t* task, int32_t load, int32_t num_create
   if (num_ranks == 1) check(load == kTasks - 1 - slowed, "all others wait that have not started");
   check(load >= 0 && load < kTasks, "no more tasks wait than there are");
   ++slowed;
-  return 1;  // microsecond of delay
+  return 1;  // a delay of one microsecond
 }
 
 int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
@@ -212,7 +214,8 @@ int initialize(cham_t_function_lookup_t lookup, cham_t_data_t*) {
     on(cham_t_callback_determine_local_load, determine_load);
   }
   if (mode == Mode::tasks) {
-    on(cham_t_callback_select_num_tasks_to_offload, select_numbers);  // has no say then
+    // This callback is not called in that mode.
+    on(cham_t_callback_select_num_tasks_to_offload, select_numbers);
     on(cham_t_callback_select_tasks_for_migration, select_tasks);
   }
   if (mode == Mode::replicas) {
@@ -248,14 +251,14 @@ cham_migratable_task_t* make_task(int* ran_on) {
   return task;
 }
 
-/// How many tasks ran on each rank; with what the mode promises of where they ran.
+/// Runs tasks, and returns the number that ran on each rank, which must match the mode.
 std::vector<int> run_tasks() {
   std::vector<int> ran_on(kTasks, -1), ids(kTasks), count(static_cast<std::size_t>(num_ranks));
   for (std::size_t t = 0; t < kTasks; ++t) {
     auto* task = make_task(&ran_on[t]);
-    if (my_rank > 0) continue;  // made and never added
+    if (my_rank > 0) continue;  // these tasks are created but never added
     ids[t] = chameleon_get_task_id(task);
-    if (mode == Mode::replicas && t == 0) {  // by the program itself
+    if (mode == Mode::replicas && t == 0) {  // the program itself replicates this task
       int ranks[] = {num_ranks - 1, 0};
       chameleon_set_task_replication_info(task, 2, ranks);
     }
@@ -277,7 +280,8 @@ int sum_over_ranks(int value) {
   return value;
 }
 
-// Each task starts and ends once, in one place; of a replicated one all other copies are cancelled.
+// Checks that each task starts and ends once on a single rank, and that all other copies of a
+// replicated task are cancelled.
 void check_schedule() {
   std::array<std::array<int, kMaxIds>, kNumWhats> here{}, all{};
   for (std::size_t what = 0; what < kNumWhats; ++what)

@@ -86,7 +86,7 @@ module poise_tasks
       type(c_ptr), value :: context
       integer(c_int), value :: num_threads
     end function
-    ! Runs one task if there is one; `ran` is 1 if it did, else 0.
+    ! Runs one task if one is queued; `ran` is 1 if it did, else 0.
     integer(c_int) function poise_tasks_yield(context, ran) bind(c)
       import :: c_int, c_ptr
       type(c_ptr), value :: context
@@ -129,7 +129,7 @@ module poise_tasks
 
 contains
 
-  ! Registers a subroutine under a name, on every rank before a context is created.
+  ! Registers a subroutine under a name. Must be called on every rank before a context is created.
   integer function poise_tasks_register(name, subroutine_address, id) result(status)
     character(*), intent(in) :: name
     type(c_funptr), intent(in) :: subroutine_address
@@ -152,7 +152,8 @@ contains
   integer function poise_tasks_submit(context, function_id, items, with) result(status)
     type(c_ptr), intent(in) :: context
     integer(c_int), intent(in) :: function_id
-    ! No intent(in): compilers would assume that the data behind the addresses do not change either.
+    ! Without intent(in), because compilers would assume that the data behind the addresses do not
+    ! change either.
     type(poise_item) :: items(:)
     type(poise_with), optional :: with
     status = submit_c(context, function_id, items, size(items), with)

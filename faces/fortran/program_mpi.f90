@@ -1,4 +1,4 @@
-! What a Fortran program may say of its tasks, and what it hears of them: the first rank has them all.
+! Tests the Fortran interface: properties and annotations of tasks. The first rank has all tasks.
 module work
   use poise_tasks
   implicit none
@@ -12,7 +12,7 @@ module work
   end interface
 contains
 
-  ! Counts its runs, and says where the last one was.
+  ! Counts its runs, and stores where the last one was.
   subroutine count_run(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
     integer(c_size_t), intent(in) :: bytes(*)
@@ -27,7 +27,7 @@ contains
     ran_on = my_rank
   end subroutine
 
-  ! Adds up what its children count.
+  ! Adds up the counts of its children.
   subroutine be_parent(data, bytes, num_items) bind(c)
     type(c_ptr), intent(in) :: data(*)
     integer(c_size_t), intent(in) :: bytes(*)
@@ -99,14 +99,15 @@ program poise_tasks_program
 
 contains
 
-  ! On all ranks that may: elsewhere, too, unless they are pinned.
+  ! Checks that tasks run once on all allowed ranks, including others unless the tasks are pinned.
   subroutine tasks_run_once(how)
     type(poise_with), intent(in) :: how
     type(poise_with) :: with
     type(poise_item) :: items(2)
     type(c_ptr) :: memory
     integer(c_int), pointer :: numbers(:, :)
-    integer(c_int), target :: finished(num_tasks)  ! one each, as several threads may count at once
+    ! One counter per task, as several threads may count at once.
+    integer(c_int), target :: finished(num_tasks)
     integer :: t
     finished = 0
     memory = poise_tasks_allocate(tasks, 8_c_size_t * num_tasks)

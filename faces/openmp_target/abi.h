@@ -1,4 +1,4 @@
-// What clang's code for `#pragma omp target` passes to libomptarget (LLVM 14 to 19).
+// The data that clang's code for `#pragma omp target` passes to libomptarget (LLVM 14 to 19).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum MapType : std::int64_t {
   kTargetParameter = 0x020,
   kPrivate = 0x080,
   kLiteral = 0x100,
-  kImplicit = 0x200,  // not named by a clause
+  kImplicit = 0x200,  // no clause names it
   kPresent = 0x1000,
   kMemberOf = static_cast<std::int64_t>(0xffff000000000000)
 };

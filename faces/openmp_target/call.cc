@@ -11,7 +11,7 @@ namespace poise::openmp_target {
 
 namespace {
 
-/// Parameters of a region that can become a task.
+/// Maximal number of parameters of a region that can become a task.
 constexpr std::size_t kMaxParameters = 128;
 constexpr const char* kAddress = "an address is passed by value";
 constexpr int kBoth = CHAM_OMP_TGT_MAPTYPE_TO | CHAM_OMP_TGT_MAPTYPE_FROM;
@@ -31,13 +31,14 @@ void touch(Call& call, Range range) {
       {chameleon_map_data_entry_create(range.begin, std::max<std::size_t>(range.bytes, 1), kBoth)});
 }
 
-/// A parameter that a region sees, and that no dependency is needed for.
+/// Converts a parameter that a region sees but that needs no dependency.
 Parameter as_literal(const Parameter& memory) {
   char* const seen = static_cast<char*>(memory.entry.valptr) + memory.offset;
   return {chameleon_map_data_entry_create(seen, sizeof seen, CHAM_OMP_TGT_MAPTYPE_LITERAL)};
 }
 
-/// A region that may touch any memory depends on all earlier regions, and all later ones on it.
+/// A region that may access any memory depends on all earlier regions, and all later regions depend
+/// on it.
 void touch_anything(Call& call) {
   constexpr std::uintptr_t kFirst = 1;  // null would mean no data
   constexpr std::size_t kAll = std::size_t{1} << 55;
@@ -70,7 +71,7 @@ bool brings_address(Range range, std::int64_t type) {
   return is_address(value);
 }
 
-/// The memory that a region may reach through a parameter or a part of one.
+/// Examines the memory that a region may reach through a parameter or a part of one.
 void look_at(Call& call, Range range, std::int64_t type, bool is_held) {
   if (range.begin && range.bytes == 0)
     reach_anywhere(call, "memory is used that is mapped nowhere");
@@ -94,7 +95,7 @@ void add_memory(Call& call, void* base, Range range, std::int64_t type) {
                              static_cast<char*>(base) - range.begin});
 }
 
-/// A member of a structure, or the target of a pointer in it.
+/// Adds a member of a structure, or the target of a pointer in it.
 void add_part(Call& call, Range range, std::int64_t type) {
   const auto held = held_around(range.begin);
   if (held && range.bytes == 0) range = *held;
@@ -125,7 +126,7 @@ void add_argument(Call& call, const KernelArguments& region, std::uint32_t i) {
 
 Call call_of(const KernelArguments& region) {
   Call call;
-  if (region.version == 3)  // a parameter for devices with an environment of their own
+  if (region.version == 3)  // a parameter for devices that have an environment
     add_literal(call, nullptr, 0, kImplicit);
   for (std::uint32_t i = 0; i < region.num_arguments; ++i) add_argument(call, region, i);
   const std::size_t all = call.parameters.size() + call.touched.size();

@@ -1,4 +1,4 @@
-// The arguments of a region's task, and the other memory that it touches.
+// The arguments of a region's task, and the other memory that it accesses.
 #pragma once
 
 #include <chameleon.h>
@@ -12,13 +12,14 @@ namespace poise::openmp_target {
 /// A parameter of a region as data of a task.
 struct Parameter {
   chameleon_map_data_entry_t entry;
-  std::ptrdiff_t offset = 0;  // in the data, of the address that the region sees
+  std::ptrdiff_t offset = 0;  // offset in the data of the address that the region sees
 };
 
 struct Call {
-  std::vector<Parameter> parameters;  // in the region's order
-  std::vector<Parameter> touched;     // other memory that it touches; for dependencies only
-  std::vector<std::size_t> copied;  // indices of parameters that the region gets as private copies
+  std::vector<Parameter> parameters;  // in the order of the region's parameters
+  // Other memory that the region accesses; for dependencies only.
+  std::vector<Parameter> touched;
+  std::vector<std::size_t> copied;  // indices of parameters of which the region gets private copies
   const char* stays = nullptr;      // why the task cannot run on another rank; null: it can
   bool reaches_anywhere = false;    // it may touch any memory
 };

@@ -1,5 +1,6 @@
-// Calls that no directive of our clangs makes: OpenMP's functions on devices and their memory, and
-// regions of a compiler from the future. Prints what went wrong and exits 1, or "all is right".
+// Tests calls that no directive of these versions of clang makes: OpenMP's functions for devices
+// and their memory, and regions of a future compiler. Prints failed checks and exits with status 1,
+// or prints "all is right".
 #include <chameleon.h>
 #include <climits>
 #include <cstdio>
@@ -8,7 +9,7 @@
 
 #include "faces/openmp_target/abi.h"
 
-// By other names, for some <omp.h> declare them, too.
+// Declared under other names, because some <omp.h> declare them as well.
 int is_accessible(const void*, std::size_t, int) asm("omp_target_is_accessible");
 void* mapped(const void*, int) asm("omp_get_mapped_ptr");
 void* set(void*, int, std::size_t, int) asm("omp_target_memset");

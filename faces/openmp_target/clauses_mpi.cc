@@ -1,5 +1,6 @@
-// What clauses of target regions do, by name or all: clauses_mpi [NAME]. Regions of rank 0,
-// compiled by an unchanged clang. Prints what went wrong and exits 1, or "all is right".
+// Tests the clauses of target regions: clauses_mpi [NAME] tests one of them, or all. Regions of
+// rank 0, compiled by an unchanged clang. Prints failed checks and exits with status 1, or prints
+// "all is right".
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>
@@ -21,7 +22,7 @@ void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait
 
 constexpr int kRegions = 40;
 
-/// Where regions ran, and what they made.
+/// The ranks where regions ran, and their results.
 struct Outcome {
   std::vector<int> process = std::vector<int>(kRegions), made = std::vector<int>(kRegions, -1);
   int elsewhere() const {
@@ -31,7 +32,8 @@ struct Outcome {
   }
 };
 
-/// Meets regions on rank 0, again until another rank has run one, and checks what each made.
+/// Runs regions on rank 0, repeatedly until another rank has run one, and checks the result of
+/// each.
 template <typename Meet, typename Expected>
 void travels(const char* what, Meet meet, Expected expected) {
   int elsewhere = 0;
@@ -204,7 +206,7 @@ void numbers_like_addresses() {
   travels("a number like an address", meet, expected);
 }
 
-/// Regions whose accesses are unknown keep their order all the same.
+/// Regions whose accesses are unknown must keep their order, too.
 void unknown_extents() {
   std::vector<int> numbers(1000, 0);
   int *all = numbers.data(), expected = 0;
@@ -224,7 +226,7 @@ void unknown_extents() {
   check(all[500] == expected, "a region that was given an address keeps its place");
 }
 
-/// The same with a structure and the target of its pointer, with two threads per rank.
+/// The same test with a structure and the target of its pointer, with two threads per rank.
 void reached_through_held() {
   int numbers[3] = {};
   Holder holder{3, numbers};
@@ -276,7 +278,7 @@ void presence() {
   check(!omp_target_is_present(cells, 0), "what is no longer held is not");
 }
 
-// What ends the program, or has no effect, and is said.
+// Tests what must end the program, or must print a message and have no effect.
 
 void absence() {
   int cells[10] = {};
@@ -287,7 +289,7 @@ void absence() {
 
 void limit() {
   int x = 0;
-#if __clang_major__ == 16  // older ones do not know it, newer ones want a newer libomp
+#if __clang_major__ == 16  // older versions do not know it, newer ones need a newer libomp
 #pragma omp target map(tofrom : x) thread_limit(2) device(1002)
 #endif
   x += 1;
@@ -295,7 +297,7 @@ void limit() {
   check(x == 1, "a region with a limit of threads is run");
 }
 
-/// With OMP_TARGET_OFFLOAD=disabled.
+/// Tests OMP_TARGET_OFFLOAD=disabled.
 void disabled() {
   int x = 0;
 #pragma omp target map(tofrom : x) device(1002)

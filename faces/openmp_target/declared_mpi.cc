@@ -1,5 +1,5 @@
-// A program with a `declare target` variable, which ranks do not keep equal: its regions run where
-// they are met, and it is told.
+// A program with a `declare target` variable, which may differ between ranks: its regions must run
+// on their own rank, and a message must say so.
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>

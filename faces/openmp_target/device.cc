@@ -24,7 +24,7 @@ bool is_host(std::int64_t device) {
   return device == CHAMELEON_HOST || device == num_devices() || device < -1;
 }
 
-/// A box in two arrays of several dimensions.
+/// A box in two arrays of several dimensions, as for omp_target_memcpy_rect.
 struct Box {
   std::size_t element_bytes;
   int num_dimensions;

@@ -1,4 +1,4 @@
-// The calls of clang 14, which passes separate arguments instead of KernelArguments.
+// The calls that clang 14 makes, with separate arguments instead of KernelArguments.
 #include "faces/openmp_target/abi.h"
 
 namespace face = poise::openmp_target;

@@ -1,5 +1,6 @@
-// A program whose tasks are target regions, compiled by an unchanged clang. Prints what went wrong
-// and exits 1, or "all is right" and how many regions ran on another rank than their own.
+// A program whose tasks are target regions, compiled by an unchanged clang. Prints failed checks
+// and exits with status 1, or prints "all is right" and how many regions ran on another rank than
+// their own.
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>
@@ -18,7 +19,8 @@ void check(bool holds, const char* what) {
 
 void wait() { check(chameleon_distributed_taskwait(0) == CHAM_SUCCESS, "the wait succeeds"); }
 
-/// Products of n x n matrices: mapped in, out, and by value. Returns how many ran elsewhere.
+/// Multiplies n x n matrices that are mapped in, out, and by value. Returns how many products ran
+/// on other ranks.
 int products(int num_tasks, int n) {
   const auto cells = static_cast<std::size_t>(n * n);
   std::vector<std::vector<double>> a(num_tasks, std::vector<double>(cells, 1)), b(a), c(a);
@@ -54,13 +56,13 @@ struct Pair {
   int first, second;
 };
 
-/// Parts of arrays, values, structures, and memory that is only known by its address.
+/// Tests parts of arrays, values, structures, and memory that is known only by its address.
 void forms(int num_tasks) {
   std::vector<int> numbers(100 * num_tasks, 1), sums(num_tasks, -1), counters(3, 0);
   int* all = numbers.data();
   int* sum = sums.data();
   for (int t = 0; t < num_tasks; ++t) {
-    const Pair pair{t, 2 * t};  // gone, or another, when the region runs
+    const Pair pair{t, 2 * t};  // changed or gone when the region runs
     const int begin = 100 * t;
 #pragma omp target map(to : all[begin : 100]) map(tofrom : sum[t : 1]) firstprivate(pair) nowait
     {
@@ -71,7 +73,7 @@ void forms(int num_tasks) {
   int* shared = counters.data();
 #pragma omp target enter data map(to : shared[0 : 3])
   for (int t = 0; t < num_tasks; ++t) {
-#pragma omp target nowait  // in the order in which they come, for all of them write there
+#pragma omp target nowait  // regions run in order, because all of them write this memory
     shared[1] = 2 * shared[1] + 1;
   }
   wait();
@@ -80,7 +82,7 @@ void forms(int num_tasks) {
   check(shared[1] == (1 << num_tasks) - 1, "regions keep their order");
 }
 
-/// Held memory is what earlier regions left of it, whatever a region says of its own way.
+/// Regions must see held memory as earlier regions left it, whatever their own `map` clauses say.
 void held(int num_tasks) {
   std::vector<int> numbers(100, 1);
   int* all = numbers.data();
@@ -103,7 +105,7 @@ struct Holder {
   int* numbers;
 };
 
-/// Regions that cannot be lent run on their own rank, in order.
+/// Regions that cannot be lent must run on their own rank, in order.
 void at_home(int num_tasks) {
   int numbers[3] = {1, 1, 1}, ran = 0;
   int* at = &ran;
@@ -138,7 +140,7 @@ void at_home(int num_tasks) {
   check(numbers[1] == expected + num_tasks, "a structure held with what it points to");
 }
 
-/// What is met without nowait, or before the library is up, is run at once.
+/// Regions without nowait, and regions before the library is initialized, must run at once.
 void at_once() {
   int x = 1;
 #pragma omp target map(tofrom : x)
@@ -160,7 +162,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 50 && counts[0] == 0 && (round == 0 || size > 1); ++round) {
     counts[0] = products(rank == 0 ? 200 : 0, 20);
     MPI_Bcast(counts, 1, MPI_INT, 0,
-              MPI_COMM_WORLD);  // a rank may come late, but not to all rounds
+              MPI_COMM_WORLD);  // a rank may come late, but not in all rounds
   }
   check(size == 1 || counts[0] > 0, "regions run on other ranks");
   forms(rank == 0 ? 12 : 0);

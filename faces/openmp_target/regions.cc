@@ -22,7 +22,7 @@ bool requires_too_much = false;
 
 void complain(const std::string& why) { say(why, "run on their own rank"); }
 
-/// The ELF file inside, wrapped or not; empty if there is none.
+/// The ELF file inside an image, wrapped or not; empty if there is none.
 std::string_view elf_of(const DeviceImage& image) {
   std::string_view bytes(image.begin, static_cast<std::size_t>(image.end - image.begin));
   WrappedHeader header;

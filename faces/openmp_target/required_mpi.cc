@@ -1,5 +1,5 @@
-// A program that requires of its regions what no other rank can give: they run on their own rank,
-// and the program is told.
+// A program that requires features that other ranks cannot provide: its regions must run on their
+// own rank, and a message must say so.
 #include <chameleon.h>
 #include <cstdio>
 #include <mpi.h>

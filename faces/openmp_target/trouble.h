@@ -10,12 +10,12 @@ namespace poise::openmp_target {
 enum class Offload { kUsual, kDisabled, kMandatory };
 Offload offload();
 
-/// Prints why some regions cannot be lent and where they run instead. Each reason is printed once,
-/// as a region may be reached a million times.
+/// Prints why some regions cannot be lent and where they run instead. Each reason is printed only
+/// once, because a region may be executed a million times.
 void say(const std::string& why, const char* instead);
-/// Prints once what else has no effect.
+/// Prints, once, what else has no effect.
 void note(const std::string& what);
-/// Ends the job, as libomptarget does where results would be wrong.
+/// Ends the job, as libomptarget does if results would be wrong.
 [[noreturn]] void end(const std::string& why);
 
 }  // namespace poise::openmp_target

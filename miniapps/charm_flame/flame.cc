@@ -33,7 +33,7 @@
 // Share of a temperature difference that a step conducts; stable below 1/4.
 constexpr double kConduction = 0.2;
 constexpr double kIgnition = 0.15;  // heat at which fuel burns
-constexpr double kRate = 0.05;      // of burning, per step
+constexpr double kRate = 0.05;      // burning rate per step
 // Time steps of the reaction within a step: fast chemistry needs small ones.
 constexpr int kBurningSubsteps = 200;
 

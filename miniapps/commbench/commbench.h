@@ -14,10 +14,10 @@ namespace poise::miniapps::commbench {
 
 struct Settings {
   std::uint32_t objects = 128;
-  std::uint32_t partners = 24;  // of the object that has most
-  std::uint32_t bytes = 32768;  // of the largest message
+  std::uint32_t partners = 24;  // of the object with the most partners
+  std::uint32_t bytes = 32768;  // size of the largest message
   std::uint32_t work = 10000;   // rounds of hashing per step
-  std::uint32_t period = 50;    // steps until an object changes its partners
+  std::uint32_t period = 50;    // number of steps until an object changes its partners
 };
 
 /// Count, bytes and hash of the messages that an object sent, or received.
@@ -42,7 +42,7 @@ struct Tally {
 struct Talker {
   ObjectId id = 0;
   Settings settings;
-  std::uint64_t now = 0, last = 0;  // steps; no object sends in the last one
+  std::uint64_t now = 0, last = 0;  // numbers of steps; no object sends in the last one
   std::uint64_t state = 0;
   Tally sent, received;
 
@@ -58,7 +58,7 @@ struct Talker {
     std::uint32_t number = 0;
     std::span<const std::uint64_t> words;
     mail.read(step, number, words);
-    if (step + 1 != now) fail("a message of step {} arrived in step {}", step, now);
+    if (step + 1 != now) fail("a message sent in step {} arrived in step {}", step, now);
     received.note(mail.from(), id, step, number, words.size_bytes());
     for (const std::uint64_t word : words) state = mix(state ^ word);
   }
@@ -127,7 +127,7 @@ struct Program : Settings {
   void check(const Sums&, const Sums& last) const {
     fmt::print("{} messages of {} bytes sent, {} of {} received\n", last.sent.messages,
                last.sent.bytes, last.received.messages, last.received.bytes);
-    if (last.sent != last.received) fail("not every message arrived exactly once");
+    if (last.sent != last.received) fail("some messages were lost or arrived twice");
   }
 };
 

@@ -112,7 +112,7 @@ struct Cell {
       }
       std::uint32_t o = 0;
       while (grid.neighbour(id, o) != home)
-        if (++o == 27) fail("atom {} moved by more than a cell in one step", atom.id);
+        if (++o == 27) fail("atom {} moved by more than one cell in one step", atom.id);
       leaving[o].push_back(atom);
     }
     atoms = std::move(staying);

@@ -109,7 +109,7 @@ struct Cell {
   std::array<State, 2> tried{};  // the candidate's fluxes at both ends
   bool has_parts = false;        // the subcells are more accurate than the values
   bool refused = false;          // the candidate was rejected
-  bool ran_off = false;          // the fixed-point iteration failed
+  bool ran_off = false;          // the fixed-point iteration did not converge
 
   State average(std::size_t part) const {
     State sum{};

@@ -23,8 +23,8 @@ namespace poise::miniapps::limiter {
 constexpr double kCourant = 0.7 / kParts;
 
 struct Settings {
-  std::uint32_t pieces = 32;  // of the tube
-  std::uint32_t cells = 16;   // of a piece
+  std::uint32_t pieces = 32;  // number of pieces of the tube
+  std::uint32_t cells = 16;   // number of cells per piece
   bool is_smooth = false;     // a smooth periodic wave instead of an explosion
 
   double length() const { return 1.0 / (double{1} * pieces * cells); }

@@ -30,7 +30,7 @@ struct Settings {
   std::uint32_t levels = 3;  // most refinements; each halves the side of a cell
   double wave_m = 2;         // initial height of the wave
   double fine_m = 0.2;       // height of a wave that needs the smallest cells
-  double sleep_us = 0;       // for each cell in each step
+  double sleep_us = 0;       // sleep per cell and step
 
   std::uint32_t finest() const { return cells << levels; }
   double side_m() const { return kCell_m * blocks * finest(); }
@@ -245,10 +245,10 @@ struct Patch {
 };
 
 struct Sum {
-  double water = 0;   // average height, m
-  double energy = 0;  // average over the ocean, above that at rest
+  double water = 0;   // average height of the water in m
+  double energy = 0;  // average over the ocean, relative to the ocean at rest
   double num_cells = 0;
-  double speed = 0;  // the highest, m/s
+  double speed = 0;  // the highest speed in m/s
   Sum& operator+=(const Sum& other) {
     water += other.water, energy += other.energy, num_cells += other.num_cells;
     speed = std::max(speed, other.speed);
@@ -305,8 +305,9 @@ struct Program {
         "by {:.1e}\n",
         first.num_cells, last.num_cells, 1000 * first.energy, 1000 * last.energy,
         last.water / first.water - 1);
-    if (!(std::abs(last.water / first.water - 1) < 1e-12)) fail("the amount of water changed");
-    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("energy grew");
+    if (!(std::abs(last.water / first.water - 1) < 1e-12))
+      fail("the amount of water is not conserved");
+    if (!(last.energy < 1.001 * first.energy + 1e-9)) fail("the energy of the water grew");
     if (calm && !(last.speed < 1e-9)) fail("calm water flows at {:.1e} m/s", last.speed);
   }
   double checksum(const Sum& sum) const { return sum.water + sum.energy + sum.speed; }

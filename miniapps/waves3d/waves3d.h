@@ -280,8 +280,9 @@ struct Program {
     fmt::print("energy {:.15g} at first, {:.15g} at last; receiver at {:.15g}\n", last.first_energy,
                last.energy, last.heard);
     const double change = last.energy / last.first_energy - 1;
-    if (grid.layer == 0 && !(std::fabs(change) < 1e-10)) fail("energy changed by {:.1e}", change);
-    if (!(change < 1e-10)) fail("energy grew by {:.1e}", change);
+    if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
+      fail("the energy changed by a share of {:.1e}", change);
+    if (!(change < 1e-10)) fail("the energy grew by a share of {:.1e}", change);
   }
 };
 

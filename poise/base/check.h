@@ -7,7 +7,7 @@
 
 namespace poise {
 
-/// Prints the failed condition and its place, then aborts.
+/// Prints the failed condition and its position in the source, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
 }  // namespace poise

@@ -12,12 +12,12 @@ namespace poise {
 namespace {
 
 struct ThreeDiagonals {
-  std::vector<double> middle, beside;  // beside[i] joins i and i + 1
+  std::vector<double> middle, beside;  // beside[i] is the entry between i and i + 1
 };
 
-/// Householder step for column k: reflects the entries below the diagonal onto the first of them,
-/// from both sides, so that the eigenvalues do not change. Reads rows as columns: the matrix is
-/// symmetric.
+/// A Householder step for column k: it reflects the entries below the diagonal onto the first of
+/// them, from both sides, so that the eigenvalues do not change. The matrix is symmetric, so rows
+/// are read as columns.
 void reflect(std::span<double> matrix, std::size_t size, std::size_t k, double length,
              std::vector<double>& mirror, std::vector<double>& image) {
   const std::size_t first = k + 1;

@@ -46,7 +46,8 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/// A full disk or a broken one is no fault of the input; any other reason is: the path is wrong.
+/// A full or broken disk is a system failure. Any other reason means that the path is wrong, which
+/// is bad input.
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
   const std::string text = fmt::format("cannot write {}: {}", path, std::strerror(error));
   if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO) throw SystemError(text);

@@ -11,7 +11,7 @@ namespace poise {
 /// unchanged.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// The name that stands for standard input where a file is read.
+/// The file name that stands for stdin.
 inline constexpr std::string_view kStdin = "-";
 
 /// The content of a file, or of standard input. Throws Error naming the path.

@@ -17,7 +17,7 @@ struct Knob {
   double initial, min, max;
   std::string_view help;
   std::span<const std::string_view> choices = {};
-  std::string_view unit = {};  // if the help does not say it
+  std::string_view unit = {};  // empty if the help states the unit
 };
 
 /// The value of a knob given as text. Throws Error, which begins with the label under which the
@@ -27,8 +27,8 @@ double knob_value(const Knob& knob, std::string_view label, std::string_view tex
 /// The values of a row's knobs. Every knob starts at its initial value.
 class Knobs {
  public:
-  /// `tuning` are further knobs, for experiments. They are set by name like the others and read all
-  /// at once by tuning_values().
+  /// `tuning` holds further knobs, for experiments. They are set by name like the others, and
+  /// tuning_values() reads all of them at once.
   explicit Knobs(std::span<const Knob> knobs, std::span<const Knob> tuning = {});
 
   double operator[](std::string_view name) const;
@@ -49,7 +49,7 @@ class Knobs {
   std::size_t index_of(std::string_view name) const;
   const Knob& knob(std::size_t index) const;
   std::span<const Knob> knobs_, tuning_;
-  std::vector<double> values_;  // the knobs', then the tuning knobs'
+  std::vector<double> values_;  // values of the knobs, then of the tuning knobs
 };
 
 /// The names of a table's rows, for use as the choices of a knob.

@@ -20,14 +20,14 @@ std::string error_of(std::string_view settings) {
   return "";
 }
 
-TEST(Knobs, start_at_their_initial_values_and_then_have_no_text) {
+TEST(Knobs, have_their_defaults_and_an_empty_text_at_the_start) {
   const Knobs knobs(kKnobs);
   EXPECT_EQ(knobs["alpha"], 1e-5);
   EXPECT_EQ(knobs.choice("colour"), "red");
   EXPECT_EQ(knobs.text(), "");
 }
 
-TEST(Knobs, read_back_their_own_text) {
+TEST(Knobs, are_unchanged_after_writing_and_reading_their_text) {
   Knobs knobs(kKnobs);
   knobs.set_all("strategy x", "colour=green,alpha=0.25");
   EXPECT_EQ(knobs.text(), "alpha=0.25,colour=green");
@@ -37,7 +37,7 @@ TEST(Knobs, read_back_their_own_text) {
   EXPECT_EQ(again.choice("colour"), "green");
 }
 
-TEST(Knobs, name_what_is_wrong_and_what_would_work) {
+TEST(Knobs, refuse_wrong_values_and_name_those_that_would_work) {
   using testing::HasSubstr;
   EXPECT_THAT(error_of("alpa=1"), HasSubstr("did you mean \"alpha\""));
   EXPECT_THAT(error_of("alpha=2"), HasSubstr("strategy x: alpha=2 is out of range; it takes 0"));

@@ -14,7 +14,7 @@ TEST(Random, draws_the_same_numbers_everywhere) {
   EXPECT_EQ(random.bits(), 0x1a5f849d4933e6e0u);
 }
 
-TEST(Random, below_stays_below_its_bound_and_reaches_every_value) {
+TEST(Random, below_reaches_every_value_below_its_bound_and_no_other) {
   Random random(1);
   int seen[7] = {};
   for (int i = 0; i < 7000; ++i) {

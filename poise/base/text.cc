@@ -13,21 +13,6 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Characters to insert, remove or replace; upper and lower case are the same.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
 template <typename Number>
 std::optional<Number> parse_whole(std::string_view text) {
   Number value{};
@@ -64,8 +49,11 @@ std::optional<double> parse_duration_s(std::string_view text) {
     std::string_view name;
     double per_s;
   };
-  constexpr Unit kUnits[] = {
-      {"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};  // "s" last: it ends all the others
+  constexpr Unit kUnits[] = {// "s" is last, because all other units end in it.
+                             {"ns", 1e9},
+                             {"us", 1e6},
+                             {"ms", 1e3},
+                             {"s", 1}};
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const auto count = parse_number(text.substr(0, text.size() - unit.name.size()));
@@ -73,6 +61,20 @@ std::optional<double> parse_duration_s(std::string_view text) {
     return *count / unit.per_s;
   }
   return std::nullopt;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
 }
 
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {

@@ -1,6 +1,7 @@
 // Text helpers: split, parse numbers and durations, suggest the nearest name for a typo.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// A duration with its unit ("30s", "100ms", "5us", "20ns") in seconds. Nothing for any other text
 /// and for durations below 0.
 std::optional<double> parse_duration_s(std::string_view text);
+
+/// Characters to insert, remove or replace; upper and lower case are the same.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The name with the smallest edit distance to text, ignoring case; empty if none is near.
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names);

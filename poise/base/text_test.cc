@@ -5,7 +5,7 @@
 namespace poise {
 namespace {
 
-TEST(Text, durations_carry_their_unit) {
+TEST(Text, parses_and_prints_durations_with_their_unit) {
   EXPECT_EQ(parse_duration_s("30s"), 30);
   EXPECT_EQ(parse_duration_s("100ms"), 0.1);
   EXPECT_EQ(parse_duration_s("2.5us"), 2.5e-6);

@@ -1,17 +1,70 @@
-// Seconds that messages and migrations cost on a machine. The formulas that use these numbers are
-// in placement/metrics.h; the numbers belong to the machine because they are measured on it.
+// What messages and migrations cost on a machine. The formulas that use these numbers are in
+// placement/metrics.h and placement/message_times.h; the numbers belong to the machine because they
+// are measured on it. Every symbol, unit and source: docs/model.md.
 #pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace poise {
 
+/// The formula that predicts the time of an iteration.
+enum class CostFormula : std::uint8_t {
+  nuco,      // a message costs its receiver alpha * factor, as NucoLB counts
+  physical,  // CPU at both ends, shared resources and latency (message_times.h)
+};
+std::string_view name_of(CostFormula formula);
+/// Throws Error if there is no formula of this name.
+CostFormula formula_named(std::string_view name);
+
+/// What a message costs on its way, by LogGP's terms (Alexandrov et al., SPAA 1995): inside a node,
+/// or between nodes.
+struct TransportCosts {
+  double send_s = 0;           // o_s: CPU time of the sender per message
+  double receive_s = 0;        // o_r: CPU time of the receiver per message
+  double copy_s_per_byte = 0;  // c: CPU time per byte at each end; 0 if no processor copies (RDMA)
+  double latency_s = 0;        // L per unit of latency factor: from the end of sending to the start of receiving
+  double bus_crossings = 0;    // times that a byte crosses the memory bus at each end
+};
+
 struct CostModel {
+  CostFormula formula = CostFormula::nuco;
+
+  // Of the formula `nuco`.
+
   /// Seconds per message and unit of latency factor: alpha of NucoLB (Pilla et al., "A Hierarchical
   /// Approach for Load Balancing on Parallel Multi-core Systems", ICPP 2012, section V-C).
   double seconds_per_message = 1e-5;
   /// Seconds per byte and unit of bandwidth factor.
   double seconds_per_byte = 0;
-  /// Seconds per byte of a migrated task.
+  /// Seconds per byte of a migrated task; under `physical`, CPU time of packing at each end.
   double seconds_per_migrated_byte = 1e-9;
+
+  // Of the formula `physical`. The defaults stand for a current node with one 100 Gb/s card; they
+  // are assumed, and `poise measure` replaces what it can measure. A bandwidth of 0 means that the
+  // resource never limits.
+
+  TransportCosts inside{.send_s = 2e-7,
+                        .receive_s = 2e-7,
+                        .copy_s_per_byte = 1e-10,
+                        .latency_s = 1e-7,
+                        .bus_crossings = 2};
+  TransportCosts network{.send_s = 3e-7,
+                         .receive_s = 3e-7,
+                         .copy_s_per_byte = 0,
+                         .latency_s = 1e-7,
+                         .bus_crossings = 1};
+  double bus_bytes_per_s = 5e10;      // memory bus of a domain
+  double card_bytes_per_s = 1.25e10;  // network card, in each direction
+  double card_s_per_message = 1e-8;   // g: gap between messages of a card
+  std::uint32_t cards = 1;            // cards per node; messages spread over them
+  /// Per tier of the network, coarsest first: bandwidth between a group and the rest of the
+  /// machine, in each direction. Shorter than the tiers or empty: the others never limit.
+  std::vector<double> uplink_bytes_per_s = {};
+  /// One network shared by all nodes, such as Ethernet without a switch; 0: there is none.
+  double shared_network_bytes_per_s = 0;
+  double seconds_per_migrated_task = 5e-6;  // CPU time at each end per migrated task
 };
 
 }  // namespace poise

@@ -20,7 +20,8 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-constexpr std::uint64_t kMaxSyntheticCount = 512;  // groups in each group of the level above
+// Maximal number of groups in each group of the level above.
+constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;
 constexpr double kMaxNumaFactor = 1000;
@@ -29,20 +30,22 @@ using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destro
 
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) fail("hwloc cannot be initialised");
+  if (hwloc_topology_init(&topology) != 0)
+    fail("hwloc cannot be initialised (hwloc_topology_init failed)");
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return {topology, hwloc_topology_destroy};
 }
 
-/// A core (or a lone processing unit) before it becomes a place.
+/// A core (or a processing unit without a core) before it becomes a place.
 struct Site {
   hwloc_obj_t core;
   hwloc_obj_t unit;  // its first processing unit
   std::uint32_t threads;
-  hwloc_obj_t numa;  // its domain's memory; null when no core has allowed memory near it
+  hwloc_obj_t numa;  // memory of its domain; null if no core has allowed memory near it
 };
 
-/// A partition of the places into ranges, each beginning at one of `starts`; the end is the last.
+/// A partition of the places into ranges. Each begins at one of `starts`; the last entry is the
+/// end.
 struct Partition {
   std::string name;
   std::vector<PlaceId> starts;
@@ -57,8 +60,9 @@ bool is_dram(hwloc_obj_t numa) {
   return numa->subtype == nullptr || std::string_view(numa->subtype) == "DRAM";
 }
 
-/// Memory hangs below the object it is local to, possibly behind memory-side caches. The nearest
-/// DRAM is a core's domain; HBM, NVM and the like count only where there is no DRAM at all.
+/// Memory hangs below the object to which it is local, possibly behind memory-side caches. The
+/// domain of a core is the nearest DRAM; HBM, NVM and similar memory count only if there is no
+/// DRAM.
 hwloc_obj_t domain_memory(hwloc_obj_t core) {
   hwloc_obj_t fallback = nullptr;
   for (hwloc_obj_t object = core; object != nullptr; object = object->parent) {
@@ -98,7 +102,8 @@ std::vector<Site> find_sites(hwloc_topology_t topology) {
 /// way, because the cores below an ancestor are a range.
 void adopt_domains(hwloc_topology_t topology, std::vector<Site>& sites) {
   const std::size_t count = sites.size();
-  std::vector<const Site*> before(count), after(count);  // the nearest with own memory, or null
+  // The nearest with memory of its own, or null.
+  std::vector<const Site*> before(count), after(count);
   for (std::size_t p = 0; p < count; ++p)
     before[p] = sites[p].numa != nullptr ? &sites[p] : p > 0 ? before[p - 1] : nullptr;
   for (std::size_t p = count; p-- > 0;)
@@ -172,7 +177,7 @@ bool refines(const std::vector<PlaceId>& finer, const std::vector<PlaceId>& coar
   return std::includes(finer.begin(), finer.end(), coarser.begin(), coarser.end());
 }
 
-/// The levels: the domains, the cores, and every partition that nests with the domains.
+/// The levels are the domains, the cores, and every partition that nests with the domains.
 std::vector<Level> levels_of(const std::vector<Partition>& partitions,
                              const std::vector<PlaceId>& domains, std::size_t num_places) {
   std::vector<Level> levels;
@@ -182,7 +187,7 @@ std::vector<Level> levels_of(const std::vector<Partition>& partitions,
       levels.push_back({.name = partition.name, .first_place = partition.starts});
       return;
     }
-    // Of two names for the same groups "numa" is the name, because factors belong to that level.
+    // If two levels have the same groups, "numa" is the name, because factors belong to that level.
     Level& level = levels.back();
     std::string other = partition.name;
     if (other == "numa") std::swap(other, level.name);
@@ -261,7 +266,7 @@ void set_domain_factors(hwloc_topology_t topology, const std::vector<hwloc_obj_t
 
 // Speeds of unequal cores.
 
-/// Work per second of each kind of core, in any one unit; empty when all are alike.
+/// Work per second of each kind of core, in any unit; empty if all kinds are equal.
 struct Kinds {
   std::vector<double> performance;
   Source source = Source::assumed;
@@ -289,9 +294,9 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
   return result;
 }
 
-/// Rates kinds by the best figure that all of them have: the kernel's capacity (work per second),
-/// else the clock, else their rank by efficiency. A small core is assumed to do 0.7 of a large
-/// one's work per cycle, and one rank of efficiency to be worth a quarter of the speed.
+/// Rates kinds of cores by the best figure that all of them have: the kernel's capacity (work per
+/// second), else the clock, else the rank by efficiency. A small core is assumed to do 0.7 of a
+/// large core's work per cycle, and one rank of efficiency to be worth a quarter of the speed.
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {
@@ -341,7 +346,7 @@ void set_speeds(hwloc_topology_t topology, const std::vector<Site>& sites, Machi
 
 void set_memory(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& domains, Facts& facts) {
   for (const hwloc_obj_t domain : domains) {
-    if (domain == nullptr) continue;  // then it is the only one
+    if (domain == nullptr) continue;  // there is only one domain
     facts.numa_index.push_back(domain->os_index);
     facts.memory_bytes.push_back(domain->attr->numanode.local_memory);
   }
@@ -373,7 +378,8 @@ void set_caches(hwloc_topology_t topology, Facts& facts) {
 
 Machine machine_of(hwloc_topology_t topology, std::string name) {
   std::vector<Site> sites = find_sites(topology);
-  if (sites.empty()) fail("{}: no processing unit may be used", name);
+  if (sites.empty())
+    fail("{}: this process is not allowed to use any of the processing units", name);
   adopt_domains(topology, sites);
 
   MachineParts parts;
@@ -398,7 +404,7 @@ Machine machine_of(hwloc_topology_t topology, std::string name) {
   return Machine(std::move(parts));
 }
 
-/// Version 3 has the structure of version 2, but hwloc 2 refuses its number.
+/// Version 3 has the structure of version 2, but hwloc 2 refuses its version number.
 std::string readable_xml(std::string_view xml) {
   std::string text(xml);
   const std::size_t version = text.substr(0, 1024).find("<topology version=\"3.");
@@ -416,7 +422,7 @@ Machine read_xml(const std::string& text, const std::string& name) {
   return machine_of(topology.get(), name);
 }
 
-/// The index after the next `closing`.
+/// Returns the index after the next `closing` character.
 std::size_t behind(std::string_view text, char closing, std::size_t at) {
   const std::size_t found = text.find(closing, at);
   if (found == std::string_view::npos)
@@ -474,7 +480,7 @@ Machine discover_machine() {
 }
 
 Machine machine_from_hwloc_xml(std::string_view xml, const std::string& name) {
-  if (xml.size() > kMaxXmlBytes) fail("{}: it has more than {} bytes", name, kMaxXmlBytes);
+  if (xml.size() > kMaxXmlBytes) fail("{}: the file has more than {} bytes", name, kMaxXmlBytes);
   const auto json = in_sandbox([&] { return machine_to_json(read_xml(readable_xml(xml), name)); });
   if (!json)
     fail(

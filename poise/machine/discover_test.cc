@@ -27,7 +27,7 @@ Machine real_machine(const std::string& name) {
   if (!std::filesystem::exists(POISE_TEST_DATA "/topologies")) \
   GTEST_SKIP() << "no topologies in " POISE_TEST_DATA
 
-TEST(Discover, this_machine_has_places_and_they_are_its_own) {
+TEST(Discover, this_machine_has_at_least_one_place_that_this_process_may_use) {
   const Machine machine = discover_machine();
   EXPECT_GE(machine.num_places(), 1u);
   EXPECT_EQ(machine.levels().back().name, "core");
@@ -116,7 +116,7 @@ TEST(Discover, places_outside_the_allowed_set_do_not_appear) {
   EXPECT_EQ(machine.parts().facts.threads, (std::vector<std::uint32_t>{1, 2, 2}));
 }
 
-TEST(Discover, large_and_small_cores_have_their_speeds) {
+TEST(Discover, large_and_small_cores_have_different_speeds) {
   Xml xml;
   xml.open("Machine", 0xff, 1, machine_allowing(0xff, 1)).numa(0, 0xff);
   for (int core = 0; core < 2; ++core)
@@ -137,7 +137,7 @@ TEST(Discover, large_and_small_cores_have_their_speeds) {
   EXPECT_EQ(machine.parts().speed_source, Source::firmware);
 }
 
-TEST(Discover, the_capacity_of_the_kernel_counts_before_the_clock) {
+TEST(Discover, the_capacity_that_the_kernel_reports_takes_precedence_over_clock_rates) {
   Xml xml;
   xml.open("Machine", 3, 1, machine_allowing(3, 1)).numa(0, 3).core(1, 1).core(2, 1).close();
   xml.cpukind(1, Xml::info("LinuxCapacity", "256") + Xml::info("FrequencyMaxMHz", "2000"));
@@ -147,7 +147,7 @@ TEST(Discover, the_capacity_of_the_kernel_counts_before_the_clock) {
   EXPECT_EQ(machine.speed_of(1), 1);
 }
 
-TEST(Discover, memory_without_cores_is_reported_and_is_no_domain) {
+TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   Xml xml;
   xml.open("Machine", 0xf, 0b111, machine_allowing(0xf, 0b111)).numa(2, 0xf, "subtype=\"NVM\"");
   for (int package = 0; package < 2; ++package)
@@ -166,8 +166,8 @@ TEST(Discover, memory_without_cores_is_reported_and_is_no_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores, each with a memory, of which only `nodes` may be used; each row is a
-/// group.
+/// Packages of two cores, each with memory that may be used only in `nodes`. Each row is a group of
+/// packages.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;
@@ -201,7 +201,7 @@ std::vector<DomainId> domains_of_places(const Machine& machine) {
 }
 
 TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the_tree) {
-  // Package 0 has only package 1 in its group, package 3 only package 2.
+  // Package 0 is in one group with package 1 only, and package 3 with package 2 only.
   const Machine machine = packages_with_memory({2, 2}, 0b0110).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{1, 2}));
@@ -210,13 +210,13 @@ TEST(Discover, places_whose_memory_is_not_allowed_join_the_nearest_domain_of_the
   EXPECT_GT(machine.latency_factor(0, 1), 1);
 }
 
-TEST(Discover, places_as_near_to_two_domains_join_the_one_before) {
+TEST(Discover, places_with_equal_distance_to_two_domains_join_the_first) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b101).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0, 1, 1}));
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 2}));
 }
 
-TEST(Discover, one_domain_is_left_where_no_allowed_place_has_allowed_memory) {
+TEST(Discover, one_domain_remains_if_no_allowed_place_has_allowed_memory) {
   const Machine machine = packages_with_memory({1, 1, 1}, 0b100, 0b001111).machine();
   EXPECT_EQ(domains_of_places(machine), (std::vector<DomainId>{0, 0, 0, 0}));
   EXPECT_TRUE(machine.parts().facts.numa_index.empty());
@@ -224,7 +224,7 @@ TEST(Discover, one_domain_is_left_where_no_allowed_place_has_allowed_memory) {
   EXPECT_EQ(machine.parts().facts.other_memory[0].os_index, 2u);
 }
 
-TEST(Discover, dram_is_the_domain_where_a_core_has_faster_memory_too) {
+TEST(Discover, dram_is_the_domain_of_a_core_that_also_has_faster_memory) {
   SKIP_WITHOUT_DATA();
   const Machine machine = real_machine("64intel64-heteromem.xml");
   EXPECT_EQ(machine.parts().facts.numa_index, (std::vector<std::uint32_t>{0, 1, 2, 3}));
@@ -287,7 +287,8 @@ TEST(Discover, any_topology_beside_the_checkout_becomes_a_machine) {
   }
 }
 
-/// A small machine with all that a file may have: caches, two domains, distances, kinds of cores.
+/// A small machine with everything that a file may contain: caches, two domains, distances, kinds
+/// of cores.
 std::string small_xml() {
   Xml xml;
   xml.open("Machine", 0xf, 3, machine_allowing(0xf, 3));
@@ -312,8 +313,8 @@ std::string small_xml() {
   return text;
 }
 
-/// Whether the text is a machine. The test fails unless the result is a machine or a one-line
-/// Error.
+/// Returns whether the text is a machine. The test fails unless reading it gives a machine or a
+/// one-line Error.
 bool is_machine(const std::string& xml) {
   try {
     return machine_from_hwloc_xml(xml, "damaged.xml").num_places() > 0;
@@ -325,7 +326,7 @@ bool is_machine(const std::string& xml) {
   }
 }
 
-TEST(Discover, xml_that_ends_hwloc_is_an_error) {
+TEST(Discover, xml_that_makes_hwloc_abort_is_an_error) {
   // Without the first package's complete_cpuset hwloc 2 follows a null pointer.
   std::string xml = small_xml();
   ASSERT_TRUE(is_machine(xml));
@@ -334,7 +335,7 @@ TEST(Discover, xml_that_ends_hwloc_is_an_error) {
   EXPECT_FALSE(is_machine(xml));
 }
 
-TEST(Discover, damaged_xml_is_a_machine_or_an_error) {
+TEST(Discover, damaged_xml_gives_a_machine_or_an_error) {
   const std::string whole = small_xml();
   const Machine machine = machine_from_hwloc_xml(whole, "small.xml");
   EXPECT_EQ(machine.latency_factor(0, 1), 2);
@@ -358,7 +359,7 @@ TEST(Discover, damaged_xml_is_a_machine_or_an_error) {
   EXPECT_GT(taken, 0) << "not one of them reached the end";
 }
 
-TEST(Discover, synthetic_text_of_any_width_is_quick) {
+TEST(Discover, synthetic_text_of_any_width_is_read_quickly) {
   EXPECT_EQ(machine_from_hwloc_synthetic("numa:16 core:32 pu:2").num_places(), 512u);
   EXPECT_EQ(machine_from_hwloc_synthetic("pack:2(memory=1000000) core:2 pu:2").num_places(), 4u);
   for (const char* text : {"pu:513", "pu:0x1000", "64 64 pu:64", "numa:65536 pu:1", "pu:-1",
@@ -368,13 +369,13 @@ TEST(Discover, synthetic_text_of_any_width_is_quick) {
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, bad_synthetic_text_is_refused) {
+TEST(Discover, invalid_synthetic_text_is_refused) {
   for (const char* text :
        {"", "pack:0", "pu", "pack:2 nonsense:3 pu:1", "pack:99999 core:99999", "pack:2(", "[numa"})
     EXPECT_THROW(machine_from_hwloc_synthetic(text), Error) << text;
 }
 
-TEST(Discover, a_file_that_is_no_topology_is_refused_by_name) {
+TEST(Discover, a_file_that_is_not_a_topology_is_refused_with_its_name) {
   for (const char* xml :
        {"", "<", "<topology version=\"3.0\">", "{}", "<?xml version=\"1.0\"?><a/>"})
     try {

@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 constexpr std::size_t kMaxMatrixColumns = 24;
-constexpr std::size_t kMaxBranches = 24;  // subtrees drawn below one group
+constexpr std::size_t kMaxBranches = 24;  // maximal number of subtrees drawn below one group
 constexpr std::size_t kPageWidth = 96;
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -139,7 +139,7 @@ std::string range_text(const std::vector<double>& matrix, std::size_t rows) {
                        : fmt::format("{} to {}", factor_text(least), factor_text(most));
 }
 
-/// Empty if one number is enough, or if the page is too narrow.
+/// Empty if a single number is enough, or if the page is too narrow for the matrix.
 void draw_matrix(const std::vector<double>& matrix, std::size_t rows, std::string& text) {
   const bool is_uniform = range_text(matrix, rows).find(' ') == std::string::npos;
   if (is_uniform || rows > kMaxMatrixColumns) return;
@@ -255,7 +255,7 @@ void draw_other_memory(const Facts& facts, std::string& text) {
                         indexes.size() == 1 ? "node" : "nodes", fmt::join(indexes, ", "));
 }
 
-/// The words after the heading, wrapped to as many lines as needed.
+/// Prints the words after the heading, wrapped to as many lines as needed.
 void draw_paragraph(std::string_view heading, const std::string& words, std::string& text) {
   std::string line(heading);
   for (const std::string_view word : split(words, ' ')) {
@@ -268,12 +268,40 @@ void draw_paragraph(std::string_view heading, const std::string& words, std::str
   text += fmt::format("{}\n", line);
 }
 
+std::string bandwidth_text(double bytes_per_s) {
+  return bytes_per_s == 0 ? "unlimited" : fmt::format("{:.4g} GB/s", bytes_per_s / 1e9);
+}
+
+void draw_transport(std::string_view name, const TransportCosts& transport, std::string& text) {
+  text += fmt::format(
+      "  {:<14} send {:.4g} us, receive {:.4g} us, copy {:.4g} ns/B, latency {:.4g} us x factor\n",
+      name, transport.send_s * 1e6, transport.receive_s * 1e6, transport.copy_s_per_byte * 1e9,
+      transport.latency_s * 1e6);
+}
+
+void draw_costs(const CostModel& costs, std::string& text) {
+  text += "\nCosts of messages, physical model:\n";
+  draw_transport("inside a node", costs.inside, text);
+  draw_transport("between nodes", costs.network, text);
+  text += fmt::format("  memory bus {}, network card {} ({} a node)\n",
+                      bandwidth_text(costs.bus_bytes_per_s), bandwidth_text(costs.card_bytes_per_s),
+                      costs.cards);
+  for (std::size_t t = 0; t < costs.uplink_bytes_per_s.size(); ++t)
+    text += fmt::format("  uplink of each group in tier {}: {}\n", t,
+                        bandwidth_text(costs.uplink_bytes_per_s[t]));
+  if (costs.shared_network_bytes_per_s > 0)
+    text += fmt::format("  one network shared by all nodes: {}\n",
+                        bandwidth_text(costs.shared_network_bytes_per_s));
+  text += fmt::format(
+      "Costs of messages, nuco model: {:.4g} s per message, {:.4g} s per byte, each times its "
+      "factor\n",
+      costs.seconds_per_message, costs.seconds_per_byte);
+}
+
 void draw_facts(const Machine& machine, std::string& text) {
   const Facts& facts = machine.parts().facts;
-  const CostModel& costs = machine.costs();
   draw_other_memory(facts, text);
-  text += fmt::format("\nCosts: {:.4g} s per message, {:.4g} s per byte, each times its factor\n",
-                      costs.seconds_per_message, costs.seconds_per_byte);
+  draw_costs(machine.costs(), text);
   if (!facts.measurement.latency_ns.empty())
     text += fmt::format("Measured on {}: local memory {}\n", facts.measurement.host,
                         spread_text(facts.measurement.latency_ns[0], "ns"));

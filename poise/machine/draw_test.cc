@@ -36,7 +36,7 @@ TEST(Draw, unequal_subtrees_are_told_apart) {
                               "   └─ 4 × core, speed 0.6\n"));
 }
 
-TEST(Draw, the_page_does_not_grow_with_the_machine) {
+TEST(Draw, the_drawing_of_a_large_regular_machine_is_small) {
   const auto lines = [](const char* text) {
     const std::string page = draw_machine(machine_from_text(text));
     return std::count(page.begin(), page.end(), '\n');
@@ -45,7 +45,7 @@ TEST(Draw, the_page_does_not_grow_with_the_machine) {
   EXPECT_LT(lines("numa:64 core:2"), 40);
 }
 
-TEST(Draw, a_machine_without_any_equal_parts_still_fits) {
+TEST(Draw, a_machine_without_any_equal_parts_is_abbreviated) {
   std::string counts;
   for (int i = 1; i <= 300; ++i) counts += fmt::format("{}{}", i > 1 ? "," : "", i);
   const std::string json = fmt::format(

@@ -132,7 +132,10 @@ Machine with_network(const Machine& node, std::vector<HostPair> pairs) {
   if (!factors.empty()) {
     parts.network.factor = spread_of(std::move(factors)).median;
     parts.network_source = Source::measured;
+    parts.costs.network.latency_s = four_digits(local_ns * 1e-9);
   }
+  if (!bytes_per_s.empty())
+    parts.costs.card_bytes_per_s = four_digits(spread_of(bytes_per_s).median);
   const double local_s_per_byte = node.costs().seconds_per_byte;
   if (!bytes_per_s.empty() && local_s_per_byte > 0)
     parts.network.bandwidth_factor = four_digits(

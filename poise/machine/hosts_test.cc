@@ -24,7 +24,7 @@ HostPair pair_of(const char* from, const char* to, double latency_ns) {
   return {from, to, {latency_ns, latency_ns, latency_ns}, latency_ns, 1e9};
 }
 
-TEST(Hosts, finds_the_line_of_the_data) {
+TEST(Hosts, fits_the_line_that_the_data_follow) {
   std::vector<MessageTime> times;
   for (const std::uint64_t bytes : {8u, 64u, 4096u, 65536u, 4194304u}) {
     const double ns = 1500 + static_cast<double>(bytes) / 10;  // 10 GB/s
@@ -45,7 +45,7 @@ TEST(Hosts, constant_times_give_no_bandwidth) {
   EXPECT_EQ(host_pair("a", "b", one).fit_latency_ns, 100);
 }
 
-TEST(Hosts, few_hosts_are_measured_in_all_pairs) {
+TEST(Hosts, all_pairs_of_few_hosts_are_measured) {
   for (std::uint32_t hosts = 2; hosts < 12; ++hosts) {
     const auto pairs = choose_pairs(hosts, 1000);
     EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), hosts * (hosts - 1) / 2) << hosts;
@@ -53,7 +53,7 @@ TEST(Hosts, few_hosts_are_measured_in_all_pairs) {
   }
 }
 
-TEST(Hosts, many_hosts_are_sampled_and_none_is_omitted) {
+TEST(Hosts, a_sample_of_pairs_includes_each_of_many_hosts) {
   const auto pairs = choose_pairs(1000, 3500);
   EXPECT_LE(pairs.size(), 3500u);
   EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
@@ -101,14 +101,14 @@ TEST(Hosts, a_cluster_has_the_factor_of_each_pair) {
   EXPECT_EQ(machine_to_json(machine_from_json(json, "cluster")), json);
 }
 
-TEST(Hosts, two_hosts_need_no_matrix) {
+TEST(Hosts, two_hosts_have_one_factor_instead_of_a_matrix) {
   const Machine node = with_network(measured_node(), {pair_of("a", "b", 1000)});
   const std::vector<std::string> hosts{"a", "b"};
   EXPECT_EQ(cluster_of(node, hosts).network().shape, Network::Shape::tree);
   EXPECT_EQ(cluster_of(node, hosts).message_factor(0, 7), 10);
 }
 
-TEST(Hosts, a_cluster_of_a_node_that_was_never_measured_has_its_factors) {
+TEST(Hosts, a_cluster_of_nodes_that_were_not_measured_keeps_their_assumed_factors) {
   const std::vector<std::string> hosts{"a", "b"};
   const Machine cluster = cluster_of(machine_from_text("numa:2 core:2 factors:1.5,1"), hosts);
   EXPECT_EQ(cluster.num_nodes(), 2u);

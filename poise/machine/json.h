@@ -15,7 +15,7 @@
 //                   for unequal nodes {"source", "kinds": [{…}], "kind_of_node": list}
 //   network         {"source", "shape", "latency_factor", "bandwidth_factor", …}, see below
 //   root            {"latency_factor", "bandwidth_factor"} of places that share no group
-//   costs           {"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte"}
+//   costs           the numbers of cost_model.h by their names there; those not given are assumed
 //   speeds, os_index, threads                  per place; numa_index, memory_bytes per domain
 //   cache_source, speed_source                 each of assumed, firmware, given, measured
 //   caches, other_memory, measurement          see facts.h

@@ -32,7 +32,7 @@ class Value {
 
   /// Throws unless the value is an object with only the listed keys.
   void expect_keys(std::initializer_list<std::string_view> keys) const {
-    if (!json_->is_object()) refuse("is no object");
+    if (!json_->is_object()) refuse("is not a JSON object");
     for (const auto& [key, item] : json_->items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
         fail("{}: {}", *file_, unknown_name("key", inside(key), {keys.begin(), keys.size()}));
@@ -49,7 +49,7 @@ class Value {
   }
 
   std::size_t size() const {
-    if (!json_->is_array()) refuse("is no list");
+    if (!json_->is_array()) refuse("is not a JSON array");
     return json_->size();
   }
   Value operator[](std::size_t index) const {
@@ -59,7 +59,7 @@ class Value {
   bool is_text() const { return json_->is_string(); }
 
   std::string text() const {
-    if (!json_->is_string()) refuse("is no text");
+    if (!json_->is_string()) refuse("is not a string");
     return json_->get<std::string>();
   }
   double number() const {
@@ -85,14 +85,15 @@ class Value {
                         item.text(), max_size));
     }
     if (numbers.size() > max_size)
-      refuse(fmt::format("has {} numbers, more than {}", numbers.size(), max_size));
+      refuse(fmt::format("has {} numbers; at most {} are allowed", numbers.size(), max_size));
     return numbers;
   }
   std::vector<double> list_for(std::size_t size) const {
     std::vector<double> numbers = list(size);
     const std::size_t given = numbers.size();
     if (!repeat_to(size, numbers))
-      refuse(fmt::format("has {} numbers; {} are wanted, or a list that repeats", given, size));
+      refuse(fmt::format("has {} numbers; it must have {}, or a number that divides that", given,
+                         size));
     return numbers;
   }
   template <typename Number>
@@ -106,7 +107,8 @@ class Value {
  private:
   std::uint64_t check_whole(double value, double max) const {
     if (value != std::floor(value) || value < 0 || value > max)
-      refuse(fmt::format("holds {}; a whole number from 0 to {} is wanted", value, max));
+      refuse(
+          fmt::format("contains {}; every entry must be a whole number from 0 to {}", value, max));
     return static_cast<std::uint64_t>(value);
   }
   std::string inside(std::string_view key) const {
@@ -145,10 +147,11 @@ std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_ab
   const auto counts = count.whole_list_for<std::uint32_t>(groups_above, kMaxPlaces);
   std::uint64_t total = 0;
   for (const std::uint32_t each : counts) {
-    if (each == 0) count.refuse("holds 0; every group has at least one group or place");
+    if (each == 0) count.refuse("contains 0; every group needs at least one subgroup or place");
     total += each;
   }
-  if (total > kMaxPlaces) count.refuse(fmt::format("makes more than {} groups", kMaxPlaces));
+  if (total > kMaxPlaces)
+    count.refuse(fmt::format("gives more than {} groups in this level", kMaxPlaces));
   groups = total;
   return counts;
 }
@@ -162,8 +165,9 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     const Value level = json[l];
     level.expect_keys({"name", "count", "also", "latency_factor", "bandwidth_factor"});
     counts[l] = read_counts(level.at("count"), groups, groups);
-    if (groups > max_places) json.refuse(fmt::format("make more than {} places", max_places));
-    if (groups * depth > kMaxGroups) json.refuse("make too many groups");
+    if (groups > max_places)
+      json.refuse(fmt::format("give the machine more than {} places", max_places));
+    if (groups * depth > kMaxGroups) json.refuse("give the machine too many groups in total");
     Level& part = parts.levels.emplace_back();
     part.name = level.at("name").text();
     read(level, "also", part.also);
@@ -171,7 +175,8 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
     read(level, "bandwidth_factor", part.bandwidth_factor);
     for (std::size_t above = 0; above < l; ++above)
       if (parts.levels[above].name == part.name)
-        level.refuse(fmt::format("is a second level called \"{}\"", part.name));
+        level.refuse(
+            fmt::format("has the name \"{}\", which another level has already", part.name));
   }
   // From the places up: a group begins where its first subgroup begins.
   parts.places.resize(groups);
@@ -204,7 +209,8 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
     const std::string name = domains->text();
     if (name == "machine") return whole;
     const Level* level = level_named(parts, name);
-    if (level == nullptr) domains->refuse(fmt::format("is \"{}\", which is no level", name));
+    if (level == nullptr)
+      domains->refuse(fmt::format("is \"{}\", which is not the name of a level", name));
     return level->first_place;
   }
   std::vector<PlaceId> starts{0};
@@ -214,7 +220,8 @@ std::vector<PlaceId> domain_starts(const Value& machine, const MachineParts& par
     if (next != std::floor(next) || next <= starts.back() || next > whole[1]) break;
     starts.push_back(static_cast<PlaceId>(next));
   }
-  if (starts.back() != parts.places.size()) domains->refuse("do not share out the places");
+  if (starts.back() != parts.places.size())
+    domains->refuse("must list sizes that add up to the number of places");
   return starts;
 }
 
@@ -229,14 +236,15 @@ std::size_t read_domains(const Value& machine, MachineParts& parts) {
 
 std::vector<double> read_matrix(const Value& json) {
   const std::size_t rows = json.size();
-  if (rows == 0 || rows > kMaxMatrixRows) json.refuse("is no square of numbers");
+  if (rows == 0 || rows > kMaxMatrixRows) json.refuse("is not a square matrix of numbers");
   std::vector<double> matrix;
   for (std::size_t i = 0; i < rows; ++i) {
     const Value row = json[i];
     if (row.size() != rows)
       row.refuse(fmt::format("has {} numbers; the matrix has {} rows", row.size(), rows));
     for (std::size_t j = 0; j < rows; ++j) matrix.push_back(row[j].number());
-    if (matrix[i * rows + i] != 1) row[i].refuse("must be 1: it is local");
+    if (matrix[i * rows + i] != 1)
+      row[i].refuse("is on the diagonal, so it must be 1: access is local");
   }
   return matrix;
 }
@@ -249,7 +257,7 @@ NodeKind read_kind(const Value& json) {
   if (const auto bandwidth = json.find("bandwidth_factor")) {
     kind.bandwidth_factor = read_matrix(*bandwidth);
     if (kind.bandwidth_factor.size() != kind.latency_factor.size())
-      bandwidth->refuse("is not of the size of latency_factor");
+      bandwidth->refuse("must have the same size as latency_factor");
   }
   return kind;
 }
@@ -259,7 +267,8 @@ void read_numa(const Value& machine, std::size_t nodes, std::size_t domains, Mac
   const auto numa = machine.find("numa");
   if (!numa) {
     if (domains != nodes)
-      machine.refuse(fmt::format("lacks \"numa\": the factors between its {} domains", domains));
+      machine.refuse(fmt::format(
+          "lacks \"numa\", which gives the factors between its {} memory domains", domains));
     return;
   }
   numa->expect_keys({"source", "latency_factor", "bandwidth_factor", "kinds", "kind_of_node"});
@@ -288,7 +297,7 @@ void read_tiers(const Value& tiers, std::size_t nodes, Network& network) {
       const double size = list.empty() ? 0 : list[group % list.size()];
       const std::size_t rest = nodes - tier.group_of_node.size();
       if (size < 1 || size != std::floor(size) || size > static_cast<double>(rest))
-        sizes.refuse(fmt::format("does not share out {} nodes", nodes));
+        sizes.refuse(fmt::format("must list group sizes that add up to {} nodes", nodes));
       tier.group_of_node.insert(tier.group_of_node.end(), static_cast<std::size_t>(size),
                                 static_cast<std::uint32_t>(group));
     }
@@ -305,13 +314,13 @@ void read_routers(const Value& json, std::size_t nodes, Network& network) {
   if (const auto per_router = json.find("nodes_per_router"))
     network.nodes_per_router = static_cast<std::uint32_t>(per_router->whole(kMaxPlaces));
   const std::uint32_t per_router = network.nodes_per_router;
-  if (per_router == 0) json.refuse("has routers without nodes");
+  if (per_router == 0) json.refuse("has nodes_per_router 0; it must be at least 1");
   if (const auto all = json.find("router_of_node"))
     network.router_of_node = all->whole_list_for<std::uint32_t>(nodes, kMaxPlaces);
   const auto routers = json.find("routers");
   if (!routers) return;
   if (!network.router_of_node.empty())
-    routers->refuse("and router_of_node say the same thing twice");
+    routers->refuse("and router_of_node exclude each other; give only one of them");
   const std::size_t count = (nodes + per_router - 1) / per_router;
   for (const auto router : routers->whole_list_for<std::uint32_t>(count, kMaxPlaces))
     network.router_of_node.insert(network.router_of_node.end(), per_router, router);
@@ -350,18 +359,46 @@ void read_network(const Value& machine, std::size_t nodes, MachineParts& parts) 
   }
 }
 
+void read_transport(const Value& json, const char* key, TransportCosts& transport) {
+  const auto found = json.find(key);
+  if (!found) return;
+  found->expect_keys({"send_s", "receive_s", "copy_s_per_byte", "latency_s", "bus_crossings"});
+  read(*found, "send_s", transport.send_s);
+  read(*found, "receive_s", transport.receive_s);
+  read(*found, "copy_s_per_byte", transport.copy_s_per_byte);
+  read(*found, "latency_s", transport.latency_s);
+  read(*found, "bus_crossings", transport.bus_crossings);
+}
+
+void read_cost_model(const Value& json, CostModel& costs) {
+  json.expect_keys({"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte",
+                    "seconds_per_migrated_task", "inside", "network", "bus_bytes_per_s",
+                    "card_bytes_per_s", "card_s_per_message", "cards", "uplink_bytes_per_s",
+                    "shared_network_bytes_per_s"});
+  read(json, "seconds_per_message", costs.seconds_per_message);
+  read(json, "seconds_per_byte", costs.seconds_per_byte);
+  read(json, "seconds_per_migrated_byte", costs.seconds_per_migrated_byte);
+  read(json, "seconds_per_migrated_task", costs.seconds_per_migrated_task);
+  read_transport(json, "inside", costs.inside);
+  read_transport(json, "network", costs.network);
+  read(json, "bus_bytes_per_s", costs.bus_bytes_per_s);
+  read(json, "card_bytes_per_s", costs.card_bytes_per_s);
+  read(json, "card_s_per_message", costs.card_s_per_message);
+  read(json, "shared_network_bytes_per_s", costs.shared_network_bytes_per_s);
+  if (const auto cards = json.find("cards"))
+    costs.cards = static_cast<std::uint32_t>(cards->whole(1024));
+  if (const auto uplinks = json.find("uplink_bytes_per_s"))
+    for (std::size_t i = 0; i < uplinks->size(); ++i)
+      costs.uplink_bytes_per_s.push_back((*uplinks)[i].number());
+}
+
 void read_costs(const Value& machine, MachineParts& parts) {
   if (const auto root = machine.find("root")) {
     root->expect_keys({"latency_factor", "bandwidth_factor"});
     read(*root, "latency_factor", parts.root_latency_factor);
     read(*root, "bandwidth_factor", parts.root_bandwidth_factor);
   }
-  const auto costs = machine.find("costs");
-  if (!costs) return;
-  costs->expect_keys({"seconds_per_message", "seconds_per_byte", "seconds_per_migrated_byte"});
-  read(*costs, "seconds_per_message", parts.costs.seconds_per_message);
-  read(*costs, "seconds_per_byte", parts.costs.seconds_per_byte);
-  read(*costs, "seconds_per_migrated_byte", parts.costs.seconds_per_migrated_byte);
+  if (const auto costs = machine.find("costs")) read_cost_model(*costs, parts.costs);
 }
 
 void read_places(const Value& machine, MachineParts& parts) {
@@ -379,7 +416,7 @@ void read_places(const Value& machine, MachineParts& parts) {
 }
 
 Spread read_spread(const Value& json) {
-  if (json.size() != 3) json.refuse("is no [median, first quartile, third quartile]");
+  if (json.size() != 3) json.refuse("is not of the form [median, first quartile, third quartile]");
   return {json[0].number(), json[1].number(), json[2].number()};
 }
 
@@ -460,7 +497,7 @@ void check_summary(const Value& machine, std::size_t nodes, std::size_t domains,
   const auto check = [&](const char* key, std::size_t made) {
     const auto said = summary->find(key);
     if (said && said->whole() != made)
-      said->refuse(fmt::format("is {}, but the levels make {}", said->whole(), made));
+      said->refuse(fmt::format("is {}, but the levels add up to {}", said->whole(), made));
   };
   check("nodes", nodes);
   check("domains", domains);
@@ -474,7 +511,8 @@ MachineParts read_machine(const Value& machine, std::uint32_t max_places) {
                        "numa_index",    "memory_bytes", "cache_source", "speed_source", "caches",
                        "other_memory",  "measurement"});
   if (machine.at("poise_machine").number() != 1)
-    machine.at("poise_machine").refuse("must be 1, the version this reads");
+    machine.at("poise_machine")
+        .refuse("must be 1, the only version of the format that this program reads");
   MachineParts parts;
   read(machine, "name", parts.name);
   read_levels(machine.at("levels"), max_places, parts);

@@ -233,6 +233,31 @@ void put_places(const Machine& machine, Json& json) {
   if (!is_plain) json["os_index"] = list_of(indexes);
 }
 
+Json transport_json(const TransportCosts& transport) {
+  return {{"send_s", transport.send_s},
+          {"receive_s", transport.receive_s},
+          {"copy_s_per_byte", transport.copy_s_per_byte},
+          {"latency_s", transport.latency_s},
+          {"bus_crossings", transport.bus_crossings}};
+}
+
+Json costs_json(const CostModel& costs) {
+  Json json{{"seconds_per_message", costs.seconds_per_message},
+            {"seconds_per_byte", costs.seconds_per_byte},
+            {"seconds_per_migrated_byte", costs.seconds_per_migrated_byte},
+            {"seconds_per_migrated_task", costs.seconds_per_migrated_task},
+            {"inside", transport_json(costs.inside)},
+            {"network", transport_json(costs.network)},
+            {"bus_bytes_per_s", costs.bus_bytes_per_s},
+            {"card_bytes_per_s", costs.card_bytes_per_s},
+            {"card_s_per_message", costs.card_s_per_message},
+            {"cards", costs.cards}};
+  if (!costs.uplink_bytes_per_s.empty()) json["uplink_bytes_per_s"] = costs.uplink_bytes_per_s;
+  if (costs.shared_network_bytes_per_s > 0)
+    json["shared_network_bytes_per_s"] = costs.shared_network_bytes_per_s;
+  return json;
+}
+
 }  // namespace
 
 std::string machine_to_json(const Machine& machine) {
@@ -252,9 +277,7 @@ std::string machine_to_json(const Machine& machine) {
   if (parts.root_latency_factor != 1 || parts.root_bandwidth_factor != 1)
     json["root"] = {{"latency_factor", factor(parts.root_latency_factor)},
                     {"bandwidth_factor", factor(parts.root_bandwidth_factor)}};
-  json["costs"] = {{"seconds_per_message", parts.costs.seconds_per_message},
-                   {"seconds_per_byte", parts.costs.seconds_per_byte},
-                   {"seconds_per_migrated_byte", parts.costs.seconds_per_migrated_byte}};
+  json["costs"] = costs_json(parts.costs);
   put_places(machine, json);
   put_facts(parts.facts, json);
   std::string text;

@@ -23,6 +23,8 @@ constexpr double kMaxRouters = 1u << 26;
 
 /// Limit for factors, speeds and seconds, far above real values, so that products stay finite.
 constexpr double kMaxValue = 1e9;
+constexpr double kMaxBandwidth = 1e18;  // bytes per second
+constexpr std::uint32_t kMaxCards = 1024;
 
 bool is_factor(double value) { return value >= 0 && value <= kMaxValue; }
 
@@ -69,8 +71,8 @@ Machine::Machine(MachineParts parts) : parts_(std::move(parts)) {
 }
 
 void Machine::check_places_and_levels() const {
-  if (parts_.places.empty()) fail("machine: it has no places");
-  if (parts_.levels.empty()) fail("machine: it has no levels");
+  if (parts_.places.empty()) fail("machine: it has no places; it needs at least one");
+  if (parts_.levels.empty()) fail("machine: it has no levels; it needs at least one");
   for (const Place& place : parts_.places)
     if (!(place.speed >= 1 / kMaxValue && place.speed <= kMaxValue))
       fail("machine: a place has speed {}; it must be from {} to {}", place.speed, 1 / kMaxValue,
@@ -83,7 +85,8 @@ void Machine::check_places_and_levels() const {
                                            std::greater_equal<>()) == level.first_place.end();
     if (!covers) fail("machine: the groups of level \"{}\" do not cover its places", level.name);
     if (l > 0 && !refines(level, parts_.levels[l - 1]))
-      fail("machine: level \"{}\" does not refine \"{}\"", level.name, parts_.levels[l - 1].name);
+      fail("machine: the groups of level \"{}\" are not parts of the groups of level \"{}\"",
+           level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
       fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMaxValue);
   }
@@ -124,14 +127,14 @@ void Machine::number_domains() {
 
 void Machine::check_factors() const {
   if (parts_.kind_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but kinds are given for {}", num_nodes(),
+    fail("machine: it has {} nodes, but kind_of_node has {} entries", num_nodes(),
          parts_.kind_of_node.size());
   for (NodeId n = 0; n < num_nodes(); ++n) {
     if (parts_.kind_of_node[n] >= parts_.node_kinds.size())
       fail("machine: node {} has kind {}, which does not exist", n, parts_.kind_of_node[n]);
     const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[n]];
     if (kind.num_domains != first_domain_[n + 1] - first_domain_[n])
-      fail("machine: node {} has {} domains, but its kind has {}", n,
+      fail("machine: node {} has {} memory domains, but its kind has {}", n,
            first_domain_[n + 1] - first_domain_[n], kind.num_domains);
   }
   for (const NodeKind& kind : parts_.node_kinds) {
@@ -146,19 +149,37 @@ void Machine::check_factors() const {
         network.bandwidth_factor, parts_.root_latency_factor, parts_.root_bandwidth_factor})
     if (!is_factor(value))
       fail("machine: the factor {} is invalid; it must be from 0 to {}", value, kMaxValue);
+  check_costs();
+}
+
+void Machine::check_costs() const {
   const CostModel& costs = parts_.costs;
-  for (const double seconds :
-       {costs.seconds_per_message, costs.seconds_per_byte, costs.seconds_per_migrated_byte})
+  std::vector<double> values{costs.seconds_per_message, costs.seconds_per_byte,
+                             costs.seconds_per_migrated_byte, costs.seconds_per_migrated_task,
+                             costs.card_s_per_message};
+  for (const TransportCosts& transport : {costs.inside, costs.network})
+    values.insert(values.end(), {transport.send_s, transport.receive_s, transport.copy_s_per_byte,
+                                 transport.latency_s, transport.bus_crossings});
+  for (const double seconds : values)
     if (!is_factor(seconds))
       fail("machine: the cost of a message or byte is {} s; it must be from 0 to {}", seconds,
            kMaxValue);
+  std::vector<double> bandwidths = costs.uplink_bytes_per_s;
+  bandwidths.insert(bandwidths.end(), {costs.bus_bytes_per_s, costs.card_bytes_per_s,
+                                       costs.shared_network_bytes_per_s});
+  for (const double bandwidth : bandwidths)
+    if (!(bandwidth >= 0 && bandwidth <= kMaxBandwidth))
+      fail("machine: a bandwidth is {} B/s; it must be from 0 (never limits) to {}", bandwidth,
+           kMaxBandwidth);
+  if (costs.cards == 0 || costs.cards > kMaxCards)
+    fail("machine: a node has {} network cards; it must have 1 to {}", costs.cards, kMaxCards);
 }
 
 void Machine::check_network() const {
   const Network& network = parts_.network;
   for (const Tier& tier : network.tiers)
     if (tier.group_of_node.size() != num_nodes() || !is_factor(tier.latency_factor))
-      fail("machine: a tier of the network does not fit its {} nodes", num_nodes());
+      fail("machine: the groups of a network tier do not add up to {} nodes", num_nodes());
   if (network.shape == Network::Shape::matrix && network.matrix_nodes != num_nodes())
     fail("machine: the network matrix is for {} nodes, but there are {}", network.matrix_nodes,
          num_nodes());
@@ -173,12 +194,12 @@ void Machine::check_network() const {
     fail("machine: the number of nodes per router is 0; it must be at least 1");
   if (network.router_of_node.empty()) {
     if (routers * network.nodes_per_router < num_nodes())
-      fail("machine: {} nodes do not fit on {} routers of {}", num_nodes(), routers,
+      fail("machine: {} nodes do not fit on {} routers with {} nodes each", num_nodes(), routers,
            network.nodes_per_router);
     return;
   }
   if (network.router_of_node.size() != num_nodes())
-    fail("machine: it has {} nodes, but routers are given for {}", num_nodes(),
+    fail("machine: it has {} nodes, but router_of_node has {} entries", num_nodes(),
          network.router_of_node.size());
   for (const std::uint32_t router : network.router_of_node)
     if (router >= routers) fail("machine: router {} does not exist; there are {}", router, routers);
@@ -204,6 +225,14 @@ double Machine::latency_factor(DomainId from, DomainId to) const {
   return kind.latency_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
 }
 
+double Machine::bandwidth_factor(DomainId from, DomainId to) const {
+  const NodeId node = node_of_domain_[to];
+  if (node != node_of_domain_[from]) return network().bandwidth_factor;
+  const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
+  const DomainId first = first_domain_[node];
+  return kind.bandwidth_factor[std::size_t{from - first} * kind.num_domains + (to - first)];
+}
+
 double Machine::message_factor(PlaceId from, PlaceId to) const {
   if (from == to) return 0;
   const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
@@ -215,14 +244,7 @@ double Machine::message_factor(PlaceId from, PlaceId to) const {
 double Machine::byte_factor(PlaceId from, PlaceId to) const {
   if (from == to) return 0;
   const DomainId domain_from = domain_of(from), domain_to = domain_of(to);
-  const NodeId node = node_of_domain_[domain_to];
-  if (node != node_of_domain_[domain_from]) return network().bandwidth_factor;
-  if (domain_from != domain_to) {
-    const NodeKind& kind = parts_.node_kinds[parts_.kind_of_node[node]];
-    const DomainId first = first_domain_[node];
-    return kind.bandwidth_factor[std::size_t{domain_from - first} * kind.num_domains +
-                                 (domain_to - first)];
-  }
+  if (domain_from != domain_to) return bandwidth_factor(domain_from, domain_to);
   const int level = common_level(from, to);
   return level < 0 ? parts_.root_bandwidth_factor : parts_.levels[level].bandwidth_factor;
 }
@@ -236,6 +258,26 @@ std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
   const auto below_node =
       static_cast<std::uint32_t>(depth) - static_cast<std::uint32_t>(levels_to_node_);
   return 2 * below_node + network().hops(node_a, node_b);
+}
+
+UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {
+  if (costs.formula == CostFormula::nuco)
+    return {costs.seconds_per_message, costs.seconds_per_byte};
+  const bool has_network = machine.num_nodes() > 1;
+  const TransportCosts& transport = has_network ? costs.network : costs.inside;
+  const auto per_byte = [](double bytes_per_s) { return bytes_per_s > 0 ? 1 / bytes_per_s : 0; };
+  const double bus_s = 2 * transport.bus_crossings * per_byte(costs.bus_bytes_per_s);
+  const double network_s = std::max(per_byte(costs.card_bytes_per_s * costs.cards),
+                                    per_byte(costs.shared_network_bytes_per_s));
+  return {transport.send_s + transport.receive_s + transport.latency_s,
+          2 * transport.copy_s_per_byte + (has_network ? std::max(bus_s, network_s) : bus_s)};
+}
+
+Machine with_formula(const Machine& machine, CostFormula formula) {
+  if (machine.costs().formula == formula) return machine;
+  MachineParts parts = machine.parts();
+  parts.costs.formula = formula;
+  return Machine(std::move(parts));
 }
 
 }  // namespace poise

@@ -114,6 +114,9 @@ class Machine {
   /// 2012, section III-A).
   double latency_factor(DomainId from, DomainId to) const;
 
+  /// Seconds per byte from one domain to the other, relative to those inside a domain.
+  double bandwidth_factor(DomainId from, DomainId to) const;
+
   /// The same between places; inside a domain it follows the cache hierarchy; 0 for the same place.
   double message_factor(PlaceId from, PlaceId to) const;
   double byte_factor(PlaceId from, PlaceId to) const;
@@ -124,6 +127,7 @@ class Machine {
  private:
   void check_places_and_levels() const;
   void check_factors() const;
+  void check_costs() const;
   void check_network() const;
   void number_domains();
   void find_groups();
@@ -138,5 +142,16 @@ class Machine {
   bool has_equal_speeds_ = true;
   double total_speed_ = 0;
 };
+
+/// What a message and a byte of it cost at factor 1, for strategies that weigh messages by a sum.
+/// Formula `physical`: both ends, latency, and the narrowest resource between two nodes, or between
+/// two places if there is one node.
+struct UnitCosts {
+  double message_s = 0, byte_s = 0;
+};
+UnitCosts unit_costs(const Machine& machine, const CostModel& costs);
+
+/// The machine, with costs by another formula.
+Machine with_formula(const Machine& machine, CostFormula formula);
 
 }  // namespace poise

@@ -19,7 +19,7 @@ TEST(Machine, a_text_gives_levels_domains_and_factors) {
   EXPECT_EQ(machine.message_factor(0, 4), 10);
 }
 
-TEST(Machine, without_parts_it_is_one_place) { EXPECT_EQ(Machine().num_places(), 1u); }
+TEST(Machine, is_one_place_by_default) { EXPECT_EQ(Machine().num_places(), 1u); }
 
 TEST(Machine, hops_are_edges_up_and_down_the_tree) {
   const Machine machine = machine_from_text("node:20 numa:2 core:2");
@@ -54,7 +54,7 @@ TEST(Machine, a_torus_wraps_around) {
   EXPECT_EQ(machine.hops(0, far), 2 * 2 + 3u);
 }
 
-TEST(Machine, hops_by_table_equal_hops_by_division) {
+TEST(Machine, hops_from_the_table_equal_hops_computed_by_division) {
   for (const char* text : {"torus:5x3x4 core:2", "mesh:5x3x4 core:2", "torus:4x3 node:2 core:1",
                            "torus:7 core:1", "mesh:1x6x1 core:1", "dragonfly:5x4 core:1"}) {
     SCOPED_TRACE(text);
@@ -70,7 +70,7 @@ TEST(Machine, hops_by_table_equal_hops_by_division) {
   }
 }
 
-TEST(Machine, the_table_of_a_torus_follows_its_parts) {
+TEST(Machine, the_table_of_a_torus_follows_changes_of_its_dimensions) {
   MachineParts parts = machine_from_text("torus:4x4 core:1").parts();
   parts.network.dims = {2, 8};
   EXPECT_EQ(Machine(parts).network().hops(0, 4), 4u);
@@ -91,7 +91,7 @@ TEST(Machine, limits_the_memory_domains_of_a_node) {
   EXPECT_THROW(machine_from_text("numa:32768 core:2"), Error);
 }
 
-TEST(Machine, bad_texts_name_the_word) {
+TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
   for (const char* text : {"", "node", "node:0", "node:x", "core:4 factors:1,2", "core:-1",
                            "node:2 node:2", "node:2 torus:2x2", "core:99999999999", "core:4 hop:a",
                            "core:4 factors:1e308", "core:4 speeds:1e-300", "core:4 speeds:1e10",

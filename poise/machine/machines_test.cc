@@ -35,9 +35,9 @@ std::pair<double, double> numa_interval(const Machine& machine) {
   return {least, most};
 }
 
-TEST(Machines, all_of_the_papers_are_there) { EXPECT_GE(all_files().size(), 11u); }
+TEST(Machines, all_machines_of_the_papers_exist) { EXPECT_GE(all_files().size(), 11u); }
 
-TEST(Machines, each_has_the_name_of_its_file_and_says_where_it_comes_from) {
+TEST(Machines, each_has_the_name_of_its_file_and_states_its_origin) {
   for (const std::string& file : all_files()) {
     const Machine machine = machine_from_json(read_file(file), file);
     EXPECT_EQ(machine.name(), std::filesystem::path(file).stem());

@@ -197,6 +197,8 @@ Machine with_measurement(const Machine& machine, Measurement measurement) {
       static_cast<double>(machine.num_places()) / machine.num_domains();
   parts.costs.seconds_per_message = four_digits(local_ns * 1e-9);
   parts.costs.seconds_per_byte = places_per_domain / (measurement.gigabytes_per_s[0].median * 1e9);
+  parts.costs.inside.latency_s = four_digits(local_ns * 1e-9);
+  parts.costs.bus_bytes_per_s = four_digits(measurement.gigabytes_per_s[0].median * 1e9);
   parts.facts.measurement = std::move(measurement);
   set_level_factors(machine, local_ns, parts);
   return Machine(std::move(parts));

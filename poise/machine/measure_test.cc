@@ -73,7 +73,7 @@ TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   EXPECT_EQ(measured.parts().cache_source, Source::measured);
 }
 
-TEST(Measure, spreads_enclose_the_median) {
+TEST(Measure, quartiles_enclose_the_median) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 7);
   const Measurement result = measure_node(machine, world.probes(), {});
@@ -85,7 +85,7 @@ TEST(Measure, spreads_enclose_the_median) {
   }
 }
 
-TEST(Measure, keeps_to_its_time_on_small_and_large_machines) {
+TEST(Measure, stays_within_its_time_limit_on_small_and_large_machines) {
   for (const char* text : {"core:2", "numa:8 core:16", "numa:32 l3:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     World world(machine, 3);
@@ -94,7 +94,7 @@ TEST(Measure, keeps_to_its_time_on_small_and_large_machines) {
   }
 }
 
-TEST(Measure, samples_pairs_of_a_level_instead_of_trying_all) {
+TEST(Measure, measures_a_sample_of_the_pairs_of_each_level) {
   const Machine machine = machine_from_text("numa:2 l3:8 core:8");
   for (int level = -1; level < 2; ++level) {
     const auto pairs = sample_pairs(machine, level);
@@ -121,7 +121,7 @@ TEST(Measure, reports_its_progress) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(Measure, a_domain_that_never_answers_is_an_error) {
+TEST(Measure, a_domain_whose_probes_never_run_is_an_error) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -129,7 +129,7 @@ TEST(Measure, a_domain_that_never_answers_is_an_error) {
   EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
 }
 
-TEST(Measure, cores_that_never_answer_each_other_keep_the_assumed_factor) {
+TEST(Measure, cores_whose_probes_never_run_keep_the_assumed_factor) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();

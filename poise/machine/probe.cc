@@ -111,7 +111,8 @@ class Pages {
   Pages(const Facts& facts, DomainId domain, std::size_t bytes) : bytes_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-      throw std::runtime_error(fmt::format("no memory for a buffer of {} bytes", bytes));
+      throw std::runtime_error(
+          fmt::format("cannot allocate a buffer of {} bytes for the measurement", bytes));
     memory_ = static_cast<char*>(memory);
     madvise(memory_, bytes_, MADV_HUGEPAGE);
     if (domain < facts.numa_index.size()) bind_to(facts.numa_index[domain]);
@@ -123,9 +124,8 @@ class Pages {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  /// Prevents the kernel from migrating pages to the domain that reads them. In containers that
-  /// forbid this call, first touch decides.
-  /// forbids it, what touches them first decides.
+  /// Keeps the kernel from migrating pages to the domain that reads them. In containers that forbid
+  /// this call, the first access decides where a page is.
   void bind_to(std::size_t node) {
     constexpr std::size_t kBits = 8 * sizeof(unsigned long);
     constexpr int kBindPolicy = 2;
@@ -208,7 +208,7 @@ struct Game {
   Ball ball;
   std::atomic<bool> is_over{false};
 
-  /// Waits for this side's turn; false if the measurement ended before.
+  /// Waits for this side's turn. Returns false if the measurement has ended.
   bool wait_for(std::uint64_t turn) {
     while (ball.turn.load(std::memory_order_acquire) != turn)
       if (is_over.load(std::memory_order_relaxed)) return false;

@@ -16,7 +16,7 @@ cpu_set_t own_affinity() {
   return set;
 }
 
-TEST(Probe, measures_this_machine_and_keeps_the_callers_affinity) {
+TEST(Probe, measures_this_machine_and_restores_the_callers_affinity) {
   const Machine machine = discover_machine();
   const cpu_set_t before = own_affinity();
   const Probes probes = live_probes(machine);
@@ -31,7 +31,7 @@ TEST(Probe, measures_this_machine_and_keeps_the_callers_affinity) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
-TEST(Probe, a_core_that_is_not_there_is_an_error) {
+TEST(Probe, a_core_that_does_not_exist_is_an_error) {
   MachineParts parts = Machine().parts();
   parts.places[0].os_index = 100000;
   const Machine machine(parts);

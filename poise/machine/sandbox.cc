@@ -103,7 +103,7 @@ bool read_all(int fd, Clock::time_point deadline, std::string& bytes) {
 std::optional<std::string> in_sandbox(const std::function<std::string()>& work,
                                       const SandboxLimits& limits) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe: {}", std::strerror(errno));
   const pid_t child = ::fork();
   if (child == 0) live(ends[1], work, limits);
   const int why = errno;

@@ -47,7 +47,7 @@ TEST(Sandbox, survives_work_that_crashes) {
   EXPECT_EQ(in_sandbox([]() -> std::string { ::_exit(0); }), std::nullopt);
 }
 
-TEST(Sandbox, ends_work_that_waits_or_computes_forever) {
+TEST(Sandbox, stops_work_that_waits_or_computes_forever) {
   EXPECT_EQ(in_sandbox(
                 []() -> std::string {
                   while (true) ::pause();
@@ -64,7 +64,7 @@ TEST(Sandbox, ends_work_that_waits_or_computes_forever) {
             std::nullopt);
 }
 
-TEST(Sandbox, ends_work_that_needs_too_much_memory) {
+TEST(Sandbox, stops_work_that_needs_too_much_memory) {
   const auto work = [] {
     const std::vector<char> memory(64 << 20, 'x');
     return std::to_string(memory.size());

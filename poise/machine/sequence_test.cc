@@ -16,7 +16,7 @@ std::vector<double> read(const std::vector<std::string>& items) {
   return numbers;
 }
 
-TEST(Sequence, items_are_numbers_runs_and_ranges) {
+TEST(Sequence, items_are_numbers_and_repetitions_and_ranges) {
   EXPECT_EQ(read({"5", "0.5", "3 x 2", "0-3"}), (std::vector<double>{5, 0.5, 2, 2, 2, 0, 1, 2, 3}));
 }
 
@@ -36,7 +36,7 @@ TEST(Sequence, rejects_unknown_items_and_lists_that_are_too_long) {
   EXPECT_TRUE(numbers.empty());
 }
 
-TEST(Sequence, repeats_only_whole_times) {
+TEST(Sequence, repeats_a_list_only_a_whole_number_of_times) {
   std::vector<double> numbers{1, 2};
   EXPECT_FALSE(repeat_to(5, numbers));
   EXPECT_FALSE(repeat_to(1, numbers));

@@ -10,7 +10,7 @@ namespace {
 
 /// The nodes that have a slot.
 std::vector<NodeId> check_places(const Machine& machine, std::span<const PlaceId> places) {
-  if (places.empty()) fail("machine: it has no places");
+  if (places.empty()) fail("machine: it has no places; it needs at least one");
   if (!std::is_sorted(places.begin(), places.end()) || places.back() >= machine.num_places())
     fail("machine: slots must name places 0 to {} in ascending order", machine.num_places() - 1);
   std::vector<NodeId> nodes;

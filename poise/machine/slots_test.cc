@@ -27,14 +27,14 @@ void expect_same_answers(const Machine& machine, const std::vector<PlaceId>& pla
   }
 }
 
-TEST(Slots, some_places_have_the_costs_of_the_whole_machine) {
+TEST(Slots, a_subset_of_places_keeps_the_costs_of_the_whole_machine) {
   expect_same_answers(machine_from_text("node:3 numa:2 core:4 factors:10,1.5,1"),
                       {0, 1, 5, 8, 12, 15, 16, 23});
   expect_same_answers(find_machine("NUMA48"), {1, 2, 9, 30, 31, 47});
   expect_same_answers(find_machine("NUMA32"), {31});
 }
 
-TEST(Slots, all_places_are_the_machine) {
+TEST(Slots, the_set_of_all_places_gives_the_same_machine) {
   const Machine machine = machine_from_text("node:2 numa:2 core:2 factors:10,1.5,1");
   expect_same_answers(machine, {0, 1, 2, 3, 4, 5, 6, 7});
 }
@@ -47,7 +47,7 @@ TEST(Slots, one_node_is_a_machine_without_a_network) {
   EXPECT_EQ(node.message_factor(1, 0), machine.message_factor(9, 8));
 }
 
-TEST(Slots, a_place_that_is_shared_becomes_several_below_it) {
+TEST(Slots, a_place_listed_several_times_becomes_several_places) {
   const Machine machine = machine_from_text("node:2 core:2 factors:10,2");
   const Machine slots = slots_of(machine, std::vector<PlaceId>{0, 0, 1, 2, 3, 3});
   ASSERT_EQ(slots.num_places(), 6u);

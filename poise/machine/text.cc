@@ -84,6 +84,26 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   return static_cast<std::uint32_t>(routers);
 }
 
+/// Settings of the formula `physical`.
+bool read_physical_setting(const Word& word, CostModel& costs) {
+  const auto is = [&word](std::string_view key) { return word.key == key; };
+  if (is("bandwidth")) return costs.card_bytes_per_s = number_of(word, word.value), true;
+  if (is("bus")) return costs.bus_bytes_per_s = number_of(word, word.value), true;
+  if (is("cards")) return costs.cards = count_of(word, word.value), true;
+  if (is("gap")) return costs.card_s_per_message = number_of(word, word.value), true;
+  if (is("uplink")) return costs.uplink_bytes_per_s = numbers_of(word), true;
+  if (is("shared_network"))
+    return costs.shared_network_bytes_per_s = number_of(word, word.value), true;
+  if (is("migrated_task"))
+    return costs.seconds_per_migrated_task = number_of(word, word.value), true;
+  for (TransportCosts* transport : {&costs.inside, &costs.network}) {
+    if (is("overhead")) transport->send_s = transport->receive_s = number_of(word, word.value);
+    if (is("copy")) transport->copy_s_per_byte = number_of(word, word.value);
+    if (is("latency")) transport->latency_s = number_of(word, word.value);
+  }
+  return is("overhead") || is("copy") || is("latency");
+}
+
 bool read_setting(const Word& word, Spec& spec) {
   if (word.key == "factors") return spec.factors = numbers_of(word), true;
   if (word.key == "speeds") return spec.speeds = numbers_of(word), true;
@@ -93,7 +113,7 @@ bool read_setting(const Word& word, Spec& spec) {
   if (word.key == "byte") return spec.costs.seconds_per_byte = number_of(word, word.value), true;
   if (word.key == "migrated_byte")
     return spec.costs.seconds_per_migrated_byte = number_of(word, word.value), true;
-  return false;
+  return read_physical_setting(word, spec.costs);
 }
 
 void read_level(const Word& word, Spec& spec) {
@@ -126,7 +146,8 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: {} factors for {} levels", spec.factors.size(), spec.levels.size());
+    fail("machine text: factors: has {} factors for {} levels", spec.factors.size(),
+         spec.levels.size());
   return spec;
 }
 
@@ -243,7 +264,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
 }
 
 Machine flat_machine(std::uint32_t num_places) {
-  if (num_places == 0) fail("machine: it has no places");
+  if (num_places == 0) fail("machine: it has no places; it needs at least one");
   return machine_from_text(fmt::format("core:{}", num_places));
 }
 

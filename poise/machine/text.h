@@ -18,6 +18,13 @@ namespace poise {
 /// node. hop:0.5 adds 0.5 to the factor for each hop after the first. Other costs, in seconds:
 /// message:1e-5 byte:0 migrated_byte:1e-9. speeds:1,1,0.5,0.5 repeats along the places.
 ///
+/// Costs of the formula `physical` (cost_model.h), in seconds and bytes per second:
+/// bandwidth:1.25e10 (a network card), cards:1 (per node), gap:1e-8 (per message and card),
+/// bus:5e10 (a memory bus), uplink:1e11,5e10 (per tier above the nodes, coarsest first),
+/// shared_network:1.25e8 (one for all nodes), latency:1e-7 (per unit of factor), overhead:3e-7 (per
+/// message and end), copy:1e-10 (per byte and end), migrated_task:5e-6. A bandwidth of 0 never
+/// limits.
+///
 /// The memory domains are the groups of "numa", or of "package" ("pack", "socket") if there is no
 /// such level, or of "node". Throws Error naming the invalid word.
 Machine machine_from_text(std::string_view text, std::uint32_t max_places = kMaxPlaces);

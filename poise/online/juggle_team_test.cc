@@ -127,7 +127,7 @@ TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_with_rare_turns_take_part_all_the_time) {
+TEST(JuggleTeam, threads_that_rarely_get_a_turn_take_part_all_the_time) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
@@ -247,7 +247,7 @@ TEST(JuggleTeam, does_not_move_excluded_threads) {
   EXPECT_EQ(team.num_taking_part(), 2u);
 }
 
-TEST(JuggleTeam, reactive_gives_the_places_of_sleepers_to_others) {
+TEST(JuggleTeam, reactive_gives_the_places_of_sleeping_threads_to_others) {
   JuggleTeam team({.policy = JugglePolicy::reactive}, places(2));
   Kernel kernel(team, 2);
   kernel.add(0, true, [](double now_s) { return now_s < 2; });
@@ -449,7 +449,7 @@ TEST(JuggleTeamAuto, leaves_unbound_threads_that_sleep_at_barriers_to_the_kernel
   EXPECT_FALSE(free.was_touched);
 }
 
-TEST(JuggleTeamAuto, stands_down_for_bound_threads_with_short_phases) {
+TEST(JuggleTeamAuto, stops_balancing_bound_threads_with_short_phases) {
   const Watched brief = watch(2, [](Kernel& kernel) {
     for (PlaceId home : {0, 0}) kernel.add(home, true);
     kernel.add(1, true, [](double now_s) { return std::fmod(now_s, 0.01) < 0.005; });
@@ -464,7 +464,7 @@ void add_three_with_phases(Kernel& kernel, double phase_s) {
   kernel.add(1, true, [phase_s](double now_s) { return std::fmod(now_s, phase_s) < phase_s / 2; });
 }
 
-TEST(JuggleTeamAuto, never_touches_bound_threads_whose_phases_are_short) {
+TEST(JuggleTeamAuto, never_moves_bound_threads_with_short_phases) {
   for (const double phase_s : {0.004, 0.01, 0.03, 0.06}) {
     const Watched brief = watch(
         2, [&](Kernel& kernel) { add_three_with_phases(kernel, phase_s); }, 30);
@@ -472,7 +472,7 @@ TEST(JuggleTeamAuto, never_touches_bound_threads_whose_phases_are_short) {
   }
 }
 
-TEST(JuggleTeamAuto, never_touches_short_phases_that_begin_after_a_long_serial_part) {
+TEST(JuggleTeamAuto, never_moves_threads_with_short_phases_after_a_long_serial_part) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   kernel.add(1, true, [](double now_s) { return now_s < 7 || std::fmod(now_s, 0.01) < 0.005; });
@@ -529,7 +529,7 @@ TEST(JuggleTeamAuto, shortens_the_period_to_a_fifth_of_a_phase) {
   EXPECT_GE(team.period_s(), 0.02);
 }
 
-TEST(JuggleTeamAuto, stands_down_when_threads_come_and_go_quickly) {
+TEST(JuggleTeamAuto, stops_balancing_when_threads_are_created_at_a_high_rate) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   for (PlaceId home : {0, 0, 1}) kernel.add(home, true);
@@ -543,7 +543,7 @@ TEST(JuggleTeamAuto, stands_down_when_threads_come_and_go_quickly) {
   EXPECT_FALSE(team.is_balancing());
 }
 
-TEST(JuggleTeam, names_its_policies) {
+TEST(JuggleTeam, every_policy_has_a_name) {
   for (const auto* name : {"auto", "proactive", "reactive", "hybrid", "off"})
     EXPECT_EQ(name_of(juggle_policy_named(name)), name);
   EXPECT_THROW(juggle_policy_named("proactiv"), Error);

@@ -20,10 +20,11 @@ class Distances {
 
  private:
   static double share_by_number(const Problem& problem) {
+    const UnitCosts unit = unit_costs(problem.machine, problem.costs);
     double number_s = 0, bytes_s = 0;
     for (const Message& message : problem.workload.messages) {
-      number_s += static_cast<double>(message.count) * problem.costs.seconds_per_message;
-      bytes_s += static_cast<double>(message.bytes) * problem.costs.seconds_per_byte;
+      number_s += static_cast<double>(message.count) * unit.message_s;
+      bytes_s += static_cast<double>(message.bytes) * unit.byte_s;
     }
     return number_s + bytes_s == 0 ? 1 : number_s / (number_s + bytes_s);
   }

@@ -21,7 +21,7 @@ std::vector<double> weights_of(const Graph& graph, const std::vector<Part>& part
   return weights;
 }
 
-TEST(Partition, cut_is_near_that_of_the_best_bisection) {
+TEST(Partition, the_cut_is_near_that_of_the_best_bisection) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -97,7 +97,7 @@ TEST(Coarsening, pairs_respect_weights_and_parts) {
   }
 }
 
-TEST(Coarsening, stars_and_lone_vertices_shrink_too) {
+TEST(Coarsening, stars_and_isolated_vertices_shrink_too) {
   Workload workload;
   workload.tasks.assign(1000, {.load_s = 1});
   for (TaskId t = 1; t < 500; ++t) workload.messages.push_back({0, t, 1, 10});

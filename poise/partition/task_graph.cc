@@ -19,11 +19,10 @@ std::vector<std::int32_t> vertex_of_task(TaskId num_tasks, std::span<const TaskI
   return vertices;
 }
 
-double weight_of(const Link& link, const CostModel& costs) {
+double weight_of(const Link& link, const UnitCosts& unit) {
   const auto count = static_cast<double>(link.count), bytes = static_cast<double>(link.bytes);
-  const bool is_free = costs.seconds_per_message == 0 && costs.seconds_per_byte == 0;
-  return is_free ? count + bytes
-                 : count * costs.seconds_per_message + bytes * costs.seconds_per_byte;
+  const bool is_free = unit.message_s == 0 && unit.byte_s == 0;
+  return is_free ? count + bytes : count * unit.message_s + bytes * unit.byte_s;
 }
 
 }  // namespace
@@ -46,6 +45,7 @@ std::vector<std::int32_t> whole_weights(std::span<const double> values, double t
 
 TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, double total) {
   const Links links = neighbours(problem.workload);
+  const UnitCosts unit = unit_costs(problem.machine, problem.costs);
   if (links.size() > kMaxEntries)
     fail("the messages connect {} pairs of tasks; partitioners accept at most {}", links.size() / 2,
          kMaxEntries / 2);
@@ -59,7 +59,7 @@ TaskGraph task_graph(const Problem& problem, std::span<const TaskId> tasks, doub
     for (const Link& link : links.of(t)) {
       if (vertices[link.task] == kOutside) continue;
       graph.neighbour.push_back(vertices[link.task]);
-      weights.push_back(weight_of(link, problem.costs));
+      weights.push_back(weight_of(link, unit));
     }
     graph.first.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
   }

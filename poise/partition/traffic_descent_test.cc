@@ -40,14 +40,14 @@ TEST(TrafficDescent, single_moves_leave_a_pair_that_must_move_together) {
   EXPECT_EQ(PairDrawnAway().traffic_after(descend_on_traffic), 12);
 }
 
-TEST(TrafficDescent, cycles_move_a_cluster_as_a_whole) {
+TEST(TrafficDescent, chains_of_moves_move_a_cluster_as_a_whole) {
   PairDrawnAway pair;
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);
   EXPECT_EQ(pair.placement.of(20), 1);
   EXPECT_EQ(pair.placement.of(21), 1);
 }
 
-TEST(TrafficDescent, cycles_exchange_tasks_if_a_cap_leaves_no_room) {
+TEST(TrafficDescent, chains_of_moves_exchange_tasks_if_a_cap_leaves_no_room) {
   PairDrawnAway pair;
   pair.caps = {30, 21, 30};
   EXPECT_EQ(pair.traffic_after(cycle_on_traffic), 0);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 
 namespace poise {
@@ -11,17 +13,63 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
                      const Placement& placement)
     : machine_(machine),
       workload_(workload),
-      costs_(costs),
-      factors_(machine),
-      counts_bytes_(costs.seconds_per_byte > 0),
+      model_(costs),
+      costs_(machine, costs, workload.loads_include),
       places_(placement.places().begin(), placement.places().end()),
-      change_s_(machine.num_places(), 0),
-      is_touched_(machine.num_places(), false) {
-  const PlaceTimes times = place_times(machine, workload, costs, placement);
-  busy_s_.resize(machine.num_places());
-  std::transform(times.work_s.begin(), times.work_s.end(), times.comm_s.begin(), busy_s_.begin(),
-                 std::plus<>());
+      busy_s_(work_s(machine, workload, placement)) {
   build_arcs();
+  if (costs.formula == CostFormula::physical) {
+    resources_.emplace(machine, costs);
+    const MessageTimes times = message_times(machine, workload, costs, placement);
+    for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.overhead_s[p];
+    busy_s_.insert(busy_s_.end(), times.resource_s.begin(), times.resource_s.end());
+    offset_s_.assign(busy_s_.size(), 0);
+    refresh();
+  } else {
+    const PlaceTimes times = place_times(machine, workload, costs, placement);
+    for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.comm_s[p];
+  }
+  change_s_.assign(busy_s_.size(), 0);
+  is_touched_.assign(busy_s_.size(), false);
+}
+
+void BusyTimes::refresh() {
+  if (!resources_) return;
+  const PlaceId num_places = machine_.num_places();
+  for (SpotId spot = 0; spot < num_spots(); ++spot)
+    busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
+  exposed_s_.assign(num_places, 0);
+  std::vector<double> latency(num_places, 0);
+  std::vector<SpotId> held_by(num_places, 0);  // the slowest resource that the place waits for
+  for (TaskId t = 0; t < workload_.num_tasks(); ++t)
+    for (const Arc& arc : arcs_of(t)) {
+      const PlaceId from = places_[t], to = places_[arc.task];
+      if (from == to || (arc.out == 0 && arc.out_bytes == 0)) continue;
+      const double busier_s = std::max(busy_s_[from], busy_s_[to]);
+      resources_->for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
+                                   [&](ResourceId r, double, double) {
+                                     const SpotId spot = num_places + r;
+                                     offset_s_[spot] = std::max(offset_s_[spot], busier_s);
+                                     for (const PlaceId p : {from, to}) {
+                                       if (busy_s_[spot] <= exposed_s_[p]) continue;
+                                       exposed_s_[p] = busy_s_[spot];
+                                       held_by[p] = spot;
+                                     }
+                                   });
+      latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
+    }
+  weight_.assign(num_spots(), 1);
+  for (PlaceId p = 0; p < num_places; ++p)
+    if (held_by[p] != 0) weight_[held_by[p]] += share_exposed();
+  for (SpotId spot = num_places; spot < num_spots(); ++spot)
+    if (weight_[spot] > 1) weight_[spot] -= share_exposed();
+  for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
+  for (SpotId spot = 0; spot < num_spots(); ++spot)
+    busy_s_[spot] += offset_s_[spot] *= share_exposed();
+}
+
+double BusyTimes::peak_s() const {
+  return busy_s_.empty() ? 0 : std::max(0.0, *std::max_element(busy_s_.begin(), busy_s_.end()));
 }
 
 void BusyTimes::build_arcs() {
@@ -36,10 +84,10 @@ void BusyTimes::build_arcs() {
   arcs_.resize(first_arc_.back());
   for (const Message& message : workload_.messages) {
     if (message.from == message.to) continue;
-    const double messages_s = static_cast<double>(message.count) * costs_.seconds_per_message;
-    const double bytes_s = static_cast<double>(message.bytes) * costs_.seconds_per_byte;
-    arcs_[first_arc_[message.from + 1]++] = {message.to, 0, messages_s, 0, bytes_s};
-    arcs_[first_arc_[message.to + 1]++] = {message.from, messages_s, 0, bytes_s, 0};
+    const auto count = static_cast<double>(message.count),
+               bytes = static_cast<double>(message.bytes);
+    arcs_[first_arc_[message.from + 1]++] = {message.to, 0, count, 0, bytes};
+    arcs_[first_arc_[message.to + 1]++] = {message.from, count, 0, bytes, 0};
   }
   first_arc_.pop_back();
 
@@ -52,10 +100,10 @@ void BusyTimes::build_arcs() {
     for (auto arc = begin; arc != end; ++arc) {
       if (kept > row && arcs_[kept - 1].task == arc->task) {
         Arc& merged = arcs_[kept - 1];
-        merged.in_s += arc->in_s;
-        merged.out_s += arc->out_s;
-        merged.in_byte_s += arc->in_byte_s;
-        merged.out_byte_s += arc->out_byte_s;
+        merged.in += arc->in;
+        merged.out += arc->out;
+        merged.in_bytes += arc->in_bytes;
+        merged.out_bytes += arc->out_bytes;
       } else {
         arcs_[kept++] = *arc;
       }
@@ -66,43 +114,100 @@ void BusyTimes::build_arcs() {
   arcs_.resize(kept);
 }
 
-void BusyTimes::add_change(PlaceId p, double seconds) {
-  if (!is_touched_[p]) {
-    is_touched_[p] = true;
-    touched_.push_back(p);
-    change_s_[p] = 0;
+void BusyTimes::add_change(SpotId spot, double seconds) {
+  if (!is_touched_[spot]) {
+    is_touched_[spot] = true;
+    touched_.push_back(spot);
+    change_s_[spot] = 0;
   }
-  change_s_[p] += seconds;
+  change_s_[spot] += seconds;
+}
+
+/// What the messages of an arc take on resources if its task is at `own`, times `sign`.
+void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
+  if (own == other) return;
+  const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
+  const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
+    resources_->for_each_crossed(from, to,
+                                 [&](ResourceId r, double s_per_message, double s_per_byte) {
+                                   add_change(machine_.num_places() + r,
+                                              sign * (count * s_per_message + bytes * s_per_byte));
+                                 });
+  };
+  if (arc.in != 0 || arc.in_bytes != 0) add(there, here, arc.in, arc.in_bytes);
+  if (arc.out != 0 || arc.out_bytes != 0) add(here, there, arc.out, arc.out_bytes);
 }
 
 void BusyTimes::clear_changes() {
-  for (const PlaceId p : touched_) is_touched_[p] = false;
+  for (const SpotId spot : touched_) is_touched_[spot] = false;
   touched_.clear();
+}
+
+/// The slowest resource that the messages of an arc cross, with the changes collected so far.
+double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
+  if (own == other) return 0;
+  const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
+  double slowest = 0;
+  const auto consider = [&](ResourceId r, double, double) {
+    slowest = std::max(slowest, resource_s(r) + change_s(machine_.num_places() + r));
+  };
+  if (arc.in != 0 || arc.in_bytes != 0) resources_->for_each_crossed(there, here, consider);
+  if (arc.out != 0 || arc.out_bytes != 0) resources_->for_each_crossed(here, there, consider);
+  return slowest;
+}
+
+/// By how much X of `to` rises if t arrives.
+double BusyTimes::rise_s(TaskId t, PlaceId to) const {
+  double exposed_s = exposed_s_[to];
+  for (const Arc& arc : arcs_of(t))
+    exposed_s = std::max(exposed_s, slowest_s(arc, to, places_[arc.task]));
+  return exposed_s - exposed_s_[to];
+}
+
+void BusyTimes::raise(PlaceId p, double exposed_s) {
+  if (exposed_s <= exposed_s_[p]) return;
+  const double seconds = share_exposed() * (exposed_s - exposed_s_[p]);
+  exposed_s_[p] = exposed_s;
+  offset_s_[p] += seconds;
+  busy_s_[p] += seconds;
+  add_change(p, seconds);
 }
 
 double BusyTimes::collect(TaskId t, PlaceId to) {
   const PlaceId from = places_[t];
   const double load_s = workload_.tasks[t].load_s;
-  double received_before = 0, received_after = 0, traffic = 0;
+  double own_before = 0, own_after = 0, traffic = 0;
   for (const Arc& arc : arcs_of(t)) {
     const PlaceId other = places_[arc.task];
-    received_before += cost_s(arc.in_s, arc.in_byte_s, other, from);
-    received_after += cost_s(arc.in_s, arc.in_byte_s, other, to);
-    const double change = cost_s(arc.out_s, arc.out_byte_s, to, other) -
-                          cost_s(arc.out_s, arc.out_byte_s, from, other);
+    const auto own_s = [&](PlaceId own) {
+      return costs_.receive_s(arc.in, arc.in_bytes, other, own) +
+             costs_.send_s(arc.out, arc.out_bytes, own, other);
+    };
+    const auto others_s = [&](PlaceId own) {
+      return costs_.receive_s(arc.out, arc.out_bytes, own, other) +
+             costs_.send_s(arc.in, arc.in_bytes, other, own);
+    };
+    own_before += own_s(from);
+    own_after += own_s(to);
+    if (resources_) {
+      add_crossings(arc, from, other, -1);
+      add_crossings(arc, to, other, 1);
+    }
+    const double change = others_s(to) - others_s(from);
     if (change == 0) continue;
     add_change(other, change);
     traffic += change;
   }
-  add_change(from, -load_s / machine_.speed_of(from) - received_before);
-  add_change(to, load_s / machine_.speed_of(to) + received_after);
-  return traffic + received_after - received_before;
+  add_change(from, -load_s / machine_.speed_of(from) - own_before);
+  add_change(to, load_s / machine_.speed_of(to) + own_after);
+  if (resources_) add_change(to, share_exposed() * rise_s(t, to));
+  return traffic + own_after - own_before;
 }
 
 BusyTimes::Effect BusyTimes::effect(double traffic_s) const {
   Effect effect{0, traffic_s};
-  for (const PlaceId p : touched_)
-    effect.peak_s = std::max(effect.peak_s, busy_s_[p] + change_s_[p]);
+  for (const SpotId spot : touched_)
+    effect.peak_s = std::max(effect.peak_s, busy_s_[spot] + change_s_[spot]);
   return effect;
 }
 
@@ -125,15 +230,28 @@ void BusyTimes::move(TaskId t, PlaceId to) {
   clear_changes();
   collect(t, to);
   places_[t] = to;
-  for (const PlaceId p : touched_) busy_s_[p] += change_s_[p];
+  if (!resources_) {
+    for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+    return;
+  }
+  const double rise_s = this->rise_s(t, to);
+  exposed_s_[to] += rise_s;
+  offset_s_[to] += share_exposed() * rise_s;
+  std::vector<std::pair<PlaceId, double>> raised;
+  for (const Arc& arc : arcs_of(t))
+    raised.push_back({places_[arc.task], slowest_s(arc, to, places_[arc.task])});
+  for (const SpotId spot : touched_) busy_s_[spot] += change_s_[spot];
+  for (const auto& [p, exposed_s] : raised) raise(p, exposed_s);
 }
 
 double BusyTimes::traffic_s(TaskId t, PlaceId at) const {
   double seconds = 0;
   for (const Arc& arc : arcs_of(t)) {
     const PlaceId other = places_[arc.task];
-    seconds +=
-        cost_s(arc.in_s, arc.in_byte_s, other, at) + cost_s(arc.out_s, arc.out_byte_s, at, other);
+    seconds += costs_.receive_s(arc.in, arc.in_bytes, other, at) +
+               costs_.send_s(arc.out, arc.out_bytes, at, other) +
+               costs_.receive_s(arc.out, arc.out_bytes, at, other) +
+               costs_.send_s(arc.in, arc.in_bytes, other, at);
   }
   return seconds;
 }

@@ -1,31 +1,47 @@
-// The predicted busy time of every place, updated as tasks move.
+// The predicted busy time of every place and shared resource, updated as tasks
+// move.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "poise/machine/factor_table.h"
 #include "poise/machine/machine.h"
+#include "poise/machine/resources.h"
+#include "poise/placement/pair_costs.h"
 #include "poise/placement/placement.h"
 #include "poise/workload/workload.h"
 
 namespace poise {
 
-/// Incremental form of Metrics::iteration_s: busy(p) = background + loads / speed + messages
-/// received. Construction costs O(tasks + messages); trying or making a move costs O(neighbours of
-/// the task).
+/// A place, or a shared resource: resource r follows the places, as spot
+/// num_places + r.
+using SpotId = std::uint32_t;
+
+/// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
+/// making a move costs O(neighbours of the task).
+///
+/// Formula `nuco`: the only spots are places, and the busy time of a place is background + loads /
+/// speed + messages received.
+///
+/// Formula `physical` (message_times.h): a place's busy time is W + O + (1 - overlap) * X, a
+/// resource's is T + (1 - overlap) * A, where A is the largest W + O of the places whose messages
+/// cross it: a resource counts like a place without tasks. W, O and T follow every move. X and A
+/// depend on all places, so they stay as they were at the last refresh(), after which the largest
+/// busy time is the predicted iteration, unless a place only waits. In between X of a place only
+/// rises, where a task that arrives brings messages that cross a slower resource.
 class BusyTimes {
  public:
-  /// What task t exchanges with another task, in seconds at factor 1.
+  /// The messages between task t and another task, in both directions.
   struct Arc {
     TaskId task;
-    double in_s, out_s;            // cost by number of messages: received from it, sent to it
-    double in_byte_s, out_byte_s;  // cost by bytes, likewise
+    double in, out;              // number received from it, and sent to it
+    double in_bytes, out_bytes;  // likewise
   };
 
-  /// Result of trying a move: the peak among the places that it changes, and the change of all
-  /// traffic.
+  /// Result of trying a move: the peak among the spots that it changes, and the
+  /// change of the seconds that messages cost all places.
   struct Effect {
     double peak_s = 0;
     double traffic_s = 0;
@@ -34,12 +50,35 @@ class BusyTimes {
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
             const Placement& placement);
 
-  double busy_s(PlaceId p) const { return busy_s_[p]; }
+  SpotId num_spots() const { return static_cast<SpotId>(busy_s_.size()); }
+  double busy_s(SpotId spot) const { return busy_s_[spot]; }
+  /// The largest of all busy times. O(spots).
+  double peak_s() const;
+  /// Of the place and of what holds it up: the largest of its own busy time and
+  /// X.
+  double pressure_s(PlaceId p) const {
+    return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
+  }
+  /// X of the place as far as known; 0 under the formula `nuco`.
+  double exposed_s(PlaceId p) const { return exposed_s_.empty() ? 0 : exposed_s_[p]; }
+  /// T of a resource.
+  double resource_s(ResourceId r) const {
+    const SpotId spot = machine_.num_places() + r;
+    return busy_s_[spot] - offset_s_[spot];
+  }
+  /// How much a second of the spot counts: for a resource that holds up places, their number at the
+  /// last refresh(), weighted by how far X adds to their time; else 1.
+  double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
+  /// The part of X that adds to the busy time of a place.
+  double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
   std::span<const Arc> arcs_of(TaskId t) const {
     return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
   }
+  const PairCosts& costs() const { return costs_; }
+  /// None under the formula `nuco`.
+  const std::optional<Resources>& resources() const { return resources_; }
 
   /// Of all tasks together.
   std::size_t num_arcs() const { return arcs_.size(); }
@@ -49,42 +88,45 @@ class BusyTimes {
   /// The effect of exchanging the places of t and u. Changes nothing.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// The places whose busy time the last move or trial changed or would have changed.
-  std::span<const PlaceId> touched() const { return touched_; }
-  double change_s(PlaceId p) const { return is_touched_[p] ? change_s_[p] : 0; }
+  /// The spots whose busy time the last move or trial changed or would have
+  /// changed.
+  std::span<const SpotId> touched() const { return touched_; }
+  double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Cost at `to` of receiving, from `from`, messages that cost these seconds at factor 1.
-  double cost_s(double messages_s, double bytes_s, PlaceId from, PlaceId to) const {
-    double seconds = messages_s == 0 ? 0 : messages_s * factors_.message(from, to);
-    if (counts_bytes_ && bytes_s != 0) seconds += bytes_s * factors_.byte(from, to);
-    return seconds;
-  }
+  /// Computes X and A anew. O(messages + spots); nothing to do under the
+  /// formula `nuco`.
+  void refresh();
 
-  /// True if messages inside a domain always have factor 1, in number and in bytes.
-  bool is_flat_inside() const { return factors_.is_flat_inside(); }
-
-  /// Seconds that t's messages would cost at its own place and at its neighbours', were it at `at`.
+  /// Seconds that t's messages would cost at its own place and at its
+  /// neighbours', were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
   void build_arcs();
-  void add_change(PlaceId p, double seconds);
+  void add_change(SpotId spot, double seconds);
+  void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
   void clear_changes();
   double collect(TaskId t, PlaceId to);
+  double slowest_s(const Arc& arc, PlaceId own, PlaceId other) const;
+  double rise_s(TaskId t, PlaceId to) const;
+  void raise(PlaceId p, double exposed_s);
   Effect effect(double traffic_s) const;
 
   const Machine& machine_;
   const Workload& workload_;
-  CostModel costs_;
-  FactorTable factors_;
-  bool counts_bytes_;
+  CostModel model_;
+  PairCosts costs_;
+  std::optional<Resources> resources_;
   std::vector<PlaceId> places_;
-  std::vector<double> busy_s_;
+  std::vector<double> busy_s_;     // per spot
+  std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
+  std::vector<double> exposed_s_;  // per place: X; empty: nuco
+  std::vector<double> weight_;     // per spot; empty: nuco
   std::vector<std::size_t> first_arc_;
   std::vector<Arc> arcs_;
   std::vector<double> change_s_;
   std::vector<bool> is_touched_;
-  std::vector<PlaceId> touched_;
+  std::vector<SpotId> touched_;
 };
 
 }  // namespace poise

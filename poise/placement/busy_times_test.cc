@@ -4,6 +4,7 @@
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/message_times.h"
 #include "poise/placement/metrics.h"
 
 namespace poise {
@@ -111,6 +112,76 @@ TEST(BusyTimes, a_trial_returns_the_change_of_all_traffic) {
       const double change = times.try_move(t, to).traffic_s;
       times.move(t, to);
       EXPECT_NEAR(traffic_s() - before, change, 1e-9);
+    }
+  }
+}
+
+constexpr const char* kPhysicalMachines[] = {
+    "numa:2 core:2 factors:2,1.3 bus:1e5 overhead:1e-2 copy:1e-6 latency:0",
+    "rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
+    "overhead:1e-2 copy:1e-6 latency:1e-2",
+    "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0",
+};
+
+TEST(BusyTimes, equal_the_physical_formula_after_every_move) {
+  for (const char* text : kPhysicalMachines)
+    for (const double overlap : {0.0, 0.6, 1.0}) {
+      SCOPED_TRACE(text);
+      Random random(4);
+      Scene scene(text, random);
+      scene.costs.formula = CostFormula::physical;
+      scene.workload.overlap = overlap;
+      BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+      for (int move = 0; move < 50; ++move) {
+        times.move(static_cast<TaskId>(random.below(30)),
+                   static_cast<PlaceId>(random.below(scene.machine.num_places())));
+        const Placement placement(times.places());
+        const std::vector<double> work = work_s(scene.machine, scene.workload, placement);
+        const MessageTimes fresh =
+            message_times(scene.machine, scene.workload, scene.costs, placement);
+        BusyTimes now = times;
+        now.refresh();
+        double peak_s = 0;
+        for (PlaceId p = 0; p < scene.machine.num_places(); ++p) {
+          ASSERT_NEAR(now.busy_s(p),
+                      work[p] + fresh.overhead_s[p] + (1 - overlap) * fresh.exposed_s[p], 1e-9);
+          ASSERT_NEAR(now.pressure_s(p), std::max(now.busy_s(p), fresh.exposed_s[p]), 1e-9);
+          peak_s = std::max(peak_s, now.pressure_s(p));
+        }
+        ASSERT_NEAR(peak_s, scene.iteration_s(placement), 1e-9);
+        if (overlap == 1) {
+          for (std::size_t r = 0; r < fresh.resource_s.size(); ++r)
+            ASSERT_NEAR(now.busy_s(static_cast<SpotId>(scene.machine.num_places() + r)),
+                        fresh.resource_s[r], 1e-9);
+        }
+      }
+    }
+}
+
+TEST(BusyTimes, a_trial_predicts_the_change_of_shared_resources) {
+  for (const char* text : kPhysicalMachines) {
+    SCOPED_TRACE(text);
+    Random random(5);
+    Scene scene(text, random);
+    scene.costs.formula = CostFormula::physical;
+    scene.workload.overlap = 1;
+    BusyTimes times(scene.machine, scene.workload, scene.costs, scene.placement);
+    for (int trial = 0; trial < 100; ++trial) {
+      const auto t = static_cast<TaskId>(random.below(30));
+      const auto u = static_cast<TaskId>(random.below(30));
+      if (t == u) continue;
+      const PlaceId from = times.place_of(t), to = times.place_of(u);
+      const bool is_swap = trial % 2 == 0;
+      is_swap ? times.try_swap(t, u) : times.try_move(t, to);
+      std::vector<double> foretold;
+      for (SpotId spot = 0; spot < times.num_spots(); ++spot)
+        foretold.push_back(times.busy_s(spot) + times.change_s(spot));
+      times.move(t, to);
+      if (is_swap) times.move(u, from);
+      const MessageTimes fresh =
+          message_times(scene.machine, scene.workload, scene.costs, Placement(times.places()));
+      for (std::size_t r = 0; r < fresh.resource_s.size(); ++r)
+        ASSERT_NEAR(foretold[scene.machine.num_places() + r], fresh.resource_s[r], 1e-9);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "poise/placement/message_times.h"
 #include "poise/placement/subphases.h"
 
 namespace poise {
@@ -55,6 +56,18 @@ double pinned_bound_s(const Workload& workload, std::vector<double> fixed_s, dou
   return bound_s;
 }
 
+/// Time of each place beyond its work: see message_times.h.
+std::vector<double> physical_comm_s(const Machine& machine, const Workload& workload,
+                                    const CostModel& costs, const Placement& placement,
+                                    const std::vector<double>& work_s) {
+  const MessageTimes times = message_times(machine, workload, costs, placement);
+  std::vector<double> comm_s(work_s.size());
+  for (std::size_t p = 0; p < work_s.size(); ++p)
+    comm_s[p] =
+        busy_s(work_s[p], times.overhead_s[p], times.exposed_s[p], workload.overlap) - work_s[p];
+  return comm_s;
+}
+
 /// Migrations leave and enter a place one after the other; places work in parallel.
 void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
                     const Placement& before, const Placement& after, Metrics& metrics) {
@@ -67,7 +80,9 @@ void add_migrations(const Machine& machine, const Workload& workload, const Cost
     received[migration.to] += static_cast<double>(bytes);
   }
   metrics.migration_s =
-      costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
+      costs.formula == CostFormula::physical
+          ? physical_migration_s(machine, workload, costs, before, after)
+          : costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
 }
 
 }  // namespace
@@ -99,6 +114,8 @@ std::vector<double> fixed_work_s(const Machine& machine, const Workload& workloa
 double message_s(const Machine& machine, const CostModel& costs, const Message& message,
                  PlaceId from, PlaceId to) {
   if (from == to) return 0;
+  if (costs.formula == CostFormula::physical)
+    return physical_message_s(machine, costs, message, from, to);
   return static_cast<double>(message.count) * costs.seconds_per_message *
              machine.message_factor(from, to) +
          static_cast<double>(message.bytes) * costs.seconds_per_byte *
@@ -135,6 +152,10 @@ PlaceTimes place_times(const Machine& machine, const Workload& workload, const C
                        const Placement& placement) {
   PlaceTimes times{work_s(machine, workload, placement),
                    std::vector<double>(machine.num_places(), 0)};
+  if (costs.formula == CostFormula::physical) {
+    times.comm_s = physical_comm_s(machine, workload, costs, placement, times.work_s);
+    return times;
+  }
   for (const Message& message : workload.messages) {
     const PlaceId from = placement.of(message.from), to = placement.of(message.to);
     times.comm_s[to] += message_s(machine, costs, message, from, to);

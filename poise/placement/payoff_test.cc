@@ -12,7 +12,7 @@ TEST(Payoff, is_the_time_saved_in_coming_steps_minus_the_cost) {
   EXPECT_DOUBLE_EQ(payoff_s(question), 1);
 }
 
-TEST(Payoff, assumes_the_imbalance_reached_before) {
+TEST(Payoff, assumes_the_imbalance_that_the_last_decision_reached) {
   PayoffQuestion question{.busiest_s = 3, .average_s = 2, .steps = 10, .steps_to_come = 50};
   question.reachable_imbalance = 1.5;
   EXPECT_DOUBLE_EQ(payoff_s(question), 0);

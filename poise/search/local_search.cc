@@ -31,16 +31,12 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
       least_busy_(busy_of_all(times_, machine_.num_places())),
       tasks_at_(machine_.num_places()),
       is_open_(machine_.num_places(), false) {
-  potential_of_.resize(machine_.num_places());
+  potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
 }
 
-double LocalSearch::peak_s() const {
-  double peak_s = 0;
-  for (PlaceId p = 0; p < machine_.num_places(); ++p) peak_s = std::max(peak_s, times_.busy_s(p));
-  return peak_s;
-}
+double LocalSearch::peak_s() const { return times_.peak_s(); }
 
 double LocalSearch::average_s() const {
   double sum_s = 0;
@@ -48,7 +44,7 @@ double LocalSearch::average_s() const {
   return sum_s / machine_.num_places();
 }
 
-double LocalSearch::potential(double busy_s) const {
+double LocalSearch::power(double busy_s) const {
   double base = busy_s * per_scale_, power = 1;
   for (int e = exponent_; e > 0; e >>= 1, base *= base)
     if (e & 1) power *= base;
@@ -57,9 +53,8 @@ double LocalSearch::potential(double busy_s) const {
 
 double LocalSearch::change_of_trial() const {
   double change = 0;
-  for (const PlaceId p : times_.touched()) {
-    change += potential(times_.busy_s(p) + times_.change_s(p)) - potential_of_[p];
-  }
+  for (const SpotId spot : times_.touched())
+    change += potential(spot, times_.busy_s(spot) + times_.change_s(spot)) - potential_of_[spot];
   return change;
 }
 
@@ -111,8 +106,9 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
 
 /// Change of the potential if the gathered task moves to `to`.
 double LocalSearch::change_of_move(PlaceId to) {
-  return around_.worth_at(
-      to, [this](PlaceId p, double busy_s) { return potential(busy_s) - potential_of_[p]; });
+  return around_.worth_at(to, [this](SpotId spot, double busy_s) {
+    return potential(spot, busy_s) - potential_of_[spot];
+  });
 }
 
 /// Keeps the best move of t, which must have been gathered, to one of the destinations, if it gains
@@ -140,13 +136,14 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
 /// Finds the best move, to p or near it, of each task elsewhere that sends to p, if receiving its
 /// messages takes long enough to matter.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
-  const double least_s = -limit / potential_of_[p] * times_.busy_s(p) / exponent_;
+  const double pressure_s = times_.pressure_s(p),
+               least_s = -limit / power(pressure_s) * pressure_s / exponent_;
   pulls_.clear();
   for (const TaskId t : tasks_at_[p])
     for (const auto& arc : times_.arcs_of(t)) {
       const PlaceId at = times_.place_of(arc.task);
       if (at == p || !workload_.tasks[arc.task].movable) continue;
-      const double cost_s = times_.cost_s(arc.in_s, arc.in_byte_s, at, p);
+      const double cost_s = times_.costs().receive_s(arc.in, arc.in_bytes, at, p);
       if (cost_s > 0) pulls_.push_back({arc.task, cost_s});
     }
   std::sort(pulls_.begin(), pulls_.end());
@@ -219,7 +216,7 @@ void LocalSearch::gather_swaps(PlaceId p, double limit) {
 
 void LocalSearch::open(PlaceId p) {
   is_open_[p] = true;
-  queue_.push({times_.busy_s(p), p});
+  queue_.push({times_.pressure_s(p), p});
 }
 
 void LocalSearch::relocate(TaskId t, PlaceId to) {
@@ -229,16 +226,17 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   tasks_at_[to].push_back(t);
   times_.move(t, to);
   room_.move(t, to);
-  for (const PlaceId p : times_.touched()) {
-    least_busy_.set(p, std::max(0.0, times_.busy_s(p)));
-    potential_of_[p] = potential(times_.busy_s(p));
-    if (times_.change_s(p) > 0 || p == to) open(p);
+  for (const SpotId spot : times_.touched()) {
+    potential_of_[spot] = potential(spot, times_.busy_s(spot));
+    if (spot >= machine_.num_places()) continue;  // a shared resource
+    least_busy_.set(spot, std::max(0.0, times_.busy_s(spot)));
+    if (times_.change_s(spot) > 0 || spot == to) open(spot);
   }
 }
 
 /// Takes the steps found for p, best first; each must still gain after the steps before it.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
-  const double limit = -stage.min_gain * potential_of_[p];
+  const double limit = -stage.min_gain * power(times_.pressure_s(p));
   steps_.clear();
   gather_moves(p, limit);
   if (steps_.empty() && stage.swaps) gather_swaps(p, limit);
@@ -265,28 +263,40 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   return moved;
 }
 
+/// Computes all potentials anew and opens all places. Returns the peak.
+double LocalSearch::begin() {
+  times_.refresh();
+  scale_s_ = peak_s();
+  if (scale_s_ == 0) return 0;
+  per_scale_ = 1 / scale_s_;
+  for (SpotId spot = 0; spot < times_.num_spots(); ++spot)
+    potential_of_[spot] = potential(spot, times_.busy_s(spot));
+  queue_ = {};
+  for (PlaceId p = 0; p < machine_.num_places(); ++p) open(p);
+  return scale_s_;
+}
+
 void LocalSearch::run(const Stage& stage) {
   exponent_ = stage.exponent;
-  scale_s_ = peak_s();
-  per_scale_ = 1 / scale_s_;
-  if (scale_s_ == 0) return;
-  double peak_s = scale_s_;  // an upper bound after the peak has fallen
-  for (PlaceId p = 0; p < machine_.num_places(); ++p) {
-    potential_of_[p] = potential(times_.busy_s(p));
-    open(p);
-  }
+  double peak_s = begin();  // an upper bound after the peak has fallen
+  if (peak_s == 0) return;
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
   const std::uint64_t max_scans =
       scans() + std::min(tuning_.min_scans +
                              static_cast<std::uint64_t>(stage.scans * static_cast<double>(entries)),
                          stage.max_scans);
+  std::uint64_t next_refresh = times_.resources() ? scans() + entries : max_scans;
   while (!queue_.empty() && visits > 0 && scans() < max_scans) {
+    if (scans() >= next_refresh) {
+      peak_s = begin();
+      next_refresh = scans() + entries;
+    }
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
     if (!is_open_[p]) continue;
-    if (busy_s != times_.busy_s(p)) {
-      if (busy_s > times_.busy_s(p))
+    if (busy_s != times_.pressure_s(p)) {
+      if (busy_s > times_.pressure_s(p))
         open(p);  // relieved by other steps: queue it with its new time; else a newer entry exists
       continue;
     }
@@ -303,11 +313,13 @@ void LocalSearch::run(const Stage& stage) {
 
 /// A random busiest place every other time, otherwise any place that is nearly as busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
-  const double peak_s = this->peak_s(),
-               floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * peak_s;
+  double most_s = 0;
+  for (PlaceId p = 0; p < machine_.num_places(); ++p)
+    most_s = std::max(most_s, times_.pressure_s(p));
+  const double floor_s = (random.below(2) == 0 ? 1 : tuning_.perturbed_floor) * most_s;
   std::vector<PlaceId> busiest;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)
-    if (times_.busy_s(p) >= floor_s) busiest.push_back(p);
+    if (times_.pressure_s(p) >= floor_s) busiest.push_back(p);
   return busiest[random.below(busiest.size())];
 }
 

@@ -61,7 +61,8 @@ class LocalSearch {
     PlaceId to;
   };
 
-  double potential(double busy_s) const;
+  double power(double busy_s) const;
+  double potential(SpotId spot, double busy_s) const { return times_.weight(spot) * power(busy_s); }
   std::uint64_t scans() const { return around_.scans() + scans_of_swaps_; }
   double change_of_move(PlaceId to);
   double change_of_trial() const;
@@ -73,6 +74,7 @@ class LocalSearch {
   void gather_moves(PlaceId p, double limit);
   const std::vector<std::pair<double, TaskId>>& tasks_by_load(PlaceId p);
   void gather_swaps(PlaceId p, double limit);
+  double begin();
   bool improve(PlaceId p, const Stage& stage);
   void relocate(TaskId t, PlaceId to);
   PlaceId one_of_the_busiest(Random& random) const;

@@ -5,11 +5,15 @@
 namespace poise {
 
 Surroundings::Surroundings(const Problem& problem, const BusyTimes& times)
-    : workload_(problem.workload),
+    : machine_(problem.machine),
+      workload_(problem.workload),
       times_(times),
-      is_flat_inside_(times.is_flat_inside()),
+      is_flat_inside_(times.costs().is_flat_inside()),
       slot_of_(problem.machine.num_places(), kNone),
-      slot_of_domain_(problem.machine.num_domains(), kNone) {
+      slot_of_domain_(problem.machine.num_domains(), kNone),
+      unit_(unit_costs(problem.machine, problem.costs)),
+      change_s_(times.num_spots(), 0),
+      is_changed_(times.num_spots(), false) {
   for (const Place& place : problem.machine.places()) {
     speed_.push_back(place.speed);
     domain_of_.push_back(place.domain);
@@ -32,9 +36,9 @@ std::uint32_t Surroundings::entry_for(PlaceId p) {
   std::uint32_t& domain = slot_of_domain_[d];
   if (domain == kNone) {
     domain = static_cast<std::uint32_t>(domains_.size());
-    domains_.push_back({d, kNone, 0, 0});
+    domains_.push_back({d, kNone, {}});
   }
-  near_.push_back({p, d, domains_[domain].first, 0, 0, 0, 0, 0, 0});
+  near_.push_back({p, d, domains_[domain].first, {}, 0, 0});
   domains_[domain].first = slot;
   return slot;
 }
@@ -44,21 +48,81 @@ void Surroundings::gather(TaskId t) {
   from_ = times_.place_of(t);
   load_s_ = workload_.tasks[t].load_s;
   relief_s_ = load_s_ / speed_[from_];
-  for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
-    Near& near = near_[entry_for(times_.place_of(arc.task))];
-    near.in_s += arc.in_s;
-    near.out_s += arc.out_s;
-    near.in_byte_s += arc.in_byte_s;
-    near.out_byte_s += arc.out_byte_s;
-  }
+  for (const BusyTimes::Arc& arc : times_.arcs_of(t))
+    near_[entry_for(times_.place_of(arc.task))].exchange.add(
+        {arc.in, arc.out, arc.in_bytes, arc.out_bytes});
   for (Near& near : near_) {
-    relief_s_ += times_.cost_s(near.in_s, near.in_byte_s, near.place, from_);
-    near.out_now_s = times_.cost_s(near.out_s, near.out_byte_s, from_, near.place);
-    NearDomain& domain = domains_[slot_of_domain_[near.domain]];
-    domain.in_s += near.in_s;
-    domain.in_byte_s += near.in_byte_s;
+    relief_s_ += own_s(near.exchange, from_, near.place);
+    near.now_s = others_s(near.exchange, from_, near.place);
+    domains_[slot_of_domain_[near.domain]].exchange.add(near.exchange);
   }
+  if (times_.resources()) leave_resources();
   scans_ += times_.arcs_of(t).size() + near_.size();
+}
+
+double& Surroundings::change(SpotId spot) {
+  if (!is_changed_[spot]) {
+    is_changed_[spot] = true;
+    changed_.push_back(spot);
+  }
+  return change_s_[spot];
+}
+
+void Surroundings::forget_changes() {
+  for (const SpotId spot : changed_) {
+    change_s_[spot] = 0;
+    is_changed_[spot] = false;
+  }
+  changed_.clear();
+}
+
+/// What the exchange takes on resources with the task in domain `own`, times `sign`.
+void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
+                                 double sign) {
+  const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
+    if (count == 0 && bytes == 0) return;
+    times_.resources()->for_each_crossed(
+        from, to, [&](ResourceId r, double s_per_message, double s_per_byte) {
+          const SpotId spot = machine_.num_places() + r;
+          change(spot) += sign * (count * s_per_message + bytes * s_per_byte);
+        });
+  };
+  add(other, own, exchange.in, exchange.in_bytes);
+  add(own, other, exchange.out, exchange.out_bytes);
+}
+
+/// The changes of all resources if the task were nowhere.
+void Surroundings::leave_resources() {
+  forget_changes();
+  leaving_.clear();
+  const DomainId own = domain_of_[from_];
+  for (const NearDomain& near : domains_) {
+    Exchange exchange = near.exchange;
+    if (near.domain == own && slot_of_[from_] != kNone)
+      exchange.subtract(near_[slot_of_[from_]].exchange);
+    add_crossings(exchange, own, near.domain, -1);
+  }
+  for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
+}
+
+/// The changes of all resources if the task moves into the domain, to a place without partners.
+void Surroundings::arrive_at_resources(DomainId domain) {
+  forget_changes();
+  for (const Change& left : leaving_) change(left.spot) += left.seconds;
+  for (const NearDomain& near : domains_) add_crossings(near.exchange, domain, near.domain, 1);
+  arriving_s_ = 0;
+  for (const NearDomain& near : domains_)
+    for (const auto& [from, to] : {std::pair(near.domain, domain), std::pair(domain, near.domain)})
+      times_.resources()->for_each_crossed(from, to, [&](ResourceId r, double, double) {
+        arriving_s_ =
+            std::max(arriving_s_, times_.resource_s(r) + change_s_[machine_.num_places() + r]);
+      });
+}
+
+/// Order of importance: the time that the exchange takes at factor 1.
+double Surroundings::weight_s(const Exchange& exchange) const {
+  return (exchange.in + exchange.out) * unit_.message_s +
+         (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;
 }
 
 void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& places) {
@@ -67,8 +131,7 @@ void Surroundings::append_heaviest(std::size_t most, std::vector<PlaceId>& place
     return;
   }
   heaviest_.clear();
-  for (const Near& near : near_)
-    heaviest_.push_back({-(near.in_s + near.out_s + near.in_byte_s + near.out_byte_s), near.place});
+  for (const Near& near : near_) heaviest_.push_back({-weight_s(near.exchange), near.place});
   const auto end = heaviest_.begin() + static_cast<std::ptrdiff_t>(most);
   std::nth_element(heaviest_.begin(), end, heaviest_.end());
   for (auto heavy = heaviest_.begin(); heavy != end; ++heavy) places.push_back(heavy->second);

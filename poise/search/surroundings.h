@@ -1,6 +1,7 @@
 // A task's messages summed by place, so that many candidate places can be tried cheaply.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -15,8 +16,9 @@ namespace poise {
 ///
 /// Gathering costs O(neighbours of the task). Between two domains a message costs the same
 /// whichever of their places it joins, so candidates in one domain share most of the computation:
-/// the first costs O(places with a partner); each further one O(1), or O(such places in its domain)
-/// if factors differ inside domains.
+/// the first costs O(places with a partner + domains with a partner * resources between two
+/// domains); each further one O(1), or O(such places in its domain) if factors differ inside
+/// domains.
 class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
@@ -27,8 +29,8 @@ class Surroundings {
   /// Appends the places that t exchanges most with, at most `most` of them.
   void append_heaviest(std::size_t most, std::vector<PlaceId>& places);
 
-  /// Value of moving t to another place: the sum of worth(place, busy seconds after the move) over
-  /// all places whose busy time changes. Ask for places of one domain consecutively, with the same
+  /// Value of moving t to another place: the sum of worth(spot, busy seconds after the move) over
+  /// all spots whose busy time changes. Ask for places of one domain consecutively, with the same
   /// function.
   template <typename Worth>
   double worth_at(PlaceId to, const Worth& worth);
@@ -42,30 +44,72 @@ class Surroundings {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  /// Messages between the task and a place or domain.
+  struct Exchange {
+    double in = 0, out = 0, in_bytes = 0, out_bytes = 0;
+    void add(const Exchange& other) {
+      in += other.in, out += other.out, in_bytes += other.in_bytes, out_bytes += other.out_bytes;
+    }
+    void subtract(const Exchange& other) {
+      in -= other.in, out -= other.out, in_bytes -= other.in_bytes, out_bytes -= other.out_bytes;
+    }
+  };
   struct Near {
     PlaceId place;
     DomainId domain;
-    std::uint32_t next;                         // next entry of the same domain, or kNone
-    double in_s, out_s, in_byte_s, out_byte_s;  // as in BusyTimes::Arc
-    double out_now_s;                           // cost there of what t sends from its current place
-    double worth;  // worth of the entry's change if t is in the domain faced
+    std::uint32_t next;  // next entry of the same domain, or kNone
+    Exchange exchange;
+    double now_s;  // cost there of the task's messages, with the task at its
+                   // current place
+    double worth;  // worth of the entry's change if the task is in the domain faced
   };
   struct NearDomain {
     DomainId domain;
     std::uint32_t first;  // index of its first entry in near_
-    double in_s, in_byte_s;
+    Exchange exchange;
+  };
+  struct Change {
+    SpotId spot;
+    double seconds;
   };
 
   void clear();
   std::uint32_t entry_for(PlaceId p);
-  double change_s(const Near& near, PlaceId to) const {
-    return times_.cost_s(near.out_s, near.out_byte_s, to, near.place) - near.out_now_s;
+  double weight_s(const Exchange& exchange) const;
+
+  /// Cost of the exchange at the task's own place and at the other one.
+  double own_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
+    return times_.costs().receive_s(exchange.in, exchange.in_bytes, other, own) +
+           times_.costs().send_s(exchange.out, exchange.out_bytes, own, other);
   }
+  double others_s(const Exchange& exchange, PlaceId own, PlaceId other) const {
+    return times_.costs().receive_s(exchange.out, exchange.out_bytes, own, other) +
+           times_.costs().send_s(exchange.in, exchange.in_bytes, other, own);
+  }
+  /// The same between two places of a domain that is flat inside.
+  double own_inside_s(const Exchange& exchange) const {
+    return times_.costs().receive_inside_s(exchange.in, exchange.in_bytes) +
+           times_.costs().send_inside_s(exchange.out, exchange.out_bytes);
+  }
+  double others_inside_s(const Exchange& exchange) const {
+    return times_.costs().receive_inside_s(exchange.out, exchange.out_bytes) +
+           times_.costs().send_inside_s(exchange.in, exchange.in_bytes);
+  }
+
+  double& change(SpotId spot);
+  void forget_changes();
+  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign);
+  void leave_resources();
+  void arrive_at_resources(DomainId domain);
+
   template <typename Worth>
   void face(DomainId domain, PlaceId to, const Worth& worth);
   template <typename Worth>
   double worth_inside(PlaceId to, const Worth& worth);
+  template <typename Worth>
+  double worth_of_same_place(PlaceId to, const Worth& worth) const;
 
+  const Machine& machine_;
   const Workload& workload_;
   const BusyTimes& times_;
   const bool is_flat_inside_;
@@ -81,11 +125,20 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
+  // Changes of resources: if t leaves, and if it also arrives in the domain faced, at a place
+  // without partners.
+  std::vector<Change> leaving_;
+  std::vector<SpotId> changed_;
+  double arriving_s_ = 0;  // the slowest resource that its messages then cross
+  UnitCosts unit_;
+  std::vector<double> change_s_;  // per spot; 0 unless changed
+  std::vector<bool> is_changed_;  // per spot
+
   // The same for t at any place of the domain faced:
   DomainId faced_ = kNone;
-  double in_outside_s_ = 0,
-         in_inside_s_ = 0;        // received from other domains; from this domain if flat
-  double worth_of_rest_ = 0;      // sum of the worths that do not depend on the place
+  double own_outside_s_ = 0,
+         own_inside_s_ = 0;       // with other domains; with this domain, if flat
+  double worth_of_rest_ = 0;      // of all changes that do not depend on the place
   double from_s_ = 0, to_s_ = 0;  // busy times of the two places after the move
 };
 
@@ -93,20 +146,21 @@ class Surroundings {
 template <typename Worth>
 void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   faced_ = domain;
-  in_outside_s_ = in_inside_s_ = worth_of_rest_ = 0;
+  own_outside_s_ = own_inside_s_ = worth_of_rest_ = 0;
   for (const NearDomain& other : domains_)
     if (other.domain == domain)
-      in_inside_s_ = other.in_s + other.in_byte_s;
+      own_inside_s_ = own_inside_s(other.exchange);
     else
-      in_outside_s_ += times_.cost_s(other.in_s, other.in_byte_s, near_[other.first].place, to);
+      own_outside_s_ += own_s(other.exchange, to, near_[other.first].place);
   const bool is_inside = domain_of_[from_] == domain;
   double from_s = times_.busy_s(from_) - relief_s_;
   for (Near& near : near_) {
     near.worth = 0;
     const bool is_near_inside = near.domain == domain;
     if (is_near_inside && (!is_flat_inside_ || near.place == from_)) continue;
-    const double change_s =
-        is_near_inside ? near.out_s + near.out_byte_s - near.out_now_s : this->change_s(near, to);
+    const double change_s = (is_near_inside ? others_inside_s(near.exchange)
+                                            : others_s(near.exchange, to, near.place)) -
+                            near.now_s;
     if (near.place == from_)
       from_s += change_s;
     else if (change_s != 0)
@@ -114,6 +168,11 @@ void Surroundings::face(DomainId domain, PlaceId to, const Worth& worth) {
   }
   if (!is_inside) worth_of_rest_ += worth(from_, from_s);
   scans_ += near_.size() + domains_.size();
+  if (!times_.resources()) return;
+  arrive_at_resources(domain);
+  for (const SpotId spot : changed_)
+    if (change_s_[spot] != 0) worth_of_rest_ += worth(spot, times_.busy_s(spot) + change_s_[spot]);
+  scans_ += changed_.size();
 }
 
 /// Sum of the worths that depend on the place inside the domain, except those of from_ and `to`;
@@ -122,22 +181,22 @@ template <typename Worth>
 double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   double sum = 0;
   if (is_flat_inside_) {
-    to_s_ += in_inside_s_;
+    to_s_ += own_inside_s_;
     if (const std::uint32_t slot = slot_of_[to]; slot != kNone) {
       const Near& near = near_[slot];
-      to_s_ -= near.in_s + near.in_byte_s + near.out_now_s;
+      to_s_ -= own_inside_s(near.exchange) + near.now_s;
       sum -= near.worth;
     }
     if (const std::uint32_t slot = slot_of_[from_]; slot != kNone)
-      from_s_ += near_[slot].out_s + near_[slot].out_byte_s;
+      from_s_ += others_inside_s(near_[slot].exchange);
     return sum;
   }
   const std::uint32_t domain = slot_of_domain_[domain_of_[to]];
   for (std::uint32_t i = domain == kNone ? kNone : domains_[domain].first; i != kNone;
        i = near_[i].next) {
     const Near& near = near_[i];
-    to_s_ += times_.cost_s(near.in_s, near.in_byte_s, near.place, to);
-    const double change_s = this->change_s(near, to);
+    to_s_ += own_s(near.exchange, to, near.place);
+    const double change_s = others_s(near.exchange, to, near.place) - near.now_s;
     if (near.place == from_)
       from_s_ += change_s;
     else if (near.place == to)
@@ -149,14 +208,37 @@ double Surroundings::worth_inside(PlaceId to, const Worth& worth) {
   return sum;
 }
 
+/// What changes because the messages with tasks at `to` cross no resource.
+template <typename Worth>
+double Surroundings::worth_of_same_place(PlaceId to, const Worth& worth) const {
+  const std::uint32_t slot = slot_of_[to];
+  if (!times_.resources() || slot == kNone) return 0;
+  const Exchange& exchange = near_[slot].exchange;
+  double sum = 0;
+  times_.resources()->for_each_crossed(
+      domain_of_[to], domain_of_[to], [&](ResourceId r, double s_per_message, double s_per_byte) {
+        const SpotId spot = machine_.num_places() + r;
+        const double free_s = (exchange.in + exchange.out) * s_per_message +
+                              (exchange.in_bytes + exchange.out_bytes) * s_per_byte,
+                     busy_s = times_.busy_s(spot) + change_s_[spot];
+        if (free_s == 0) return;
+        if (change_s_[spot] != 0) sum -= worth(spot, busy_s);
+        sum += worth(spot, busy_s - free_s);
+      });
+  return sum;
+}
+
 template <typename Worth>
 double Surroundings::worth_at(PlaceId to, const Worth& worth) {
   const DomainId domain = domain_of_[to];
   if (faced_ != domain) face(domain, to, worth);
   ++scans_;
-  to_s_ = least_busy_s(to) + in_outside_s_;
+  to_s_ = least_busy_s(to) + own_outside_s_;
   from_s_ = times_.busy_s(from_) - relief_s_;
-  double sum = worth_of_rest_ + worth_inside(to, worth) + worth(to, to_s_);
+  if (times_.resources())
+    to_s_ += times_.share_exposed() * std::max(0.0, arriving_s_ - times_.exposed_s(to));
+  double sum =
+      worth_of_rest_ + worth_inside(to, worth) + worth(to, to_s_) + worth_of_same_place(to, worth);
   if (domain_of_[from_] == domain) sum += worth(from_, from_s_);
   return sum;
 }

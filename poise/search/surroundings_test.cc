@@ -1,5 +1,6 @@
 #include "poise/search/surroundings.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "poise/base/random.h"
@@ -64,6 +65,41 @@ TEST(Surroundings, consecutive_queries_in_a_domain_are_independent) {
       if (to == current.of(t)) continue;
       afresh.gather(t);
       EXPECT_NEAR(in_a_row.worth_at(to, square), afresh.worth_at(to, square), 1e-15);
+    }
+  }
+}
+
+TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
+  for (const char* text :
+       {"numa:2 core:3 factors:2,1 bus:1e5 overhead:1e-2 copy:1e-6",
+        "numa:2 l3:2 core:2 factors:3,2,1.3 bus:1e5 overhead:1e-2 copy:1e-6",
+        "rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
+        "overhead:1e-2 copy:1e-6",
+        "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0"}) {
+    SCOPED_TRACE(text);
+    const Machine machine = with_formula(machine_from_text(text), CostFormula::physical);
+    Workload workload = generate(parse_recipe("rmat:messages=20"), 60, 3).front();
+    workload.overlap = 1;
+    const Placement current = initial_placement("random", 60, machine.num_places(), 2);
+    const Problem problem{machine, workload, current, machine.costs()};
+    BusyTimes times(machine, workload, machine.costs(), current);
+    Surroundings around(problem, times);
+    for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+      around.gather(t);
+      for (PlaceId to = 0; to < machine.num_places(); ++to) {
+        if (to == current.of(t)) continue;
+        times.try_move(t, to);
+        // Distinct weights, so that no change can stand in for another.
+        const auto weighted = [](SpotId spot, double change_s) { return (spot + 1) * change_s; };
+        double expected = 0;
+        for (SpotId spot = 0; spot < times.num_spots(); ++spot)
+          expected += weighted(spot, times.change_s(spot));
+        const double change = around.worth_at(to, [&](SpotId spot, double busy_s) {
+          return weighted(spot, busy_s - times.busy_s(spot));
+        });
+        ASSERT_NEAR(change, expected, 1e-9 * (1 + std::abs(expected)))
+            << "task " << t << " to " << to;
+      }
     }
   }
 }

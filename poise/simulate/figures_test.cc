@@ -20,7 +20,7 @@ double value(const FigureData& data, std::vector<double> key, std::string_view c
   return 0;
 }
 
-TEST(Figures, rows_fill_their_columns) {
+TEST(Figures, every_row_has_a_value_in_every_column) {
   for (const Figure& figure : figures()) {
     if (figure.name == "10") continue;  // it has a million rows
     const FigureData data = figure_named(figure.name).compute();
@@ -49,7 +49,7 @@ TEST(Figures, a_period_of_two_phases_gains_nothing_without_jitter) {
   }
 }
 
-TEST(Figures, table_1_has_the_papers_static_times) {
+TEST(Figures, table_1_has_the_static_times_of_the_paper) {
   const FigureData data = figure_named("table1").compute();
   EXPECT_DOUBLE_EQ(value(data, {8, 7}, "static_s"), 136);
   EXPECT_DOUBLE_EQ(value(data, {16, 7}, "static_s"), 102);

@@ -150,7 +150,7 @@ TEST(IdealJuggle, random_points_gain_more_than_the_papers_mean) {
   EXPECT_GT(balanced_once_s({8, 7, 1}), 5.0 / 3);
 }
 
-TEST(IdealJuggle, swaps_for_eight_threads_on_seven_places_three_times_a_period) {
+TEST(IdealJuggle, swaps_three_times_per_period_for_eight_threads_on_seven_places) {
   // Section 4.5: at most two swaps (four migrations) per period; three migrations on average.
   const JuggleOutcome outcome = simulate_juggle(
       {.program = {8, 7, 30}, .redistribution = Redistribution::swaps, .period_s = 0.1});
@@ -169,7 +169,7 @@ TEST(IdealJuggle, swapping_is_as_good_as_sorting_within_a_period) {
   });
 }
 
-TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
+TEST(IdealJuggle, each_domain_is_balanced_separately) {
   // Section 4.1: with 8 threads on 7 places in two domains, one domain has 4 threads on 3 places.
   const JuggleRun run{
       .program = {8, 7, 1}, .period_s = 0.001, .domain_of_place = equal_domains(7, 2)};
@@ -179,7 +179,7 @@ TEST(IdealJuggle, domains_are_balanced_each_for_itself) {
   EXPECT_THROW(equal_domains(3, 0), Error);
 }
 
-TEST(IdealJuggle, hybrid_is_between_ideal_and_static) {
+TEST(IdealJuggle, hybrid_balancing_is_between_ideal_and_static) {
   // Hybrid balancing may be slower than the better of its two parts. 64 threads on 38 places need
   // 1.5 phases with reactive balancing, but a periodic point at 0.7 phases separates threads that
   // should stay together.

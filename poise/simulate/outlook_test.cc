@@ -64,7 +64,7 @@ TEST(Outlook, bounds_are_below_simulated_times) {
       }
 }
 
-TEST(Outlook, throws_for_invalid_questions) {
+TEST(Outlook, throws_for_invalid_numbers_of_threads_and_times) {
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 0}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .domains = 8}), Error);
   EXPECT_THROW(outlook({.program = {8, 7, 1}, .period_s = 1, .jitter = -1}), Error);

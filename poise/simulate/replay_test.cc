@@ -71,7 +71,7 @@ TEST(Replay, decides_on_measurements_of_the_step_before) {
               ElementsAre(ElementsAre(1), ElementsAre(1, 2, 3), ElementsAre(1, 2, 3, 4, 5)));
 }
 
-TEST(Replay, repeats_the_last_phase_or_starts_again) {
+TEST(Replay, repeats_the_last_phase_or_starts_over_at_the_end_of_the_trace) {
   const Trace trace = trace_of({{1}, {2}, {3}});
   const auto phases = [&](Beyond beyond) {
     const Replayer replayer(trace, flat_machine(1), Placement(1), {.steps = 7, .beyond = beyond});

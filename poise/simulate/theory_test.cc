@@ -92,7 +92,7 @@ TEST(Theory, long_periods_balance_some_phases_once) {
   EXPECT_DOUBLE_EQ(proactive_approximation_s(program, 1), 10 * 1.5);  // (16) and (2)
 }
 
-TEST(Theory, one_point_does_not_help_if_slow_slots_outnumber_fast_ones) {
+TEST(Theory, one_balancing_point_does_not_help_if_slow_slots_outnumber_fast_ones) {
   const SpmdProgram program{13, 7, 1, 100};
   EXPECT_LT(slots_of(program).fast, slots_of(program).slow);
   EXPECT_EQ(proactive_approximation_s(program, 2), static_s(program));

@@ -35,7 +35,7 @@ class Annealing {
         best_(problem.current) {
     for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
       if (problem.workload.tasks[t].movable) movable_.push_back(t);
-    best_peak_s_ = scale_s_ = peak_s();
+    best_peak_s_ = scale_s_ = times_.peak_s();
   }
 
   Placement result(double sweeps) && {
@@ -51,14 +51,9 @@ class Annealing {
   }
 
  private:
-  double peak_s() const {
-    double peak_s = 0;
-    for (PlaceId p = 0; p < machine_.num_places(); ++p) peak_s = std::max(peak_s, times_.busy_s(p));
-    return peak_s;
-  }
-
   void remember() {
-    scale_s_ = peak_s();
+    times_.refresh();
+    scale_s_ = times_.peak_s();
     if (scale_s_ >= best_peak_s_) return;
     best_peak_s_ = scale_s_;
     best_ = Placement(times_.places());
@@ -89,10 +84,10 @@ class Annealing {
 
   bool accepts(double temperature) {
     double change = 0;
-    for (const PlaceId p : times_.touched()) {
-      const double before_s = times_.busy_s(p);
+    for (const SpotId spot : times_.touched()) {
+      const double before_s = times_.busy_s(spot);
       change +=
-          power_12((before_s + times_.change_s(p)) / scale_s_) - power_12(before_s / scale_s_);
+          power_12((before_s + times_.change_s(spot)) / scale_s_) - power_12(before_s / scale_s_);
     }
     return change <= 0 || random_.uniform() < portable_exp(-change / temperature);
   }

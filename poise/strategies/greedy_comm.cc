@@ -51,8 +51,8 @@ class Scheduler {
  public:
   Scheduler(const Problem& problem, double weight)
       : machine_(problem.machine),
-        message_s_(weight * problem.costs.seconds_per_message),
-        byte_s_(weight * problem.costs.seconds_per_byte),
+        message_s_(weight * unit_costs(problem.machine, problem.costs).message_s),
+        byte_s_(weight * unit_costs(problem.machine, problem.costs).byte_s),
         received_(received(problem.workload)),
         sent_(sent(problem.workload)),
         place_of_(problem.workload.num_tasks(), kNowhere),

@@ -49,7 +49,7 @@ TEST(Multistep, balances_predicted_loads) {
   EXPECT_EQ(placed, parse_strategy("greedy").rebalance({machine, next, current, machine.costs()}));
 }
 
-TEST(Multistep, does_not_contain_itself) {
+TEST(Multistep, refuses_itself_as_the_inner_strategy) {
   EXPECT_THROW(parse_strategy("multistep:inner=multistep"), Error);
 }
 

@@ -170,7 +170,7 @@ TEST(Nuco, counts_background_load) {
   EXPECT_EQ(small.place_of(0), 2u);
 }
 
-TEST(Nuco, counts_messages_from_the_same_place_as_local_or_not_at_all) {
+TEST(Nuco, counts_messages_from_the_same_place_as_local_or_ignores_them) {
   Small small({{1, 0}, {0.5, 0}});
   small.pin_all_but(0);
   small.workload.messages = {{1, 0, 1, 0}};

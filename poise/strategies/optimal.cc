@@ -65,8 +65,11 @@ class BranchAndBound {
     for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
       const PlaceId q = place_of_[arc.task];
       if (q == kNowhere) continue;
-      busy_s_[p] += times_.cost_s(arc.in_s, arc.in_byte_s, q, p);
-      busy_s_[q] += times_.cost_s(arc.out_s, arc.out_byte_s, p, q);
+      const PairCosts& costs = times_.costs();
+      busy_s_[p] +=
+          costs.receive_s(arc.in, arc.in_bytes, q, p) + costs.send_s(arc.out, arc.out_bytes, p, q);
+      busy_s_[q] +=
+          costs.receive_s(arc.out, arc.out_bytes, p, q) + costs.send_s(arc.in, arc.in_bytes, q, p);
     }
     place_of_[t] = p;
   }
@@ -87,8 +90,12 @@ class BranchAndBound {
     const double bound_s = this->bound_s(depth);
     if (bound_s >= best_s_ * (1 - kRounding)) return;
     if (depth == order_.size()) {
-      best_ = Placement(place_of_);
-      best_s_ = bound_s;
+      // Shared resources and latency are not part of the bound.
+      Placement placement(place_of_);
+      const double seconds = times_.resources() ? iteration_s(placement) : bound_s;
+      if (seconds >= best_s_) return;
+      best_ = std::move(placement);
+      best_s_ = seconds;
       return;
     }
     const TaskId t = order_[depth];

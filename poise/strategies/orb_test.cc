@@ -33,7 +33,7 @@ TEST(Orb, cuts_a_grid_across_its_longest_side) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST(Orb, gives_more_to_fast_places_and_less_to_busy_ones) {
+TEST(Orb, gives_more_load_to_fast_places_and_less_to_busy_ones) {
   Workload line = grid(8, 1);
   EXPECT_THAT(orb(machine_from_text("core:2 speeds:3,1"), line, Placement(8)).places(),
               testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
@@ -49,14 +49,14 @@ TEST(Orb, counts_pinned_tasks_at_their_places) {
               testing::ElementsAre(1, 0, 0, 0, 0, 1));
 }
 
-TEST(Orb, splits_places_at_the_machines_levels) {
+TEST(Orb, splits_places_at_the_levels_of_the_machine) {
   // Three nodes of two places: a node's tasks form one block of the line, not halves of two blocks.
   const Machine machine = machine_from_text("node:3 core:2");
   const Placement placed = orb(machine, grid(12, 1), Placement(12));
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
 }
 
-TEST(Orb, spreads_tasks_without_loads_or_distances) {
+TEST(Orb, spreads_tasks_without_loads_or_positions_that_differ) {
   Workload workload = grid(4, 1);
   for (Task& task : workload.tasks) task.load_s = 0;
   for (auto& position : workload.positions) position = {7, 7, 7};

@@ -59,7 +59,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_beats_greedy) {
+TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_has_a_shorter_iteration_than_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(
@@ -116,7 +116,7 @@ TEST(Poise, does_not_depend_on_the_number_of_threads) {
   EXPECT_EQ(parse_strategy("poise:passes=3,threads=16").rebalance(problem), one);
 }
 
-TEST(Poise, ends_with_its_budget_and_is_no_worse_than_without) {
+TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const Workload workload = generate(parse_recipe("rmat:messages=5"), 300, 2).front();
   const Placement current = blocked(300, 32);

@@ -47,6 +47,7 @@ struct Change {
 struct Known {
   const Problem& problem;
   FactorTable factors;
+  UnitCosts unit;
   Links received, sent;
   TasksByPlace tasks;
   std::vector<double> busy_s;   // per place, under the current placement
@@ -156,10 +157,9 @@ class Attempt {
   }
 
   double seconds(const Link& link, PlaceId from, PlaceId to) const {
-    const CostModel& costs = known_.problem.costs;
-    return static_cast<double>(link.count) * costs.seconds_per_message *
+    return static_cast<double>(link.count) * known_.unit.message_s *
                known_.factors.message(from, to) +
-           static_cast<double>(link.bytes) * costs.seconds_per_byte * known_.factors.byte(from, to);
+           static_cast<double>(link.bytes) * known_.unit.byte_s * known_.factors.byte(from, to);
   }
 
   void add(PlaceId p, double seconds) {
@@ -233,6 +233,7 @@ Placement refine_comm(const Problem& problem, double tolerance) {
   std::vector<PlaceId> donors = busiest_first(busy);
   const Known known{problem,
                     FactorTable(machine),
+                    unit_costs(machine, problem.costs),
                     received(problem.workload),
                     sent(problem.workload),
                     TasksByPlace(problem.workload, problem.current, machine.num_places()),

@@ -255,11 +255,12 @@ Vertices vertices_of(const Problem& problem) {
 /// What migrating each vertex costs per unit of distance, in the unit of edge weights.
 std::vector<SCOTCH_Num> migration_weights(const Problem& problem, const Vertices& vertices,
                                           double weight, double edge_total, double longest) {
+  const UnitCosts unit = unit_costs(problem.machine, problem.costs);
   double messages_s = 0;
   for (const Message& message : problem.workload.messages)
     if (message.from != message.to)
-      messages_s += static_cast<double>(message.count) * problem.costs.seconds_per_message +
-                    static_cast<double>(message.bytes) * problem.costs.seconds_per_byte;
+      messages_s += static_cast<double>(message.count) * unit.message_s +
+                    static_cast<double>(message.bytes) * unit.byte_s;
   std::vector<double> costs(vertices.weight.size(), 0);
   double sum = 0;
   for (TaskId t = 0; t < problem.workload.num_tasks(); ++t) {

@@ -149,7 +149,7 @@ TEST(Treematch, accounts_for_background_load_and_pinned_tasks) {
   }
 }
 
-TEST(Treematch, gives_one_huge_task_a_place_of_its_own) {
+TEST(Treematch, gives_a_huge_task_its_own_place) {
   const Machine machine = machine_from_text("node:2 core:4");
   Workload workload = k_neighbour(64, 2);
   workload.tasks[10].load_s = 1;
@@ -163,7 +163,7 @@ TEST(Treematch, gives_one_huge_task_a_place_of_its_own) {
   EXPECT_EQ(*std::max_element(tasks.begin(), tasks.end()), 9);
 }
 
-TEST(Treematch, takes_no_quadratic_time_on_hubs_and_random_graphs) {
+TEST(Treematch, takes_less_than_quadratic_time_on_hubs_and_random_graphs) {
   // A hub of all tasks, and nodes that all exchange messages, on a network that needs a mapping:
   // quadratic time in either would keep this test busy for minutes.
   const Machine machine = machine_from_text("torus:8x8x8 core:1");

@@ -86,7 +86,8 @@ class Parser {
   }
 
   bool has(std::uint64_t count, std::size_t size) {
-    return count <= file_.remaining() / size ? true : refuse("a list is truncated");
+    return count <= file_.remaining() / size ? true
+                                             : refuse("a list is longer than the rest of the file");
   }
 
   std::int32_t i32() { return static_cast<std::int32_t>(file_.fixed<std::uint32_t>()); }
@@ -122,9 +123,9 @@ class Parser {
       if (!read_count(processors)) return false;
     }
     if (processors != announced || processors == 0)
-      return refuse("the number of processors differs from the one before");
+      return refuse("the number of processors differs from the one given earlier in the file");
     return read_processors(processors) && (layout_.counts_first || read_count(objects)) &&
-           (migratable <= objects || refuse("more objects migrate than there are")) &&
+           (migratable <= objects || refuse("more objects are migratable than exist")) &&
            read_objects(objects) && read_places(objects) &&
            (layout_.counts_first || read_count(records)) && read_records(records);
   }
@@ -149,7 +150,7 @@ class Parser {
       processor.pe = i32();
       if (!has_flag || processor.pe < -1 || !is_time(processor.total_s) ||
           !is_time(processor.background_s) || !is_time(processor.speed))
-        return refuse("a processor has impossible values");
+        return refuse("a processor has an invalid flag, number, time or speed");
       dump_.processors.push_back(processor);
     }
     return true;
@@ -176,7 +177,7 @@ class Parser {
       const auto movable = read_flag(), asynchronous = read_flag();
       file_.take(2);  // a size that is usually uninitialised
       if (!movable || !asynchronous || !is_time(object.load_s))
-        return refuse("an object has impossible values");
+        return refuse("an object has an invalid flag or load");
       object.movable = *movable;
       dump_.objects.push_back(object);
     }
@@ -187,7 +188,7 @@ class Parser {
     if (!layout_.counts_first) {
       std::uint64_t places = 0;
       if (!read_count(places)) return false;
-      if (places != count) return refuse("there is not one place per object");
+      if (places != count) return refuse("the number of places differs from the number of objects");
     }
     if (!has(count, layout_.counts_first ? 8 : 4)) return false;
     for (std::uint64_t n = 0; n < count; ++n) {

@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, CharmDump, testing::Bool(), [](const auto& lay
   return layout.param ? std::string("charm_6_10") : std::string("charm_7_and_8");
 });
 
-TEST_P(CharmDump, the_size_is_that_of_the_layout) {
+TEST_P(CharmDump, the_size_of_a_dump_equals_that_of_its_layout) {
   writer_.to_object(Writer::from_object(7, 100), 7, 200, 1, 1);
   writer_.to_pe(Writer::from_object(7, 100), 1, 1, 1);
   writer_.multicast(Writer::from_object(7, 100), {{7, 200}, {8, 100}}, 1, 1);
@@ -130,7 +130,7 @@ TEST_P(CharmDump, objects_are_tasks_and_processors_places) {
   EXPECT_EQ(phase.names[2].id, 100u);
 }
 
-TEST_P(CharmDump, messages_between_objects_and_to_processors) {
+TEST_P(CharmDump, reads_messages_between_objects_and_to_processors) {
   writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
   writer_.to_object(Writer::from_object(7, 200), 9, 999, 1, 1);  // an unknown receiver
   writer_.to_object(Writer::from_pe(1), 8, 100, 2, 20);
@@ -160,7 +160,7 @@ TEST_P(CharmDump, every_member_receives_all_of_a_multicast) {
   }
 }
 
-TEST_P(CharmDump, loads_of_slow_processors_count_for_less) {
+TEST_P(CharmDump, loads_are_multiplied_by_the_speed_of_their_processor) {
   writer_.slow = 0.5;
   const Trace trace = charm::read_dump("lb.0", writer_.bytes());
   ASSERT_TRUE(trace.machine.has_value());
@@ -176,7 +176,7 @@ TEST_P(CharmDump, sums_that_overflowed_once_are_read_as_unsigned) {
             3'000'000'000u);
 }
 
-TEST_P(CharmDump, every_truncation_and_every_extension_is_refused_with_its_byte) {
+TEST_P(CharmDump, refuses_every_truncated_or_extended_file_and_names_the_byte) {
   writer_.to_object(Writer::from_object(7, 200), 7, 100, 3, 300);
   const std::string bytes = writer_.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size)
@@ -198,7 +198,7 @@ TEST_P(CharmDump, duplicate_objects_are_refused) {
   EXPECT_THAT(error_of(writer_.bytes()), HasSubstr("object 100 of array 7 appears twice"));
 }
 
-TEST_P(CharmDump, other_machines_and_versions_are_refused) {
+TEST_P(CharmDump, refuses_dumps_of_other_machines_and_versions) {
   std::string bytes = writer_.bytes();
   bytes[10] = 0;
   EXPECT_THAT(error_of(bytes), HasSubstr("byte 10: not a Charm++ LB dump of a 64-bit"));
@@ -207,7 +207,7 @@ TEST_P(CharmDump, other_machines_and_versions_are_refused) {
   EXPECT_THAT(error_of(bytes), HasSubstr("byte 16: version 2"));
 }
 
-TEST_P(CharmDump, a_series_is_a_trace_of_phases) {
+TEST_P(CharmDump, a_series_of_dumps_is_a_trace_with_a_phase_per_dump) {
   const std::string name = testing::TempDir() + "poise_charm_test_" + std::to_string(GetParam());
   for (const int number : {9, 10}) {
     writer_.objects[0].load_s = number;

@@ -26,7 +26,7 @@ Workload read(const std::string& text) {
   return metis::read_graph("g.graph", text).phases.at(0).workload;
 }
 
-TEST(MetisGraph, weights_are_microseconds_sizes_bytes_and_edges_bytes_each_way) {
+TEST(MetisGraph, weights_are_microseconds_and_sizes_and_edges_are_bytes) {
   const Workload workload =
       read("% a path\n3 2 111\n100 7 2 5\n% inside\n200 8 1 5 3 6\n300 9 2 6\n");
   ASSERT_EQ(workload.num_tasks(), 3u);
@@ -54,7 +54,7 @@ TEST(MetisGraph, every_format_code_is_read) {
   EXPECT_EQ(read("2 1 011 3\n5 50 500 2 9\n6 60 600 1 9\n").tasks[1].load_s, 6e-6);
 }
 
-TEST(MetisGraph, vertices_may_have_no_edges_and_lines_any_ending) {
+TEST(MetisGraph, vertices_may_have_no_edges_and_lines_may_have_any_ending) {
   EXPECT_EQ(read("3 1\n2\r\n1\n\n").num_tasks(), 3u);
   EXPECT_EQ(read("1 0 010\n 4 \n\n\n").tasks[0].load_s, 4e-6);
 }
@@ -84,7 +84,7 @@ TEST(MetisGraph, errors_name_the_line) {
   EXPECT_THAT(error_of("1000000000 5\n"), HasSubstr("too many for a file of 13 bytes"));
 }
 
-TEST(MetisGraph, asymmetry_is_always_found) {
+TEST(MetisGraph, every_asymmetric_edge_is_found) {
   // A ring in which one end of one edge is redirected to another vertex.
   for (std::uint64_t seed = 0; seed < num_seeds(100); ++seed) {
     SCOPED_TRACE(seed);
@@ -108,7 +108,7 @@ TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_readin
   expect_same(found, trace);
 }
 
-TEST(MetisGraph, one_way_messages_are_spread_over_both_ways) {
+TEST(MetisGraph, messages_in_one_direction_are_split_over_both_directions) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{1.4e-6, 0, true}, {1, 0, true}};
@@ -119,7 +119,9 @@ TEST(MetisGraph, one_way_messages_are_spread_over_both_ways) {
   EXPECT_EQ(found.phases[0].workload.messages[0].bytes, 16u);
 }
 
-TEST(MetisGraph, holds_one_phase) { EXPECT_THROW(metis::write_graph(full_trace()), Error); }
+TEST(MetisGraph, refuses_a_trace_with_several_phases) {
+  EXPECT_THROW(metis::write_graph(full_trace()), Error);
+}
 
 }  // namespace
 }  // namespace poise

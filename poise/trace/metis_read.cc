@@ -193,7 +193,7 @@ Trace read_graph(const std::string& name, std::string_view text) {
     if (!line->is_at_end())
       line->fail_here("there is another line after the {} vertices", header.vertices);
   if (graph.workload.messages.size() != 2 * header.edges)
-    fail("{}: the header says {} edges, but the lines have {} neighbours instead of {}", name,
+    fail("{}: the header says {} edges, but the lines list {} neighbours instead of {}", name,
          header.edges, graph.workload.messages.size(), 2 * header.edges);
   check_symmetry(name, graph);
   Trace trace;

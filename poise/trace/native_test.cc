@@ -32,12 +32,12 @@ TEST(Crc32, equals_that_of_zlib) {
   EXPECT_EQ(crc32(""), 0u);
 }
 
-TEST(Native, holds_the_whole_trace) {
+TEST(Native, the_whole_trace_is_unchanged_after_writing_and_reading) {
   const Trace trace = full_trace();
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, holds_the_smallest_trace) {
+TEST(Native, the_smallest_trace_is_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 1;
   Phase& phase = trace.phases.emplace_back();
@@ -46,13 +46,13 @@ TEST(Native, holds_the_smallest_trace) {
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
-TEST(Native, every_truncation_is_refused_with_its_byte) {
+TEST(Native, refuses_every_truncated_file_and_names_the_byte) {
   const std::string bytes = native::write(full_trace());
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THAT(error_of_reading(bytes.substr(0, size)), HasSubstr("t.poise: byte ")) << size;
 }
 
-TEST(Native, every_changed_byte_is_refused_with_its_byte) {
+TEST(Native, refuses_every_file_with_a_changed_byte_and_names_the_byte) {
   const std::string bytes = native::write(full_trace());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
@@ -84,7 +84,7 @@ TEST(Native, recover_finds_the_complete_phases_before_the_damage) {
   EXPECT_EQ(most, trace.phases.size());
 }
 
-TEST(Native, a_recording_that_is_cut_off_keeps_its_phases) {
+TEST(Native, an_interrupted_recording_keeps_its_complete_phases) {
   const Trace trace = full_trace();
   const std::string path = testing::TempDir() + "poise_native_test_recording.poise";
   {
@@ -137,7 +137,7 @@ std::string phase_head(std::uint64_t tasks, std::uint64_t messages) {
 const std::string kLoads = column("load_s", std::string(8, '\0'));
 const std::string kPlaces = column("place", varint(1));
 
-TEST(Native, missing_columns_have_plain_defaults) {
+TEST(Native, missing_columns_have_defaults) {
   const Trace trace = native::read(
       "t.poise", file_with(phase_head(1, 1) + kLoads + kPlaces + column("from", varint(0)) +
                            column("to", varint(0)) + column("from the future", "abc")));

@@ -21,7 +21,7 @@ Placement placement_from_json(const std::string& name, std::string_view text) {
   using nlohmann::json;
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded())
-    fail("{}: the content is neither lines of place numbers nor JSON", name);
+    fail("{}: the file contains neither lines of place numbers nor JSON", name);
   if (!document.is_object() || !document.contains("placement") || !document["placement"].is_array())
     fail("{}: the JSON has no list \"placement\"", name);
   std::vector<PlaceId> places;

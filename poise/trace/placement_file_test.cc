@@ -22,13 +22,13 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(PlacementFile, lines_and_json_are_told_apart) {
+TEST(PlacementFile, recognises_lines_and_json) {
   EXPECT_THAT(placement_from_text("p", "0\n2\n1\n").places(), ElementsAre(0, 2, 1));
   EXPECT_THAT(placement_from_text("p", "0\r\n2").places(), ElementsAre(0, 2));
   EXPECT_THAT(placement_from_text("p", " {\"placement\": [3, 0]}").places(), ElementsAre(3, 0));
 }
 
-TEST(PlacementFile, both_forms_are_unchanged_after_writing_and_reading) {
+TEST(PlacementFile, both_formats_are_unchanged_after_writing_and_reading) {
   const Placement placement(std::vector<PlaceId>{4, 0, 60'000'000});
   for (const char* ending : {".part.3", ".json"}) {
     const std::string path = testing::TempDir() + "poise_placement_file_test" + ending;

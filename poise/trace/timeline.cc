@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 Span span_of(const Json& json, const std::string& where) {
   const bool is_span = json.is_array() && json.size() == 3 && json[0].is_number() &&
                        json[1].is_number() && json[2].is_number_unsigned();
-  if (!is_span) fail("{}: a span must be [start, end, activity]", where);
+  if (!is_span) fail("{}: a span must have the form [start, end, activity]", where);
   const Span span{json[0], json[1], static_cast<Activity>(json[2].get<std::uint8_t>())};
   if (json[2].get<std::uint64_t>() >= kActivities.size())
     fail("{}: activity {} does not exist", where, json[2].get<std::uint64_t>());
@@ -28,7 +28,7 @@ Span span_of(const Json& json, const std::string& where) {
 }
 
 std::vector<Span> spans_of(const Json& json, const std::string& where) {
-  if (!json.is_array()) fail("{}: the spans must be an array", where);
+  if (!json.is_array()) fail("{}: the spans of a place must be an array", where);
   std::vector<Span> spans;
   for (const Json& item : json) {
     spans.push_back(span_of(item, where));

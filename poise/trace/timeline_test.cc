@@ -32,13 +32,13 @@ TEST_F(TimelineTest, is_unchanged_after_writing_and_reading) {
   EXPECT_EQ(read.places, two_places().places);
 }
 
-TEST_F(TimelineTest, adds_up_what_a_place_did) {
+TEST_F(TimelineTest, adds_up_the_times_of_each_activity_of_a_place) {
   EXPECT_EQ(end_s(two_places()), 2);
   EXPECT_EQ(end_s({}), 0);
   EXPECT_THAT(seconds_of(two_places().places[0]), testing::ElementsAre(0.5, 0.25, 0.25));
 }
 
-TEST_F(TimelineTest, names_what_is_wrong_with_a_file) {
+TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   const auto trouble_of = [&](const std::string& text) {
     write_file(path_, text);
     return [this] { read_timeline(path_); };

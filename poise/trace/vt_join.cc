@@ -119,7 +119,7 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but several homes have that seq_id and not this one",
+      fail("{}: phase {}: a message {} {}, but only other homes have tasks with that seq_id",
            part.file->name, phase_id_, verb, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }
@@ -129,7 +129,7 @@ class Tasks {
         key.kind == TaskName::Kind::place ? static_cast<std::int64_t>(key.id) : key.home;
     if (home < 0 || home >= static_cast<std::int64_t>(parts_.size()))
       fail(
-          "{}: phase {}: a message {} {}, which no rank lists, and its home is none of the {} "
+          "{}: phase {}: a message {} {}, which no rank lists, and its home is not one of the {} "
           "ranks",
           part.file->name, phase_id_, verb, describe(key), parts_.size());
     if (key.kind != TaskName::Kind::sequence) key.home = -1;
@@ -282,7 +282,7 @@ std::vector<Part> parts_of_phase(const std::vector<RankFile>& files, std::uint64
   for (const RankFile& file : files) {
     const auto found = file.phase_of_id.find(id);
     if (found == file.phase_of_id.end() && !file.phases.empty())
-      fail("{}: phase {} is missing, though other ranks recorded it", file.name, id);
+      fail("{}: phase {} is missing, but other ranks recorded it", file.name, id);
     parts.push_back({&file, file.phases.empty() ? &kNothing : &file.phases[found->second]});
   }
   return parts;
@@ -306,7 +306,7 @@ Trace join(std::vector<RankFile> files) {
     for (const RankPhase& phase : file.phases)
       max_size += phase.tasks.size() + phase.messages.size() + 1 + kPhaseItself;
   }
-  if (ids.empty()) fail("{}: it has no phases", files.at(0).name);
+  if (ids.empty()) fail("{}: the trace has no phases", files.at(0).name);
   std::size_t size = 0;
   for (const std::uint64_t id : ids) {
     const std::vector<Part> parts = parts_of_phase(files, id);

@@ -59,7 +59,7 @@ std::string rank_file(const std::string& phases, const std::string& metadata = "
   return R"({"type":"LBDatafile",)" + metadata + R"("phases":[)" + phases + "]}";
 }
 
-TEST(VtRead, ends_of_messages_are_found_in_other_ranks_files) {
+TEST(VtRead, senders_and_receivers_are_found_in_the_files_of_other_ranks) {
   const Trace trace = join_texts(
       {rank_file(phase(3, task(object(20, 0), 0.5), message(object(10, 1), object(20, 0), 7, 96))),
        rank_file(phase(3, task(object(10, 1), 0.25) + "," + task(object(30, 0, false), 1)))});
@@ -121,13 +121,13 @@ TEST(VtRead, user_defined_sizes_become_bytes_memory_and_shared_blocks) {
   EXPECT_THAT(workload.place_bytes, ElementsAre(500'000'000u));
 }
 
-TEST(VtRead, subphases_are_kept) {
+TEST(VtRead, reads_the_loads_by_subphase) {
   const Trace trace = join_texts({rank_file(phase(
       0, task(object(1, 0), 3, R"(,"subphases":[{"id":0,"time":1.0},{"id":1,"time":2.0}])")))});
   EXPECT_THAT(trace.phases[0].workload.subphase_load_s, ElementsAre(ElementsAre(1, 2)));
 }
 
-TEST(VtRead, an_end_that_cannot_move_and_is_not_listed_is_a_task_without_load) {
+TEST(VtRead, a_receiver_that_cannot_move_and_is_not_listed_becomes_a_task_without_load) {
   const Trace trace = join_texts(
       {rank_file(phase(0, task(object(1, 0), 1), message(object(1, 0), object(4, 1, false), 1, 8))),
        rank_file(phase(0, ""))});
@@ -138,7 +138,7 @@ TEST(VtRead, an_end_that_cannot_move_and_is_not_listed_is_a_task_without_load) {
   EXPECT_EQ(trace.phases[0].placement.of(1), 1u);
 }
 
-TEST(VtRead, nobody_and_nodes_stand_for_their_rank) {
+TEST(VtRead, objects_without_task_and_nodes_stand_for_their_rank) {
   const std::string node = R"({"type":"node","id":0})";
   const std::string nobody = object(0, 0, false);
   const Trace trace =
@@ -176,7 +176,7 @@ TEST(VtRead, a_rank_without_any_phase_had_no_tasks) {
   EXPECT_EQ(trace.phases[0].workload.num_tasks(), 1u);
 }
 
-TEST(VtRead, brotli_is_told_by_content) {
+TEST(VtRead, brotli_is_recognised_by_its_content) {
   const std::string text = rank_file(phase(0, task(object(1, 0), 1)));
   EXPECT_EQ(join_texts({brotli_compress(text)}).phases[0].workload.num_tasks(), 1u);
   const std::string stream = brotli_compress(text);
@@ -266,7 +266,7 @@ class VtFiles : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(VtFiles, a_folder_a_stem_and_any_one_file_name_the_same_trace) {
+TEST_F(VtFiles, a_folder_and_a_stem_and_any_of_the_files_name_the_same_trace) {
   add("data.0.json", 1);
   add("data.1.json.br", 2);
   add("unrelated.txt", 3);
@@ -287,7 +287,7 @@ TEST_F(VtFiles, a_duplicate_rank_is_named) {
   EXPECT_THAT(error_of_reading(""), HasSubstr("are both for rank 0"));
 }
 
-TEST_F(VtFiles, a_folder_of_two_series_asks_for_one) {
+TEST_F(VtFiles, a_folder_with_two_series_is_refused_and_the_user_has_to_choose_one) {
   add("a.0.json", 1);
   add("b.0.json", 2);
   EXPECT_THAT(error_of_reading(""), HasSubstr("name one, for example"));
@@ -302,7 +302,7 @@ std::string real_trace(const std::string& name) {
   return std::string(POISE_TEST_DATA) + "/traces/" + name;
 }
 
-TEST(VtRealFiles, brotli_files_of_a_run_on_16_nodes) {
+TEST(VtRealFiles, reads_the_brotli_files_of_a_run_on_16_nodes) {
   const std::string path = real_trace("nolb-8color-16nodes-11firstphases");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
   const Trace trace = read_trace(path);
@@ -318,7 +318,7 @@ TEST(VtRealFiles, brotli_files_of_a_run_on_16_nodes) {
   EXPECT_EQ(num_tasks, 5280u);
 }
 
-TEST(VtRealFiles, the_toy_problem_of_memory) {
+TEST(VtRealFiles, reads_the_memory_of_the_toy_problem) {
   const std::string path = real_trace("user-defined-memory-toy-problem/toy_mem");
   if (!std::filesystem::exists(path + ".0.json")) GTEST_SKIP() << "no " << path;
   const Workload workload = read_trace(path).phases[0].workload;

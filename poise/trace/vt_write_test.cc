@@ -38,16 +38,16 @@ class VtWrite : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(VtWrite, holds_everything_but_the_machine) {
+TEST_F(VtWrite, everything_except_the_machine_is_unchanged_after_writing_and_reading) {
   expect_same(there_and_back(full_trace()), full_trace());
 }
 
-TEST_F(VtWrite, brotli_holds_the_same) {
+TEST_F(VtWrite, everything_is_unchanged_after_writing_and_reading_brotli) {
   expect_same(there_and_back(full_trace(), ".json.br"), full_trace());
   EXPECT_TRUE(brotli_decompress(read_file(folder_ + "/out.0.json.br")).has_value());
 }
 
-TEST_F(VtWrite, random_traces_are_unchanged_but_for_their_homes) {
+TEST_F(VtWrite, random_traces_are_unchanged_except_for_unknown_homes) {
   for (std::uint64_t seed = 0; seed < num_seeds(50); ++seed) {
     SCOPED_TRACE(seed);
     std::filesystem::remove_all(folder_);
@@ -64,7 +64,7 @@ TEST_F(VtWrite, random_traces_are_unchanged_but_for_their_homes) {
   }
 }
 
-TEST_F(VtWrite, nodes_remain_ends_of_messages) {
+TEST_F(VtWrite, messages_to_nodes_are_unchanged_after_writing_and_reading) {
   Trace trace;
   trace.num_places = 2;
   Phase& phase = trace.phases.emplace_back();
@@ -110,7 +110,7 @@ void expect_valid_task(const json& task) {
     EXPECT_TRUE(value.is_number_float() != (key == "shared_id" || key == "home_rank")) << key;
 }
 
-TEST_F(VtWrite, the_files_pass_the_validator) {
+TEST_F(VtWrite, the_files_pass_the_validator_of_vt) {
   Trace trace = full_trace();
   trace.phases[0].workload.tasks[1].load_s = 4e14;
   trace.phases[1].names.clear();
@@ -133,7 +133,7 @@ TEST_F(VtWrite, the_files_pass_the_validator) {
   }
 }
 
-TEST_F(VtWrite, refuses_if_other_files_would_be_read_with_the_new_ones) {
+TEST_F(VtWrite, refuses_to_write_if_old_files_of_the_same_series_would_remain) {
   write_file(folder_ + "/out.7.json", "{}");
   EXPECT_THAT([&] { write_trace(full_trace(), folder_ + "/out.json"); },
               testing::ThrowsMessage<Error>(HasSubstr("out.7.json is left from another trace")));

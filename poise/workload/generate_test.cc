@@ -84,7 +84,7 @@ TEST(Generate, messages_are_the_same_in_both_directions) {
   }
 }
 
-TEST(Generate, bytes_depend_on_the_seed_only) {
+TEST(Generate, bytes_depend_only_on_the_seed) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
     EXPECT_EQ(hash_of(make(kind.name, 500, 3)), hash_of(make(kind.name, 500, 3)));
@@ -124,7 +124,7 @@ TEST(Generate, bytes_are_the_same_on_every_platform) {
   }
 }
 
-TEST(Generate, full_stencils_have_the_known_number_of_edges) {
+TEST(Generate, stencils_on_full_boxes_have_the_known_number_of_edges) {
   // An axis of s points has s - 1 pairs per row, or s if periodic.
   EXPECT_EQ(make("stencil2d", 12 * 12).messages.size(), 2u * 2 * 11 * 12);
   EXPECT_EQ(make("stencil2d:periodic=yes", 12 * 12).messages.size(), 2u * 2 * 12 * 12);
@@ -148,7 +148,7 @@ TEST(Generate, stencils_connect_exactly_the_tasks_one_step_apart) {
   }
 }
 
-TEST(Generate, boxes_are_full_if_nearly_cubic_and_exist_for_every_size) {
+TEST(Generate, every_number_of_tasks_has_a_box_and_nearly_cubic_boxes_are_full) {
   EXPECT_EQ(box_of(60, 3).side, (std::array<std::uint32_t, 4>{3, 4, 5, 1}));
   EXPECT_EQ(box_of(256, 4).side, (std::array<std::uint32_t, 4>{4, 4, 4, 4}));
   EXPECT_EQ(box_of(101, 3).side, (std::array<std::uint32_t, 4>{5, 5, 5, 1}));
@@ -173,7 +173,7 @@ TEST(Generate, the_hot_octant_has_exactly_three_times_the_load) {
   EXPECT_EQ(hot, 11 * 11 * 11);
 }
 
-TEST(Generate, rings_have_k_partners_at_increasing_distance) {
+TEST(Generate, every_task_of_a_ring_has_k_partners_at_increasing_distances) {
   const auto counts = counts_of(make("kneighbor", 400));
   EXPECT_EQ(counts.size(), 400u * 7);
   for (const TaskId other : {11u, 9u, 12u, 8u, 13u, 7u, 14u})
@@ -248,7 +248,7 @@ TEST(Generate, leanmd_has_a_compute_task_for_each_pair_of_near_cells) {
   EXPECT_EQ(alone, 125);
 }
 
-TEST(Generate, leanmd_rounds_to_the_nearest_box) {
+TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
   EXPECT_EQ(make("leanmd", 405).num_tasks(), 405u);
   EXPECT_EQ(make("leanmd", 1800).num_tasks(), 1875u);
   EXPECT_EQ(make("leanmd", 1000000).num_tasks(), 15u * 40 * 41 * 41);
@@ -339,7 +339,7 @@ TEST(Generate, recipes_read_back_their_own_text) {
   EXPECT_EQ(parse_recipe("ring").text(), "ring");
 }
 
-TEST(Generate, bad_recipes_say_what_would_work) {
+TEST(Generate, invalid_recipes_are_refused_and_the_error_says_what_would_work) {
   EXPECT_THAT(error_of("stencil3"), HasSubstr("did you mean \"stencil"));
   EXPECT_THAT(error_of("ring:kk=3"), HasSubstr("did you mean \"k\""));
   EXPECT_THAT(error_of("ring:skew=gauss"),

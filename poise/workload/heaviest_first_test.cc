@@ -37,7 +37,7 @@ TEST(HeaviestFirst, orders_equal_loads_by_id_and_treats_minus_zero_as_zero) {
   EXPECT_THAT(ids_of(heaviest_first(tasks)), testing::ElementsAre(2, 3, 0, 1));
 }
 
-TEST(HeaviestFirst, agrees_with_a_comparison_sort) {
+TEST(HeaviestFirst, gives_the_same_order_as_a_comparison_sort) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

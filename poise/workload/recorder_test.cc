@@ -40,7 +40,7 @@ TEST(Recorder, adds_up_the_time_of_each_task_and_keeps_its_other_properties) {
   EXPECT_TRUE(phase.background_s.empty());
 }
 
-TEST(Recorder, a_suspended_task_is_not_charged_for_the_one_inside) {
+TEST(Recorder, a_suspended_task_is_not_charged_for_the_task_that_interrupts_it) {
   Recorder recorder(std::vector<Task>(3), 1);
   Recorder::Log& log = recorder.add_thread();
   log.begin(0, 0);
@@ -117,7 +117,7 @@ TEST(Recorder, every_phase_starts_empty) {
   EXPECT_TRUE(recorder.end_phase(1).background_s.empty());
 }
 
-TEST(Recorder, misuse_is_named_at_the_end_of_the_phase_and_then_forgotten) {
+TEST(Recorder, misuse_is_reported_once_at_the_end_of_the_phase) {
   Recorder recorder(std::vector<Task>(3), 2);
   Recorder::Log& log = recorder.add_thread();
   log.begin(3, 0);
@@ -140,7 +140,7 @@ TEST(Recorder, misuse_is_named_at_the_end_of_the_phase_and_then_forgotten) {
   EXPECT_EQ(error_at_end(recorder), "");
 }
 
-TEST(Recorder, agrees_with_a_plain_map_on_random_traffic) {
+TEST(Recorder, gives_the_same_result_as_a_map_on_random_messages) {
   constexpr TaskId kTasks = 200;
   Random random(11);
   SCOPED_TRACE("seed 11");

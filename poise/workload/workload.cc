@@ -57,7 +57,7 @@ void check_columns(const Workload& workload, std::uint32_t num_places) {
         fail("workload: task {} is at {}; it must be finite", t, coordinate);
   for (const TaskMemory& memory : workload.memory)
     if (memory.shared_block >= static_cast<std::int64_t>(workload.shared_block_bytes.size()))
-      fail("workload: a task uses shared block {} of {}", memory.shared_block,
+      fail("workload: a task uses shared block {}, but there are {} blocks", memory.shared_block,
            workload.shared_block_bytes.size());
 }
 
@@ -107,6 +107,8 @@ void check(const Workload& workload, std::uint32_t num_places) {
   check_loads(workload);
   check_messages(workload);
   check_columns(workload, num_places);
+  if (!(workload.overlap >= 0 && workload.overlap <= 1))
+    fail("workload: the overlap is {}; it must be from 0 to 1", workload.overlap);
   check_totals(workload);
 }
 

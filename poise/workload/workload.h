@@ -31,6 +31,10 @@ struct TaskMemory {
   std::int32_t shared_block = -1;     // index into shared_block_bytes; -1: none
 };
 
+/// Which costs of messages the measured loads already contain, so that a formula does not add them
+/// again. Charm++ counts both (Pilla et al., ICPP 2012, section IV); a profile counts neither.
+enum class LoadsInclude : std::uint8_t { none, send, send_and_receive };
+
 /// An empty optional column means unknown. Others have one entry per task or per place.
 struct Workload {
   std::vector<Task> tasks;
@@ -46,6 +50,11 @@ struct Workload {
   /// True if places wait for each other after each subphase (placement/subphases.h). Runtimes may
   /// know this; traces do not record it.
   bool waits_in_subphases = false;
+
+  LoadsInclude loads_include = LoadsInclude::none;
+  /// The fraction of communication that the program hides behind computation, from 0 (it computes,
+  /// then it communicates) to 1 (both at once).
+  double overlap = 0;
 
   TaskId num_tasks() const { return static_cast<TaskId>(tasks.size()); }
 };

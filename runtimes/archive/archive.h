@@ -58,7 +58,7 @@ concept SavesAndLoads = requires(T& value, const T& constant, Archive& archive) 
   value.load(archive);
 };
 
-/// True for cereal's wrappers of a value.
+/// True if T is one of cereal's wrappers of a value.
 template <typename T>
 inline constexpr bool kIsWrapped = false;
 template <typename T>
@@ -75,7 +75,8 @@ inline constexpr bool kIsView<std::string_view> = true;
 template <typename T>
 concept IsView = kIsView<T>;
 
-/// Types that are copied byte by byte. Pointers are refused: another process cannot follow them.
+/// True if T is copied byte by byte. Pointers are refused, because another process cannot follow
+/// them.
 template <typename T>
 concept RawBytes =
     std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !IsView<T> && !kIsWrapped<T> &&
@@ -152,7 +153,7 @@ void visit_container(Archive& archive, Container& container) {
   }
 }
 
-/// Types that may be empty: std::optional and std::unique_ptr.
+/// Serializes types that may be empty: std::optional and std::unique_ptr.
 template <typename Archive, typename Holder, typename Make>
 void visit_holder(Archive& archive, Holder& holder, Make make) {
   bool is_there = static_cast<bool>(holder);
@@ -170,7 +171,7 @@ void visit_variant(Archive& archive, std::variant<Ts...>& value) {
   archive.raw(&index, sizeof index);
   if constexpr (Archive::is_loading) {
     if (index >= sizeof...(Ts))
-      fail("archive: the bytes select alternative {} of a variant that has {}", index,
+      fail("archive: the bytes select alternative {} of a variant with {} alternatives", index,
            sizeof...(Ts));
     std::uint64_t i = 0;
     ((i++ == index ? void(value = Ts{}) : void()), ...);
@@ -318,14 +319,14 @@ class Reader {
     (archived::visit(*this, values), ...);
   }
   std::size_t remaining() const { return bytes_.size() - at_; }
-  std::size_t left() const { return remaining(); }  // deprecated spelling
+  std::size_t left() const { return remaining(); }  // deprecated name of remaining()
 
   void raw(void* to, std::size_t count) { std::memcpy(to, take(count, 1), count); }
   void align(std::size_t alignment) { take(-at_ & (alignment - 1), 1); }
   const std::byte* take(std::uint64_t count, std::size_t size) {
     if (count > remaining() / size)
-      fail("archive: {} items of {} bytes at offset {} exceed the {} bytes given", count, size, at_,
-           bytes_.size());
+      fail("archive: {} items of {} bytes at offset {} do not fit into the {} bytes given", count,
+           size, at_, bytes_.size());
     const std::byte* from = bytes_.data() + at_;
     at_ += count * size;
     return from;

@@ -94,7 +94,7 @@ TEST(Archive, writes_only_the_members_that_serialize_lists) {
   EXPECT_EQ(back_and_forth(std::vector<Body>(3, body))[2].at, body.at);
 }
 
-TEST(Archive, a_unique_ptr_is_written_as_its_value) {
+TEST(Archive, writes_a_unique_ptr_as_the_value_it_points_to) {
   const auto copy = back_and_forth(std::make_unique<std::string>("owned"));
   ASSERT_NE(copy, nullptr);
   EXPECT_EQ(*copy, "owned");
@@ -133,7 +133,7 @@ TEST(Archive, throws_if_bytes_are_missing_at_the_end) {
   EXPECT_NO_THROW(from_bytes<T>(whole.bytes()));
 }
 
-TEST(Archive, a_count_larger_than_the_bytes_throws_before_it_allocates) {
+TEST(Archive, a_count_that_exceeds_the_bytes_throws_before_memory_is_allocated) {
   const Buffer huge_count = to_bytes(std::uint64_t{1} << 60);
   EXPECT_THROW(from_bytes<std::vector<double>>(huge_count.bytes()), Error);
   EXPECT_THROW(from_bytes<std::string>(huge_count.bytes()), Error);
@@ -144,7 +144,7 @@ TEST(Archive, throws_if_bytes_remain_after_the_value) {
   EXPECT_THROW(from_bytes<int>(to_bytes(std::uint64_t{1}).bytes()), Error);
 }
 
-TEST(Buffer, allocates_from_the_given_memory_and_can_be_a_view) {
+TEST(Buffer, allocates_from_the_given_memory_resource_and_can_be_a_view) {
   std::array<std::byte, 4096> room{};
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size(),
                                              std::pmr::null_memory_resource());

@@ -13,7 +13,7 @@ namespace poise {
 
 /// Returns the bytes of a Buffer to the memory resource that they came from.
 struct FreeBytes {
-  std::pmr::memory_resource* memory = nullptr;  // null: new[] and delete[]
+  std::pmr::memory_resource* memory = nullptr;  // null: allocate with new[], free with delete[]
   std::size_t bytes = 0;
   void operator()(std::byte* data) const {
     memory ? memory->deallocate(data, bytes) : delete[] data;
@@ -26,9 +26,9 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size) { resize(size); }
-  /// An empty buffer that will allocate from `memory`, which must outlive the buffer.
+  /// Creates an empty buffer that will allocate from `memory`, which must outlive the buffer.
   explicit Buffer(std::pmr::memory_resource* memory) : bytes_(nullptr, FreeBytes{memory}) {}
-  /// A view of bytes owned by others. It cannot grow: that throws std::bad_alloc.
+  /// Returns a view of bytes owned by others. A view cannot grow: that throws std::bad_alloc.
   static Buffer view(std::byte* bytes, std::size_t size) {
     Buffer buffer(std::pmr::null_memory_resource());
     buffer.bytes_.reset(bytes);
@@ -45,7 +45,7 @@ class Buffer {
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   std::size_t size() const { return size_; }
-  /// Bytes that fit without another allocation.
+  /// The number of bytes that fit without another allocation.
   std::size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
@@ -61,7 +61,7 @@ class Buffer {
     capacity_ = capacity;
   }
 
-  /// New bytes are uninitialized.
+  /// Changes the size. New bytes are uninitialized.
   void resize(std::size_t size) {
     if (size > capacity_) reserve(std::max(size, capacity_ + capacity_ / 2));
     size_ = size;

@@ -56,7 +56,7 @@ Patch patch() {
   return result;
 }
 
-TEST(Cereal, types_written_for_cereal_work_with_our_archive) {
+TEST(Cereal, types_written_for_cereal_work_with_the_archive_of_poise) {
   const Buffer buffer = to_bytes(patch());
   Sizer sizer;
   sizer(patch());
@@ -64,7 +64,7 @@ TEST(Cereal, types_written_for_cereal_work_with_our_archive) {
   EXPECT_EQ(from_bytes<Patch>(buffer.bytes()), patch());
 }
 
-TEST(Cereal, the_same_types_work_with_cereals_own_archives) {
+TEST(Cereal, types_with_serialize_work_with_cereals_archives) {
   std::stringstream stream;
   cereal::BinaryOutputArchive out(stream);
   out(patch());

@@ -6,40 +6,33 @@
 #include <string_view>
 
 #include "poise/base/error.h"
-#include "poise/base/text.h"
+#include "poise/base/variables.h"
 
 namespace poise::balance {
 
-/// An environment variable (POISE_...) and the function that parses its value into the options.
+/// A variable of poise/base/variables.h and the function that parses its value into the options.
 /// The function throws Error if the value is not valid.
 template <typename Options>
-struct Variable {
-  const char* name;
-  void (*set)(Options&, std::string_view);
+struct Setter {
+  std::string_view name;
+  void (*set)(Options&, std::string_view text, const Variable&);
 };
 
-/// Applies the variables that are set and not empty, in the order of the table: a later one may
+/// Applies the variables that are set and not empty, in the order of the setters: a later one may
 /// override what an earlier one implies. `environment` is std::getenv or a test's stand-in. Throws
 /// Error naming the variable.
 template <typename Options>
-void apply(Options& options, std::span<const Variable<Options>> variables,
+void apply(Options& options, std::span<const Setter<Options>> setters,
            const std::function<const char*(const char*)>& environment) {
-  for (const auto& [name, set] : variables) {
-    const char* value = environment(name);
+  for (const auto& [name, set] : setters) {
+    const char* value = environment(name.data());
     if (value == nullptr || *value == '\0') continue;
     try {
-      set(options, value);
+      set(options, value, variable(name));
     } catch (const Error& error) {
       fail("{}: {}", name, error.what());
     }
   }
-}
-
-/// Parses POISE_BUDGET: a time with its unit, in seconds. Throws Error.
-inline double budget_s_of(std::string_view text) {
-  const auto seconds = parse_duration_s(text);
-  if (!seconds) fail("\"{}\" is not a time such as 2s or 100ms", text);
-  return *seconds;
 }
 
 }  // namespace poise::balance

@@ -14,13 +14,13 @@ namespace poise::balance {
 
 namespace {
 
-// Cost of a message between hosts over one within a host, for machines whose network was not
-// measured. Machines described by text assume the same factor.
+// Assumed cost of a message between hosts divided by that of a message within a host, for machines
+// whose network was not measured. Machines described by text assume the same factor.
 constexpr double kAssumedNetworkFactor = 10;
 
-// Cost of a message between processes of one host. Messages travel to a rank together, so each
-// costs its packing, copying and reading: less than a message that travels alone, more than the
-// memory access that `poise measure` times on a single host.
+// Assumed cost of a message between processes of one host. Messages to a rank travel together, so
+// each costs its packing, copying and reading: less than a message that travels alone, more than
+// the memory access that `poise measure` times on a single host.
 constexpr double kAssumedSecondsPerMessage = 5e-7;
 constexpr double kAssumedSecondsPerByte = 2e-10;
 
@@ -40,7 +40,7 @@ std::vector<PlaceId> places_of_cores(const Machine& node,
   return places;
 }
 
-/// The places of one host's processes, `places_per_process` for each in turn.
+/// The places of one host's processes, in order: `places_per_process` places for each.
 std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocation> processes,
                                std::uint32_t places_per_process) {
   std::vector<PlaceId> places;
@@ -56,7 +56,7 @@ std::vector<PlaceId> places_on(const Machine& node, std::span<const ProcessLocat
 }  // namespace
 
 std::int32_t bound_core() {
-  constexpr int kMaxHardwareThreads = 2;  // of one core
+  constexpr int kMaxHardwareThreads = 2;  // per core
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0) return -1;
@@ -69,7 +69,8 @@ std::int32_t bound_core() {
 Machine own_node() {
   try {
     return live_machine();
-  } catch (const Error&) {  // hwloc cannot read it, or its measurement is of another machine
+    // hwloc cannot read the hardware, or the stored measurement belongs to another machine.
+  } catch (const Error&) {
     return flat_machine(1);
   }
 }

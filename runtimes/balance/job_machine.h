@@ -12,26 +12,24 @@ namespace poise::balance {
 
 /// Where a rank or PE runs.
 struct ProcessLocation {
-  std::uint32_t host = 0;  // 0 to the number of hosts - 1; every host has at least one process
+  std::uint32_t host = 0;  // hosts are numbered from 0; every host has at least one process
 
-  /// OS index of the processing unit of the core that the process is bound to; -1: not bound to a
-  /// single core.
+  /// OS index of the core's processing unit if the process is bound to a single core, else -1.
   std::int32_t core_os_index = -1;
 };
 
-/// The OS index of the processing unit of the core that the calling thread is bound to; -1 if it is
-/// not bound to a single core.
+/// OS index of the core's processing unit if the calling thread is bound to a single core, else -1.
 std::int32_t bound_core();
 
-/// This host with its measured factors, or a machine of one place if its hardware cannot be read.
+/// This host with its measured factors. If its hardware cannot be read, a machine of one place.
 Machine own_node();
 
-/// The node with assumed costs of messages between processes, and an assumed network factor, for
-/// whatever `poise measure` did not measure between hosts.
+/// Adds assumed costs wherever `poise measure` did not measure between hosts: for messages between
+/// processes, and for the network.
 Machine with_assumptions(const Machine& node);
 
-/// The places of all processes of a job. Places are numbered along the machine, so the places of a
-/// host are consecutive.
+/// The places of all processes of a job. Places are numbered along the machine, so those of a host
+/// are consecutive.
 struct JobMachine {
   Machine machine;
   std::vector<std::uint32_t> seat_of_place;  // index of the process that has the place
@@ -44,7 +42,7 @@ JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> pro
                        std::span<const std::string> host_names,
                        std::uint32_t places_per_process = 1);
 
-// Deprecated spellings.
+// Deprecated names.
 using Seat = ProcessLocation;
 using Seated = JobMachine;
 inline JobMachine seated(const Machine& node, std::span<const ProcessLocation> processes,

@@ -10,7 +10,7 @@ namespace poise::balance {
 
 namespace {
 
-/// Refuses an unknown format at the start of the run rather than after it.
+/// Reports an unknown format at the start of the run rather than at its end.
 void check_ending(const std::string& path) {
   std::string known;
   for (const TraceFormat& format : trace_formats()) {

@@ -18,15 +18,15 @@ namespace poise::balance {
 /// The result of one balancing step: its decision and its migrations.
 struct BalanceResult {
   std::uint64_t step = 0;       // steps that the program had completed
-  double imbalance_before = 1;  // load of the busiest place over the average, as measured
-  double imbalance_after = 1;   // the same, as predicted for the new placement
+  double imbalance_before = 1;  // measured load of the busiest place over the average
+  double imbalance_after = 1;   // the same ratio, as predicted for the new placement
   std::uint64_t migrations = 0;
   std::uint64_t migrated_bytes = 0;
   double decision_s = 0;
-  double migration_s = 0;  // negative: unknown
+  double migration_s = 0;  // negative if unknown
 };
 
-/// Writes the trace and the log. One process of the job owns it.
+/// Writes the trace and the log. Only one process of the job creates it.
 class RunRecord {
  public:
   /// Opens both files. An empty path means no such file; the log path "-" means stderr. Throws
@@ -50,13 +50,13 @@ class RunRecord {
 
  private:
   std::string trace_path_;
-  std::string recording_path_;  // differs from trace_path_ if the trace is to be converted
+  std::string recording_path_;  // differs from trace_path_ if the trace will be converted
   std::unique_ptr<native::Recording> recording_;
   std::uint64_t num_phases_ = 0;
   std::FILE* log_ = nullptr;
 };
 
-// Deprecated spellings.
+// Deprecated names.
 using Balanced = BalanceResult;
 using Journal = RunRecord;
 

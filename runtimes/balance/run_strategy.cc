@@ -30,7 +30,7 @@ Placement solve(const OwnedProblem& problem) {
   return placement;
 }
 
-/// The placement, or nothing if the strategy took longer than `budget_s`.
+/// The strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
   const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// Runs a strategy inside a running job. Whatever the strategy does, the job goes on.
+// Runs a strategy inside a running job, and lets the job go on whatever the strategy does.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct MeasuredPhase {
   Placement current;
 };
 
-/// A Problem that owns its parts. A strategy that exceeds its time budget keeps running on it in
-/// the background, after the caller has returned.
+/// A Problem that owns its parts, because a strategy that exceeds its time budget keeps using it in
+/// the background after the call has returned.
 struct OwnedProblem {
   Machine machine;
   MeasuredPhase census;
@@ -29,7 +29,8 @@ struct OwnedProblem {
 /// The outcome of a strategy's run. The placement is always valid.
 struct Outcome {
   Placement placement;
-  std::string trouble = {};  // why `placement` is the current one; empty if the strategy succeeded
+  // Why the current placement is returned; empty if the strategy succeeded.
+  std::string trouble = {};
 };
 
 /// Runs the strategy and checks its placement. Returns the current placement if the strategy
@@ -38,7 +39,7 @@ struct Outcome {
 /// placement is discarded.
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s);
 
-// Deprecated spellings.
+// Deprecated names.
 using Census = MeasuredPhase;
 using Question = OwnedProblem;
 using Answer = Outcome;

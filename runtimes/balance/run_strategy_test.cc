@@ -86,7 +86,7 @@ TEST(RunStrategy, keeps_the_current_placement_if_the_budget_is_exceeded) {
   EXPECT_THAT(outcome.trouble, HasSubstr("longer than its budget of 0.001 s"));
   EXPECT_EQ(outcome.placement, Placement({0, 0, 0}));
   std::this_thread::sleep_for(
-      std::chrono::milliseconds(400));  // let the detached strategy end before the test
+      std::chrono::milliseconds(400));  // lets the detached strategy end before the test does
 }
 
 TEST(RunStrategy, reports_an_invalid_workload_without_calling_the_strategy) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <fmt/format.h>
 #include <memory>
 #include <utility>
 
@@ -16,7 +17,10 @@
 #include "runtimes/charm/stage.h"
 
 #include "poise/base/error.h"
+#include "poise/base/variables.h"
 #include "poise/machine/text.h"
+
+extern char** environ;
 
 namespace poise::charm {
 
@@ -103,7 +107,7 @@ struct Balancer::State {
   Stage stage = {};
   std::vector<PeRow> staged = {};  // the rows from which `stage` was built
   Past past = {};
-  bool has_warned = false, has_warned_of_record = false;
+  bool has_warned = false, has_warned_of_record = false, has_told_variables = false;
 };
 
 /// Number of earlier decisions whose loads the predictions need.
@@ -149,7 +153,8 @@ Decision Balancer::State::decided(const Statistics& statistics) {
                 decision.decide_s});
   } catch (const std::exception& error) {
     if (!std::exchange(has_warned_of_record, true))
-      decision.warning = fmt::format("this decision is not written down: {}", error.what());
+      decision.warning =
+          fmt::format("this decision is missing from the trace or log: {}", error.what());
   }
   return decision;
 }
@@ -179,6 +184,8 @@ Decision Balancer::decide(const Statistics& statistics) noexcept {
   if (statistics.objects.empty()) return decision;
   try {
     decision = state_->decided(statistics);
+    if (decision.warning.empty() && !std::exchange(state_->has_told_variables, true))
+      decision.warning = fmt::format("{}", fmt::join(notes_on(environ, reader::charm), "; "));
   } catch (const std::exception& error) {
     if (!std::exchange(state_->has_warned, true))
       decision.warning = fmt::format("objects stay where they are: {}", error.what());

@@ -10,7 +10,7 @@
 
 namespace poise::charm {
 
-/// A balancer's entry in the list that `+balancer` chooses from.
+/// An entry in the list of balancers from which `+balancer` chooses.
 struct Listed {
   std::string name, summary;
 };
@@ -29,7 +29,8 @@ std::int32_t bound_core();
 
 struct Decision {
   std::vector<std::int32_t> pe_of_object;  // one entry per row of objects, in their order
-  std::string warning;                 // to print; empty if there is none or it was printed before
+  // a warning to print; empty if there is none or it was printed before
+  std::string warning;
   double convert_s = 0, decide_s = 0;  // conversion to a workload and back; the strategy
 };
 

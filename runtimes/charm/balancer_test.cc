@@ -43,23 +43,23 @@ std::vector<std::int32_t> where_they_are(const Statistics& statistics) {
   return pes;
 }
 
-TEST(Balancers, no_name_is_the_beginning_of_another) {
+TEST(Balancers, no_name_is_a_prefix_of_another) {
   std::set<std::string> names;
   for (const Listed& listed : balancers()) {
     EXPECT_FALSE(listed.summary.empty());
-    EXPECT_TRUE(names.insert(listed.name).second) << listed.name << " is there twice";
+    EXPECT_TRUE(names.insert(listed.name).second) << listed.name << " appears twice";
   }
   for (const std::string& a : names)
     for (const std::string& b : names) EXPECT_TRUE(a == b || b.rfind(a, 0) != 0) << a << ", " << b;
 }
 
-TEST(Balancers, every_strategy_has_one) {
+TEST(Balancers, every_strategy_has_a_balancer) {
   EXPECT_EQ(balancers().size(), strategies().size() + 4);
   for (const char* name : {"PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseGreedyRefineLB"})
     row_of(name);
 }
 
-TEST(Balancer, moves_objects_and_leaves_what_must_stay) {
+TEST(Balancer, moves_objects_except_those_that_must_stay) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer balancer(row_of(listed.name), "");
@@ -85,7 +85,7 @@ TEST(Balancer, the_order_of_rows_does_not_matter) {
   }
 }
 
-TEST(Balancer, those_of_groups_decide_at_the_same_time) {
+TEST(Balancer, balancers_of_groups_may_decide_at_the_same_time) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     const Statistics statistics = ring(12, 2);
@@ -101,7 +101,7 @@ TEST(Balancer, those_of_groups_decide_at_the_same_time) {
   }
 }
 
-TEST(Balancer, a_strategy_that_refuses_leaves_all_as_it_is_with_one_warning) {
+TEST(Balancer, moves_nothing_and_warns_once_if_the_strategy_fails) {
   Balancer balancer(row_of("PoiseOptimalLB"), "");
   const Statistics statistics = ring(500, 3);
   const Decision first = balancer.decide(statistics), second = balancer.decide(statistics);
@@ -111,7 +111,7 @@ TEST(Balancer, a_strategy_that_refuses_leaves_all_as_it_is_with_one_warning) {
   EXPECT_EQ(second.pe_of_object, where_they_are(statistics));
 }
 
-TEST(Balancer, so_do_rows_that_make_no_sense) {
+TEST(Balancer, moves_nothing_and_warns_once_if_the_rows_are_invalid) {
   Balancer balancer(row_of("PoiseGreedyLB"), "");
   Statistics statistics = ring(10, 3);
   statistics.objects[3].wall_s = std::numeric_limits<double>::quiet_NaN();
@@ -124,7 +124,7 @@ TEST(Balancer, so_do_rows_that_make_no_sense) {
   EXPECT_EQ(Balancer(0, "").decide(Statistics()).warning, "");
 }
 
-TEST(Balancer, nothing_stays_on_a_pe_that_is_gone_and_nothing_comes) {
+TEST(Balancer, removes_all_objects_from_an_unavailable_pe_and_adds_none) {
   for (const char* name : {"PoiseLB", "PoiseKeepLB", "NucoLB", "PoiseGreedyLB"}) {
     SCOPED_TRACE(name);
     Statistics statistics = ring(20, 3);
@@ -135,7 +135,7 @@ TEST(Balancer, nothing_stays_on_a_pe_that_is_gone_and_nothing_comes) {
   }
 }
 
-TEST(Balancer, nor_where_the_strategy_refuses) {
+TEST(Balancer, removes_all_objects_from_an_unavailable_pe_even_if_the_strategy_fails) {
   Statistics statistics = ring(500, 3);
   statistics.pes[0].available = false;
   const auto pes = Balancer(row_of("PoiseOptimalLB"), "").decide(statistics).pe_of_object;
@@ -143,7 +143,7 @@ TEST(Balancer, nor_where_the_strategy_refuses) {
   EXPECT_THAT(std::vector(pes.begin() + 1, pes.end()), Each(testing::Gt(0)));
 }
 
-TEST(Balancer, pes_that_come_back_are_used_again) {
+TEST(Balancer, uses_a_pe_again_when_it_is_available_again) {
   Balancer balancer(row_of("PoiseGreedyLB"), "");
   Statistics statistics = ring(20, 3);
   statistics.pes[2].available = false;
@@ -152,7 +152,7 @@ TEST(Balancer, pes_that_come_back_are_used_again) {
   EXPECT_THAT(balancer.decide(statistics).pe_of_object, testing::Contains(2));
 }
 
-TEST(Balancer, faster_pes_get_more) {
+TEST(Balancer, gives_more_load_to_faster_pes) {
   Balancer balancer(row_of("PoiseGreedyLB"), "");
   Statistics statistics = ring(300, 2);
   statistics.pes[1].speed = 3;
@@ -161,7 +161,7 @@ TEST(Balancer, faster_pes_get_more) {
   EXPECT_GT(on_fast, 2 * (300 - on_fast));
 }
 
-TEST(Balancer, predictions_follow_objects_that_come_and_go) {
+TEST(Balancer, predicts_loads_although_objects_are_created_and_destroyed) {
   Balancer balancer(row_of("PoiseMultistepLB"), "");
   for (const std::uint64_t objects : {20u, 20u, 21u, 19u, 19u}) {
     const Decision decision = balancer.decide(ring(objects, 3));
@@ -170,7 +170,7 @@ TEST(Balancer, predictions_follow_objects_that_come_and_go) {
   }
 }
 
-TEST(Balancer, draws_anew_at_each_decision) {
+TEST(Balancer, uses_a_new_seed_for_each_decision) {
   Balancer random(row_of("PoiseRandomLB"), ""), again(row_of("PoiseRandomLB"), "");
   const Statistics statistics = ring(40, 4);
   std::set<std::vector<std::int32_t>> drawn;
@@ -194,7 +194,7 @@ std::vector<std::int32_t> decided(Balancer& balancer, int first, int end) {
   return pes;
 }
 
-TEST(Balancer, goes_on_from_a_checkpoint_as_if_nothing_had_been) {
+TEST(Balancer, continues_from_a_checkpoint_like_an_uninterrupted_run) {
   for (const Listed& listed : balancers()) {
     SCOPED_TRACE(listed.name);
     Balancer first(row_of(listed.name), ""), second(row_of(listed.name), "");
@@ -204,7 +204,7 @@ TEST(Balancer, goes_on_from_a_checkpoint_as_if_nothing_had_been) {
   }
 }
 
-TEST(Balancer, a_restart_without_its_past_would_be_seen) {
+TEST(Balancer, an_interrupted_run_without_its_past_differs_from_an_uninterrupted_one) {
   for (const char* name : {"PoiseRandomLB", "PoiseMultistepLB"}) {
     SCOPED_TRACE(name);
     Balancer first(row_of(name), ""), second(row_of(name), "");
@@ -213,14 +213,14 @@ TEST(Balancer, a_restart_without_its_past_would_be_seen) {
   }
 }
 
-TEST(Balancer, a_checkpoint_that_makes_no_sense_is_refused) {
+TEST(Balancer, refuses_an_invalid_checkpoint) {
   Balancer balancer(row_of("PoiseRandomLB"), ""), same(row_of("PoiseRandomLB"), "");
   EXPECT_THROW(balancer.restart({}), std::runtime_error);
   EXPECT_THROW(balancer.restart(std::vector<char>(50, 'x')), std::runtime_error);
   EXPECT_EQ(decided(balancer, 0, 1), decided(same, 0, 1));
 }
 
-TEST(Stage, hosts_are_nodes_and_a_given_machine_is_what_each_is) {
+TEST(Stage, every_host_becomes_a_node_like_the_given_machine) {
   Settings settings{parse_strategy("poise")};
   settings.machine = "numa:2 core:2";
   Statistics statistics = ring(1, 8);
@@ -232,7 +232,7 @@ TEST(Stage, hosts_are_nodes_and_a_given_machine_is_what_each_is) {
   EXPECT_THAT(stage.seating.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-TEST(Stage, speeds_that_were_measured_are_relative_to_the_fastest) {
+TEST(Stage, measured_speeds_are_relative_to_the_fastest) {
   Statistics statistics = ring(1, 2);
   statistics.pes[0].speed = 100;
   statistics.pes[1].speed = 50;

@@ -130,7 +130,7 @@ class Directory {
         return same(objects[a].name, objects[b].name);
       });
       if (twin != end)
-        fail("object {} of array {} is there twice", objects[*twin].name.id,
+        fail("object {} of array {} appears twice", objects[*twin].name.id,
              objects[*twin].name.array);
     }
     for (TaskId t = 0; t < row_of_task_.size(); ++t) task_of_row_[row_of_task_[t]] = t;
@@ -153,9 +153,9 @@ std::vector<Message> resolved(const Statistics& statistics, const Seating& seati
   messages.reserve(statistics.messages.size());
   for (const MessageRow& row : statistics.messages) {
     if (row.from_pe >= static_cast<std::int64_t>(statistics.pes.size()) || row.from_pe < -1)
-      fail("PE {} sends; there are {}", row.from_pe, statistics.pes.size());
+      fail("PE {} sends a message, but there are {} PEs", row.from_pe, statistics.pes.size());
     if (std::uint64_t{row.first_receiver} + row.num_receivers > statistics.receivers.size())
-      fail("a multicast has receivers {} to {}; there are {}", row.first_receiver,
+      fail("a multicast has receivers {} to {}, but there are {} receivers", row.first_receiver,
            std::uint64_t{row.first_receiver} + row.num_receivers, statistics.receivers.size());
     const bool from_object = row.from_pe == -1;
     if (!from_object && seating.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
@@ -205,10 +205,11 @@ Converted converted(const Statistics& statistics, const Seating& seating,
     const ObjectRow& object = statistics.objects[row];
     const TaskId t = directory.task_of_row()[row];
     if (object.pe < 0 || static_cast<std::size_t>(object.pe) >= seating.place_of_pe.size())
-      fail("object {} of array {} is on PE {}; there are {}", object.name.id, object.name.array,
-           object.pe, seating.place_of_pe.size());
+      fail("object {} of array {} is on PE {}, but there are {} PEs", object.name.id,
+           object.name.array, object.pe, seating.place_of_pe.size());
     if (!(object.wall_s >= 0) || !std::isfinite(object.wall_s))
-      fail("object {} of array {} took {} s", object.name.id, object.name.array, object.wall_s);
+      fail("object {} of array {} has a load of {} s; it must be finite and at least 0",
+           object.name.id, object.name.array, object.wall_s);
     const PlaceId place = seating.place_of_pe[static_cast<std::size_t>(object.pe)];
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
@@ -220,7 +221,9 @@ Converted converted(const Statistics& statistics, const Seating& seating,
   }
   for (const std::uint32_t pe : seating.pe_of_place) {
     const double background_s = statistics.pes[pe].background_s;
-    if (!std::isfinite(background_s)) fail("PE {} was busy for {} s", pe, background_s);
+    if (!std::isfinite(background_s))
+      fail("PE {} has a background load of {} s; it must be finite and at least 0", pe,
+           background_s);
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {

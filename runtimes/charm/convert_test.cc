@@ -61,7 +61,7 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   EXPECT_EQ(rows.census.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
-TEST(Convert, background_counts_per_place_and_never_below_0) {
+TEST(Convert, background_load_counts_on_its_place_and_is_at_least_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
@@ -69,7 +69,7 @@ TEST(Convert, background_counts_per_place_and_never_below_0) {
   EXPECT_THAT(convert(statistics, seating).census.workload.background_s, ElementsAre(0.25, 0));
 }
 
-TEST(Convert, messages_to_or_from_nobody_known_are_dropped) {
+TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   Statistics statistics = three_objects();
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300},
                          {{5, 8}, {2, 8}, -1, 0, 0, 1, 1},
@@ -83,7 +83,7 @@ TEST(Convert, messages_to_or_from_nobody_known_are_dropped) {
   EXPECT_EQ(workload.num_tasks(), 3u);
 }
 
-TEST(Convert, every_member_of_a_multicast_receives_all_of_it) {
+TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   Statistics statistics = three_objects();
   statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};
   statistics.messages = {{{5, 8}, {}, -1, 1, 3, 2, 64}};
@@ -95,7 +95,7 @@ TEST(Convert, every_member_of_a_multicast_receives_all_of_it) {
   EXPECT_EQ(workload.messages[1].bytes, 64u);
 }
 
-TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
+TEST(Convert, messages_of_a_pe_come_from_a_pinned_task_on_that_pe) {
   Statistics statistics = three_objects();
   // The sender's name is uninitialised and happens to equal that of an object.
   statistics.messages = {{{5, 8}, {9, -7}, 1, 0, 0, 1, 8},
@@ -112,7 +112,7 @@ TEST(Convert, what_a_pe_sends_comes_from_a_pinned_task_of_its_own) {
   for (const Message& message : workload.messages) EXPECT_EQ(message.from, 3u);
 }
 
-TEST(Convert, objects_on_an_unavailable_pe_must_go_and_none_comes) {
+TEST(Convert, objects_on_an_unavailable_pe_must_leave_and_none_may_come) {
   Statistics statistics = three_objects();
   statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the unavailable PE
   const Seating seating{{1}, {kNoPlace, 0}};
@@ -126,10 +126,10 @@ TEST(Convert, objects_on_an_unavailable_pe_must_go_and_none_comes) {
               ElementsAre(1, 0, 1));
 }
 
-TEST(Convert, rows_that_contradict_each_other_are_refused) {
+TEST(Convert, contradictory_rows_are_refused) {
   Statistics statistics = three_objects();
   statistics.objects.push_back({{5, 8}, 1, 0, 0, true});
-  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 is there twice"));
+  EXPECT_THAT(error_of(statistics), HasSubstr("object 5 of array 8 appears twice"));
   statistics = three_objects();
   statistics.objects[0].pe = 2;
   EXPECT_THAT(error_of(statistics), HasSubstr("is on PE 2; there are 2"));
@@ -202,7 +202,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
   return sums;
 }
 
-TEST(Convert, says_the_same_as_the_slow_way_whatever_the_order_of_rows) {
+TEST(Convert, gives_the_same_result_as_a_naive_conversion_for_any_order_of_rows) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -29,37 +29,37 @@ void send(Statistics& statistics, std::size_t from, std::size_t to, std::uint32_
   statistics.messages.push_back(row);
 }
 
-TEST(Leaving, the_heaviest_that_fit_leave_where_nobody_talks) {
+TEST(Leaving, the_heaviest_objects_that_fit_leave_if_there_are_no_messages) {
   EXPECT_THAT(leaving(group({1, 5, 2, 4, 3}), 7.5), ElementsAre(1, 2));
 }
 
-TEST(Leaving, takes_no_more_than_it_may) {
+TEST(Leaving, takes_no_more_load_than_allowed) {
   EXPECT_THAT(leaving(group({2, 2, 2}), 1), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 0), IsEmpty());
   EXPECT_THAT(leaving(group({2, 2, 2}), 100), UnorderedElementsAre(0, 1, 2));
 }
 
-TEST(Leaving, those_leave_who_talk_to_where_they_go) {
+TEST(Leaving, objects_leave_that_communicate_with_the_destination) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 2, 4, 3);
   send(statistics, 4, 1, 2);
   EXPECT_THAT(leaving(statistics, 2), ElementsAre(2, 1));
 }
 
-TEST(Leaving, those_stay_who_talk_to_those_who_stay) {
+TEST(Leaving, objects_stay_that_communicate_with_objects_that_stay) {
   auto statistics = group({1, 1, 1, 1});
   send(statistics, 0, 1, 3);
   send(statistics, 3, 2, 1);
   EXPECT_THAT(leaving(statistics, 2), UnorderedElementsAre(2, 3));
 }
 
-TEST(Leaving, a_ring_is_cut_twice) {
+TEST(Leaving, a_ring_of_objects_is_cut_only_twice) {
   auto statistics = group(std::vector<double>(12, 1));
   for (std::size_t i = 0; i < 12; ++i) send(statistics, i, (i + 1) % 12, 1);
   EXPECT_THAT(leaving(statistics, 6), UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(Leaving, messages_are_weighed_against_load) {
+TEST(Leaving, weighs_the_messages_of_an_object_against_its_load) {
   auto statistics = group({1, 10, 1, 1});
   send(statistics, 0, 2, 1);
   send(statistics, 1, 2, 5);  // half as many messages per second of load
@@ -67,7 +67,7 @@ TEST(Leaving, messages_are_weighed_against_load) {
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
 }
 
-TEST(Leaving, what_is_pinned_or_without_load_stays) {
+TEST(Leaving, objects_that_are_pinned_or_have_no_load_stay) {
   auto statistics = group({0, 2, 3});
   statistics.objects[2].movable = false;
   EXPECT_THAT(leaving(statistics, 10), ElementsAre(1));
@@ -84,7 +84,7 @@ TEST(Leaving, the_order_of_rows_does_not_matter) {
     EXPECT_EQ(statistics.objects[rows[i]].name.id, turned.objects[other_rows[i]].name.id);
 }
 
-TEST(Leaving, nothing_leaves_where_rows_make_no_sense) {
+TEST(Leaving, nothing_leaves_if_the_rows_are_invalid) {
   auto statistics = group({1, std::numeric_limits<double>::quiet_NaN()});
   EXPECT_THAT(leaving(statistics, 1), IsEmpty());
   statistics = group({1, 1});

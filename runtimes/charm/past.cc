@@ -93,12 +93,12 @@ Past from_checkpoint(const std::vector<char>& bytes) {
   std::uint32_t format = 0;
   Past past;
   reader(format);
-  if (format != kFormat) fail("the checkpoint is another version's");
+  if (format != kFormat) fail("the checkpoint was written by another version of Poise");
   reader(past.num_decisions, past.names, past.loads_s);
-  if (reader.left() != 0) fail("{} bytes too many in the checkpoint", reader.left());
+  if (reader.left() != 0) fail("the checkpoint has {} bytes more than expected", reader.left());
   for (const std::vector<double>& loads : past.loads_s) {
     if (loads.size() != past.names.size())
-      fail("{} loads for {} objects in the checkpoint", loads.size(), past.names.size());
+      fail("the checkpoint has {} loads for {} objects", loads.size(), past.names.size());
     if (!std::all_of(loads.begin(), loads.end(), is_load))
       fail("a load in the checkpoint is negative or not a number");
   }

@@ -13,7 +13,7 @@ namespace poise::charm {
 
 struct Past {
   std::uint64_t num_decisions = 0;
-  std::vector<ObjectName> names = {};  // of the objects with recorded loads, in order of tasks
+  std::vector<ObjectName> names = {};             // objects with recorded loads, in order of tasks
   std::vector<std::vector<double>> loads_s = {};  // per decision, oldest first
 
   /// The recorded loads of these objects, padded with zeros to one load per task. A restart may

@@ -27,7 +27,7 @@ Past two_decisions() {
   return past;
 }
 
-TEST(Past, loads_follow_their_objects) {
+TEST(Past, past_loads_follow_their_objects) {
   Past past = two_decisions();
   EXPECT_THAT(past.loads_of(kTwo, 3), ElementsAre(ElementsAre(1, 2, 0), ElementsAre(3, 4, 0)));
   EXPECT_THAT(past.loads_of({{7, 1}}, 1), IsEmpty());
@@ -36,7 +36,7 @@ TEST(Past, loads_follow_their_objects) {
 
 constexpr std::uint64_t on_pe(std::uint64_t pe, std::uint64_t index) { return pe << 16 | index; }
 
-TEST(Past, follows_objects_whose_numbers_name_other_pes_after_a_restart) {
+TEST(Past, finds_objects_whose_ids_contain_other_pes_after_a_restart) {
   Past past;
   past.add({{on_pe(0, 0), 4}, {on_pe(0, 2), 4}, {on_pe(1, 1), 4}}, with_loads({1, 2, 3}), 5);
   const std::vector<ObjectName> now = {{on_pe(0, 1), 4}, {on_pe(1, 2), 4}, {on_pe(2, 0), 4}};
@@ -46,7 +46,7 @@ TEST(Past, follows_objects_whose_numbers_name_other_pes_after_a_restart) {
   EXPECT_THAT(past.loads_of({now[0], now[1], {on_pe(2, 7), 4}}, 3, 16), IsEmpty());
 }
 
-TEST(Past, objects_that_differ_in_the_pe_alone_are_not_mistaken) {
+TEST(Past, does_not_confuse_objects_that_differ_only_in_the_pe) {
   // Array 5 numbers its objects per PE, so its objects keep their ids; the objects of array 4 were
   // renamed.
   Past past;
@@ -68,14 +68,14 @@ TEST(Past, the_oldest_loads_are_dropped) {
   EXPECT_THAT(past.loads_s, IsEmpty());
 }
 
-TEST(Past, survives_a_checkpoint) {
+TEST(Past, is_unchanged_after_a_checkpoint) {
   Past past = from_checkpoint(to_checkpoint(two_decisions()));
   EXPECT_EQ(past.num_decisions, 5u);
   EXPECT_THAT(past.loads_of(kTwo, 2), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
   EXPECT_EQ(from_checkpoint(to_checkpoint(Past())).num_decisions, 0u);
 }
 
-TEST(Past, bytes_of_something_else_are_refused) {
+TEST(Past, refuses_bytes_that_are_not_a_checkpoint) {
   const std::vector<char> good = to_checkpoint(two_decisions());
   for (std::size_t bytes = 0; bytes < good.size(); ++bytes)
     EXPECT_THROW(from_checkpoint({good.begin(), good.begin() + static_cast<long>(bytes)}), Error);

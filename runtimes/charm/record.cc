@@ -22,7 +22,7 @@ class Record {
     try {
       if (journal_) journal_->finish();
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "poise: warning: the trace is not complete: %s\n", error.what());
+      std::fprintf(stderr, "poise: warning: the trace is incomplete: %s\n", error.what());
     }
   }
 
@@ -32,7 +32,8 @@ class Record {
       num_places_ = machine.num_places();
     }
     if (num_places_ != machine.num_places())
-      fail("there are {} places now, and were {}", machine.num_places(), num_places_);
+      fail("the machine has {} places now, but had {} when the trace began", machine.num_places(),
+           num_places_);
     return *journal_;
   }
 

@@ -1,6 +1,6 @@
 #include "runtimes/charm/settings.h"
 
-#include "runtimes/balance/variables.h"
+#include "runtimes/balance/environment.h"
 
 #include "poise/machine/find.h"
 
@@ -15,17 +15,18 @@ struct Texts {
   double budget_s = 0;
 };
 
-constexpr balance::Variable<Texts> kVariables[] = {
-    {"POISE_STRATEGY",
-     [](Texts& texts, Text text) { texts.strategy = parse_strategy(text).text(); }},
-    {"POISE_TRACE", [](Texts& texts, Text text) { texts.trace = text; }},
-    {"POISE_LOG", [](Texts& texts, Text text) { texts.log = text; }},
+constexpr balance::Setter<Texts> kSetters[] = {
+    {"POISE_STRATEGY", [](Texts& texts, Text text,
+                          const Variable&) { texts.strategy = parse_strategy(text).text(); }},
+    {"POISE_TRACE", [](Texts& texts, Text text, const Variable&) { texts.trace = text; }},
+    {"POISE_LOG", [](Texts& texts, Text text, const Variable&) { texts.log = text; }},
     {"POISE_MACHINE",
-     [](Texts& texts, Text text) {
+     [](Texts& texts, Text text, const Variable&) {
        texts.machine = text;
        find_machine(text);
      }},
-    {"POISE_BUDGET", [](Texts& texts, Text text) { texts.budget_s = balance::budget_s_of(text); }},
+    {"POISE_BUDGET", [](Texts& texts, Text text,
+                        const Variable& row) { texts.budget_s = duration_s_of(row, text); }},
 };
 
 }  // namespace
@@ -33,7 +34,7 @@ constexpr balance::Variable<Texts> kVariables[] = {
 Settings settings_of(const Named& named, const std::string& asked,
                      const std::function<const char*(const char*)>& environment) {
   Texts texts;
-  balance::apply<Texts>(texts, kVariables, environment);
+  balance::apply<Texts>(texts, kSetters, environment);
   try {
     if (!asked.empty()) texts.strategy = parse_strategy(asked).text();
   } catch (const Error& error) {

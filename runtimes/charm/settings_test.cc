@@ -25,25 +25,25 @@ std::string strategy(const Named& named, const std::string& asked, const Variabl
   return settings(named, asked, variables).choice.text();
 }
 
-TEST(Settings, a_name_has_its_strategy_unless_it_is_free) {
+TEST(Settings, a_balancer_has_the_strategy_of_its_name_unless_the_user_chooses_one) {
   EXPECT_EQ(strategy(kNuco, "", {}), "nuco");
   EXPECT_EQ(strategy(kFree, "", {}), "poise");
   EXPECT_EQ(strategy(kFree, "", {{"POISE_STRATEGY", "greedy"}}), "greedy");
   EXPECT_EQ(strategy(kNuco, "", {{"POISE_STRATEGY", "greedy"}}), "nuco");
 }
 
-TEST(Settings, knobs_go_to_the_strategy_that_they_name) {
+TEST(Settings, knobs_are_set_for_the_strategy_that_they_name) {
   const Variables knobs{{"POISE_STRATEGY", "nuco:alpha=0.001"}};
   EXPECT_EQ(strategy(kNuco, "", knobs), "nuco:alpha=0.001");
   EXPECT_EQ(strategy(kFree, "", knobs), "nuco:alpha=0.001");
 }
 
-TEST(Settings, the_command_line_has_the_last_word) {
+TEST(Settings, the_command_line_overrides_the_environment) {
   EXPECT_EQ(strategy(kFree, "refine:tolerance=1.1", {{"POISE_STRATEGY", "greedy"}}),
             "refine:tolerance=1.1");
 }
 
-TEST(Settings, the_others_are_those_of_objects_on_mpi) {
+TEST(Settings, other_settings_are_those_of_objects_on_mpi) {
   const Settings all = settings(kFree, "",
                                 {{"POISE_TRACE", "t.poise"},
                                  {"POISE_LOG", "-"},
@@ -55,7 +55,7 @@ TEST(Settings, the_others_are_those_of_objects_on_mpi) {
   EXPECT_EQ(all.machine, "numa:2 core:2");
 }
 
-TEST(Settings, what_makes_no_sense_is_named) {
+TEST(Settings, invalid_settings_are_refused_by_name) {
   const auto error_of = [](const std::string& asked, const Variables& variables) -> std::string {
     try {
       settings(kFree, asked, variables);

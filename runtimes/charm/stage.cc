@@ -19,7 +19,7 @@ void set_speeds(const Statistics& statistics, Stage& stage) {
   bool differ = false;
   for (const std::uint32_t pe : stage.seating.pe_of_place) {
     const double speed = statistics.pes[pe].speed;
-    if (!(speed > 0)) fail("PE {} has speed {}", pe, speed);
+    if (!(speed > 0)) fail("PE {} has speed {}; it must be finite and above 0", pe, speed);
     differ = differ || speed != statistics.pes[stage.seating.pe_of_place[0]].speed;
     fastest = std::max(fastest, speed);
   }

@@ -23,7 +23,7 @@ inline bool comes_before(const ObjectName& a, const ObjectName& b) {
 
 struct ObjectRow {
   ObjectName name;
-  double wall_s = 0;        // measured on its PE
+  double wall_s = 0;        // time measured on its PE
   std::uint64_t bytes = 0;  // 0: unknown
   std::int32_t pe = 0;      // index into `pes`
   bool movable = true;
@@ -32,7 +32,7 @@ struct ObjectRow {
 struct PeRow {
   double wall_s = 0;        // duration of the phase
   double background_s = 0;  // a difference of measurements, so it may be slightly negative
-  double speed = 1;         // relative to the other PEs
+  double speed = 1;         // speed relative to the other PEs
   bool available = true;    // false: all movable objects must leave
   std::uint32_t host = 0;
   std::int32_t core_os_index = -1;  // processing unit it is bound to; -1: not bound, or unknown

@@ -15,7 +15,7 @@ Cpus usable_cpus(const Kernel& kernel, const Cpus& requested) {
   CpuSet set;
   if (!kernel.get_affinity(0, set))
     throw std::runtime_error(
-        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+        fmt::format("cannot query which cpus this process may use: {}", std::strerror(errno)));
   const Cpus allowed = set.cpus();
   const Cpus cpus = requested.empty() ? allowed : common_cpus(requested, allowed);
   return cpus.empty() ? allowed : cpus;
@@ -111,7 +111,7 @@ bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
     return false;
   }
   if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel changed it: wait
-  note_("the program sets affinities of its own: such threads are left alone");
+  note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);
   kept.cpu.reset();
@@ -157,7 +157,7 @@ Affinities::PinResult Affinities::refused(int error) {
   if (error == ESRCH) return PinResult::not_now;
   ++refusals;
   if (error != EINVAL)
-    note_(fmt::format("threads may not be moved here ({}): they are not balanced",
+    note_(fmt::format("the system does not allow to move threads ({}); they are not balanced",
                       std::strerror(error)));
   const bool is_for_good = error != EINVAL || usable_cpus(kernel_, requested_) == cpus_;
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;

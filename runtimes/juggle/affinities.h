@@ -21,11 +21,12 @@ using Note = std::function<void(const std::string&)>;
 /// A thread's affinities.
 struct ThreadAffinity {
   pid_t process = 0, id = 0;
-  CpuSet own = {};                   // the affinity that the program gave it
-  std::optional<CpuId> cpu = {};     // to which the balancer has pinned it
-  std::optional<CpuId> before = {};  // the cpu before: children may have inherited it
-  double since_s = 0;                // on cpu
-  bool is_lost = false;              // another thread has its number now, or may have
+  CpuSet own = {};                // the affinity that the program gave it
+  std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
+  // the cpu to which it was pinned before; children may have inherited it
+  std::optional<CpuId> before = {};
+  double since_s = 0;    // time since when it has been pinned to `cpu`
+  bool is_lost = false;  // another thread has, or may have, its id now
 };
 
 /// The cpus to balance on: the requested ones (none: all) that are allowed; all allowed cpus if no
@@ -55,20 +56,23 @@ class Affinities {
   /// Restores the affinities of all threads.
   void restore_all();
 
-  /// Reads the affinities of threads that are not pinned: the program may have set others.
+  /// Reads the affinities of threads that are not pinned, because the program may have changed
+  /// them.
   void refresh_own();
   /// Checks that pinned threads are still pinned. If one is not, the program or its user has moved
-  /// it on purpose, unless it may use every cpu now: then the kernel has changed its cpus. Returns
-  /// the keys of threads to leave to the program from now on.
+  /// it on purpose, except if it may use every cpu now: then the kernel has changed its cpus.
+  /// Returns the keys of the threads to leave alone from now on.
   std::vector<std::uint64_t> respect_own_choices();
-  /// The same for the first thread of each process, whose number a dead thread may have taken.
+  /// Does the same for the first thread of each process only, whose id may belong to another thread
+  /// after an exec().
   std::vector<std::uint64_t> respect_choices_of_first_threads();
 
-  /// In order of their keys.
+  /// All known threads, in order of their keys.
   const std::map<std::uint64_t, ThreadAffinity>& threads() const { return kept_; }
-  /// Call it when a thread's times cannot be read: it is dead, or has become another program.
+  /// Marks a thread as lost when its times cannot be read: it is dead, or has become another
+  /// program.
   void lose(std::uint64_t key) { kept_.at(key).is_lost = true; }
-  /// Returns false, once, if another thread has its number now, or may have.
+  /// Returns false, once, if another thread has, or may have, its id now.
   bool is_itself(std::uint64_t key);
 
   void end_stays();
@@ -88,7 +92,7 @@ class Affinities {
   Cpus requested_;
   Note note_;
   bool wants_stays_;
-  CpuSet allowed_;  // as last seen
+  CpuSet allowed_;  // as read last
   Cpus cpus_;
   std::map<std::uint64_t, ThreadAffinity> kept_;
 };

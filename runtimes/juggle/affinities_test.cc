@@ -39,7 +39,7 @@ class AffinitiesTest : public testing::Test {
       kernel, store, {}, [this](const std::string& note) { notes.push_back(note); }, true};
 };
 
-TEST_F(AffinitiesTest, a_placed_thread_gets_its_own_affinity_back) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_placed_thread) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
   EXPECT_EQ(pin(101, 2), PinResult::pinned);
@@ -50,13 +50,13 @@ TEST_F(AffinitiesTest, a_placed_thread_gets_its_own_affinity_back) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(AffinitiesTest, a_thread_is_not_touched_where_its_affinity_cannot_be_kept) {
+TEST_F(AffinitiesTest, does_not_move_a_thread_whose_affinity_cannot_be_stored) {
   store.room = 0;
   EXPECT_EQ(pin(101, 2), PinResult::not_now);
   EXPECT_EQ(on(101), kAll);
 }
 
-TEST_F(AffinitiesTest, a_thread_with_the_number_of_a_dead_one_keeps_its_affinity) {
+TEST_F(AffinitiesTest, does_not_change_a_thread_that_has_the_id_of_a_dead_one) {
   pin(101, 2);
   const std::uint64_t key = kernel.key_of(101);
   ++kernel.threads_by_id.at(101).start_time;
@@ -64,13 +64,13 @@ TEST_F(AffinitiesTest, a_thread_with_the_number_of_a_dead_one_keeps_its_affinity
   EXPECT_THAT(on(101), ElementsAre(2)) << "another thread's affinity was changed";
 }
 
-TEST_F(AffinitiesTest, threads_of_other_users_are_not_touched) {
+TEST_F(AffinitiesTest, does_not_move_threads_of_other_users) {
   kernel.foreign.insert(100);
   EXPECT_EQ(pin(101, 2), PinResult::refused_for_good);
   EXPECT_EQ(on(101), kAll);
 }
 
-TEST_F(AffinitiesTest, a_child_gets_what_its_parent_would_have_had) {
+TEST_F(AffinitiesTest, restores_a_child_to_the_affinity_of_its_parent) {
   kernel.threads_by_id.at(101).affinity = {0, 1};
   affinities.refresh_own();
   pin(101, 1);
@@ -79,7 +79,7 @@ TEST_F(AffinitiesTest, a_child_gets_what_its_parent_would_have_had) {
   EXPECT_THAT(on(200), ElementsAre(0, 1));
 }
 
-TEST_F(AffinitiesTest, a_child_of_a_thread_that_has_moved_since_gets_it_too) {
+TEST_F(AffinitiesTest, restores_a_child_although_its_parent_has_moved_since) {
   pin(101, 1);
   pin(101, 3);
   kernel.start(200, 200, {1});
@@ -87,14 +87,14 @@ TEST_F(AffinitiesTest, a_child_of_a_thread_that_has_moved_since_gets_it_too) {
   EXPECT_EQ(on(200), kAll);
 }
 
-TEST_F(AffinitiesTest, a_new_thread_on_a_cpu_where_nobody_is_kept_has_chosen_it) {
+TEST_F(AffinitiesTest, assumes_that_a_new_thread_on_an_unassigned_cpu_was_bound_by_the_program) {
   pin(101, 1);
   kernel.start(200, 200, {3});
   scan();
   EXPECT_THAT(on(200), ElementsAre(3));
 }
 
-TEST_F(AffinitiesTest, a_choice_of_the_program_is_left_alone_and_told) {
+TEST_F(AffinitiesTest, respects_an_affinity_that_the_program_has_set_and_reports_it) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_THAT(affinities.respect_own_choices(), ElementsAre(kernel.key_of(101)));
@@ -105,21 +105,21 @@ TEST_F(AffinitiesTest, a_choice_of_the_program_is_left_alone_and_told) {
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
-TEST_F(AffinitiesTest, a_choice_is_seen_before_the_thread_is_moved_again) {
+TEST_F(AffinitiesTest, notices_an_affinity_set_by_the_program_before_it_moves_the_thread_again) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = {2};
   EXPECT_EQ(pin(101, 3), PinResult::left_to_program);
   EXPECT_THAT(on(101), ElementsAre(2));
 }
 
-TEST_F(AffinitiesTest, a_thread_to_which_the_kernel_gave_all_cpus_goes_back_to_its_own) {
+TEST_F(AffinitiesTest, restores_a_thread_to_which_the_kernel_gave_all_cpus) {
   pin(101, 1);
   kernel.threads_by_id.at(101).affinity = kAll;
   EXPECT_THAT(affinities.respect_own_choices(), IsEmpty());
   EXPECT_THAT(on(101), ElementsAre(1));
 }
 
-TEST_F(AffinitiesTest, nothing_is_a_choice_while_the_kernel_takes_cpus_away) {
+TEST_F(AffinitiesTest, takes_no_affinity_for_the_programs_choice_while_the_kernel_removes_cpus) {
   pin(101, 3);
   kernel.allowed = {0, 1};
   kernel.threads_by_id.at(101).affinity = {0, 1};
@@ -130,7 +130,7 @@ TEST_F(AffinitiesTest, nothing_is_a_choice_while_the_kernel_takes_cpus_away) {
   EXPECT_FALSE(affinities.refresh_cpus());
 }
 
-TEST_F(AffinitiesTest, a_thread_that_becomes_another_program_gets_its_own_affinity_back) {
+TEST_F(AffinitiesTest, restores_the_affinity_of_a_thread_that_becomes_another_program) {
   pin(101, 1);
   kernel.end(101);  // exec: it becomes the first thread of its process
   kernel.threads_by_id.at(100).affinity = {1};
@@ -140,7 +140,7 @@ TEST_F(AffinitiesTest, a_thread_that_becomes_another_program_gets_its_own_affini
   EXPECT_TRUE(affinities.is_itself(kernel.key_of(100))) << "told once";
 }
 
-TEST_F(AffinitiesTest, a_refused_cpu_is_refused_for_good_if_it_may_be_used) {
+TEST_F(AffinitiesTest, remembers_a_refused_cpu_only_if_this_process_may_use_it) {
   kernel.threads_by_id.at(101).is_bound = true;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   kernel.allowed = {0};
@@ -150,14 +150,14 @@ TEST_F(AffinitiesTest, a_refused_cpu_is_refused_for_good_if_it_may_be_used) {
   EXPECT_THAT(affinities.stays, IsEmpty());
 }
 
-TEST_F(AffinitiesTest, a_system_that_forbids_to_move_threads_is_told_of) {
+TEST_F(AffinitiesTest, reports_that_the_system_does_not_allow_to_move_threads) {
   kernel.threads_by_id.at(101).is_bound = true;
   kernel.refusal = EPERM;
   EXPECT_EQ(pin(101, 1), PinResult::refused_for_good);
   EXPECT_THAT(notes, ElementsAre(testing::HasSubstr("not balanced")));
 }
 
-TEST_F(AffinitiesTest, stays_tell_where_each_thread_was_and_when) {
+TEST_F(AffinitiesTest, records_where_each_thread_was_and_when) {
   pin(101, 1);
   kernel.time_s = 2;
   pin(101, 3);
@@ -171,7 +171,7 @@ TEST_F(AffinitiesTest, stays_tell_where_each_thread_was_and_when) {
   EXPECT_EQ(affinities.stays[1].id, 101);
 }
 
-TEST(UsableCpus, are_those_requested_that_are_allowed_or_all_allowed) {
+TEST(UsableCpus, are_the_allowed_ones_among_those_requested_or_all_allowed_ones) {
   const SimulatedKernel kernel({0, 1, 2});
   EXPECT_THAT(usable_cpus(kernel, {}), ElementsAre(0, 1, 2));
   EXPECT_THAT(usable_cpus(kernel, {1, 5}), ElementsAre(1));

@@ -60,8 +60,9 @@ void Balancer::choose_progress() {
     return;
   counts_instructions_ = static_cast<bool>(open_counter(0, Counted::instructions));
   if (!counts_instructions_ && options_.progress == ProgressSource::instructions)
-    note_once(fmt::format("instructions cannot be counted here ({}): progress is cpu time",
-                          std::strerror(errno)));
+    note_once(
+        fmt::format("instructions cannot be counted ({}), so progress is measured as cpu time",
+                    std::strerror(errno)));
 }
 
 /// Called repeatedly, because a quota may be set while the program runs.

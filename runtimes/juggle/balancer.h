@@ -27,30 +27,32 @@ namespace poise::juggle {
 
 struct Options {
   JuggleSettings settings;
-  Cpus cpus = {};                                 // none: all that are allowed
-  std::optional<std::uint32_t> skip_thread = {};  // of each process, counted from 0
-  bool stays_in_domain = false;                   // threads do not leave their memory domain
+  Cpus cpus = {};  // empty: all allowed cpus
+  // index of a thread in each process that is not balanced
+  std::optional<std::uint32_t> skip_thread = {};
+  bool stays_in_domain = false;  // true: threads do not leave their memory domain
   ProgressSource progress = ProgressSource::automatic;
   double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
-  bool wants_stays = false;                            // record stays on cpus for a trace
-  std::function<void(const Tally&)> on_round = {};     // after every round
-  std::function<void(std::string_view)> on_note = {};  // something the user should know, once each
+  bool wants_stays = false;                         // record stays on cpus for a trace
+  std::function<void(const Tally&)> on_round = {};  // after every round
+  // called with messages for the user, once per text
+  std::function<void(std::string_view)> on_note = {};
 };
 
 class Balancer {
  public:
-  /// Throws when something that balancing needs cannot be had.
+  /// Throws if the system refuses something that balancing needs.
   Balancer(const Options& options, AffinityStore& store, Kernel& kernel);
 
   /// Carries out one balancing point.
   void round();
-  /// Seconds until the next one.
+  /// The number of seconds until the next balancing point.
   double next_s();
   void count_early_wake_up() { ++tally_.early_wake_ups; }
-  /// Call it when the guard has restored the affinities of all threads: all are pinned anew.
+  /// Pins all threads anew; to be called when the guard has restored the affinities of all threads.
   void start_anew();
-  /// Restores the affinities of all threads. Returns what was done.
+  /// Restores the affinities of all threads. Returns what the balancer did.
   Tally finish();
 
  private:
@@ -80,8 +82,9 @@ class Balancer {
   JuggleTeam team_;
   Random random_;
   double asked_own_s_ = 0, asked_quota_s_ = 0, round_s_ = 0;
-  std::uint32_t team_size_ = 0;                   // in the last round
-  bool counts_instructions_ = false;              // of every thread, as its progress
+  std::uint32_t team_size_ = 0;  // number of balanced threads in the last round
+  // true: progress is instructions instead of cpu time
+  bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // of these
   std::vector<ThreadReading> readings_;           // of this round
   std::map<std::uint64_t, ThreadTally> past_;

@@ -40,7 +40,7 @@ class BalancerTest : public testing::Test {
   std::vector<std::string> notes;
 };
 
-TEST_F(BalancerTest, places_busy_threads_and_brings_them_on_evenly) {
+TEST_F(BalancerTest, places_busy_threads_and_equalises_their_progress) {
   Balancer balancer(options, store, kernel);
   run(balancer, 10);
   EXPECT_EQ(num_kept(), 3u);
@@ -50,7 +50,7 @@ TEST_F(BalancerTest, places_busy_threads_and_brings_them_on_evenly) {
   EXPECT_GT(tally.migrations, 30u);
 }
 
-TEST_F(BalancerTest, gives_every_thread_its_own_affinity_back_at_the_end) {
+TEST_F(BalancerTest, restores_the_affinity_of_every_thread_at_the_end) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   balancer.finish();
@@ -58,7 +58,7 @@ TEST_F(BalancerTest, gives_every_thread_its_own_affinity_back_at_the_end) {
   EXPECT_EQ(store.size(), 0u);
 }
 
-TEST_F(BalancerTest, places_threads_again_after_they_were_released_for_it) {
+TEST_F(BalancerTest, places_released_threads_again) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   for (auto& [id, thread] : kernel.threads_by_id) thread.affinity = kCpus;
@@ -68,7 +68,7 @@ TEST_F(BalancerTest, places_threads_again_after_they_were_released_for_it) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
-TEST_F(BalancerTest, uses_the_cpus_that_are_left_and_those_that_come_back) {
+TEST_F(BalancerTest, uses_the_remaining_cpus_and_those_that_come_back) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   kernel.allowed = {1};
@@ -82,7 +82,7 @@ TEST_F(BalancerTest, uses_the_cpus_that_are_left_and_those_that_come_back) {
   EXPECT_THAT(used, testing::Contains(0u));
 }
 
-TEST_F(BalancerTest, leaves_a_thread_to_the_program_that_has_bound_it) {
+TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_has_bound) {
   Balancer balancer(options, store, kernel);
   run(balancer, 1);
   Cpus& own = kernel.threads_by_id.at(101).affinity;
@@ -93,7 +93,7 @@ TEST_F(BalancerTest, leaves_a_thread_to_the_program_that_has_bound_it) {
   EXPECT_THAT(notes, SizeIs(1));
 }
 
-TEST_F(BalancerTest, does_not_count_a_thread_that_is_to_be_skipped) {
+TEST_F(BalancerTest, ignores_excluded_threads) {
   options.skip_thread = 0;
   Balancer balancer(options, store, kernel);
   run(balancer, 1);

@@ -29,7 +29,7 @@ double wall_s() {
 // In a virtual machine the counter continues while the host runs something else on the core, but
 // cpu time does not. So the count lies between cpu time and wall time; the tolerance of 1 % covers
 // the drift between their clocks.
-TEST(Counter, counts_what_a_thread_has_done) {
+TEST(Counter, counts_the_work_of_a_thread) {
   const double opened_s = wall_s();
   const Descriptor counter = open_counter(0, Counted::time);
   if (!counter) GTEST_SKIP() << "nothing can be counted here";
@@ -53,7 +53,7 @@ TEST(Counter, counts_nothing_while_a_thread_sleeps) {
   EXPECT_LT(1e-9 * (*second - *first), 0.5 * (wall_s() - before_s));
 }
 
-TEST(Counter, of_instructions_grows_with_work) {
+TEST(Counter, of_instructions_increases_with_work) {
   const Descriptor counter = open_counter(0, Counted::instructions);
   if (!counter) GTEST_SKIP() << "no instructions can be counted here";
   compute(0.01);
@@ -65,12 +65,12 @@ TEST(Counter, of_instructions_grows_with_work) {
   EXPECT_GT(*second, 2 * *first);
 }
 
-TEST(Counter, of_nothing_reads_nothing) {
+TEST(Counter, without_a_source_reads_nothing) {
   EXPECT_FALSE(read_counter(Descriptor()));
   EXPECT_FALSE(open_counter(1 << 30, Counted::time));
 }
 
-TEST(Counter, sources_of_progress_have_names) {
+TEST(Counter, every_source_of_progress_has_a_name) {
   EXPECT_EQ(progress_source_named("instructions"), ProgressSource::instructions);
   EXPECT_EQ(progress_source_named("auto"), ProgressSource::automatic);
   EXPECT_THROW(progress_source_named("instruction"), Error);

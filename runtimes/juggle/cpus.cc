@@ -76,11 +76,13 @@ Cpus parse_cpu_list(std::string_view text) {
     const CpuId first = ends.empty() ? kNoCpu : cpu_in(ends.front());
     const CpuId last = ends.empty() ? kNoCpu : cpu_in(ends.back());
     if (ends.size() > 2 || first == kNoCpu || last == kNoCpu || first > last)
-      fail("cpus \"{}\": \"{}\" is no cpu and no range; say them like 0-3,8 (below {})", text,
-           piece, kMaxCpus);
+      fail(
+          "cpus \"{}\": \"{}\" is neither a cpu nor a range; write a list like 0-3,8 (cpus below "
+          "{})",
+          text, piece, kMaxCpus);
     for (CpuId cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
   }
-  if (cpus.empty()) fail("no cpus; say them like 0-3,8");
+  if (cpus.empty()) fail("the list of cpus is empty; write a list like 0-3,8");
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
@@ -173,7 +175,7 @@ Cpus allowed_cpus() {
   CpuSet set;
   if (!get_affinity(0, set))
     throw std::runtime_error(
-        fmt::format("cannot ask which cpus may be used: {}", std::strerror(errno)));
+        fmt::format("cannot query which cpus this process may use: {}", std::strerror(errno)));
   return set.cpus();
 }
 

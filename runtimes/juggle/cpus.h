@@ -49,7 +49,7 @@ class CpuSet {
   std::vector<Word> words_;
 };
 
-/// The intersection.
+/// Returns the intersection of two lists.
 Cpus common_cpus(const Cpus& a, const Cpus& b);
 
 /// The signature of sched_getaffinity; tests pass a simulated kernel.

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Cpus, are_lists_as_linux_writes_them) {
+TEST(Cpus, are_read_and_written_in_the_list_format_of_linux) {
   EXPECT_THAT(parse_cpu_list("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
   EXPECT_THAT(parse_cpu_list("8,0-1,1"), ElementsAre(0, 1, 8));
   EXPECT_EQ(cpu_list_text({0, 1, 2, 3, 8}), "0-3,8");
@@ -19,12 +19,12 @@ TEST(Cpus, are_lists_as_linux_writes_them) {
   EXPECT_EQ(cpu_list_text({}), "");
 }
 
-TEST(Cpus, that_are_none_are_refused) {
+TEST(Cpus, refuse_text_that_is_not_a_list) {
   for (const char* text : {"", "a", "3-1", "0-1-2", "-", "1,,2", "65536", "0-99999999", "1-"})
     EXPECT_THROW(parse_cpu_list(text), Error) << text;
 }
 
-TEST(Cpus, go_into_sets_and_back) {
+TEST(Cpus, are_unchanged_after_conversion_to_a_set_and_back) {
   const Cpus cpus = {1, 63, 64, 1023, 1024, 8191};
   const CpuSet set(cpus);
   EXPECT_EQ(set.cpus(), cpus);
@@ -50,14 +50,14 @@ int never(pid_t, std::size_t, cpu_set_t*) {
   return -1;
 }
 
-TEST(Cpus, of_a_kernel_with_more_than_1024_are_asked_with_a_mask_that_grows) {
+TEST(Cpus, of_a_kernel_with_more_than_1024_cpus_are_queried_with_a_larger_mask) {
   CpuSet set;
   ASSERT_TRUE(get_affinity(0, set, affinity_of_8192_cpus));
   EXPECT_THAT(set.cpus(), ElementsAre(8191));
   EXPECT_FALSE(get_affinity(0, set, never)) << "it must give up";
 }
 
-TEST(Cpus, of_this_host_have_domains_and_speeds) {
+TEST(Cpus, of_this_host_have_memory_domains_and_speeds) {
   const Cpus cpus = allowed_cpus();
   ASSERT_FALSE(cpus.empty());
   const auto domains = domains_of(cpus);
@@ -69,7 +69,7 @@ TEST(Cpus, of_this_host_have_domains_and_speeds) {
   }
 }
 
-TEST(Cpus, have_the_speeds_of_their_cores) {
+TEST(Cpus, have_the_speeds_of_their_core_types) {
   MachineParts parts;
   parts.places = {{0, 1, 0}, {0, 1, 2}, {0, 0.5, 4}, {0, 0.25, 5}};
   parts.levels = {{.name = "core", .first_place = {0, 1, 2, 3, 4}}};

@@ -1,10 +1,9 @@
-// The guard: a process that gives every thread its own affinity back when the balancer is killed or
+// The guard: a process that restores the affinity of every thread if the balancer is killed or
 // stopped.
 //
 // The affinities lie in memory that both processes share. The guard sleeps on a pipe whose other
-// end only the balancer holds, so that the end of the balancer wakes it, however it comes. Twice a
-// second it looks whether the balancer is stopped (SIGSTOP): threads then stay on their cpus for
-// good.
+// end only the balancer holds, so any end of the balancer wakes it. Twice a second it checks
+// whether the balancer is stopped (SIGSTOP), because threads would then stay pinned.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +18,26 @@
 
 namespace poise::juggle {
 
-/// The most threads whose affinity can be kept, so that a fork bomb costs bounded memory.
+/// Maximal number of threads whose affinities are stored, so that a fork bomb uses bounded memory.
 constexpr std::size_t kMaxThreads = 16384;
 
-/// Sets it unless the thread is gone: its number may be another thread's by now, which the start
+/// Restores an affinity unless the thread is gone. Another thread may have its id by now; the start
 /// time tells.
 void give_back(const OwnAffinity& own);
 
 class Guard : public AffinityStore {
  public:
-  /// Starts the guard process. Throws when it cannot.
+  /// Starts the guard process. Throws if that fails.
   Guard();
-  /// Gives back what is still kept, then ends the guard process.
+  /// Restores the affinities that are still stored, then ends the guard process.
   ~Guard() override;
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// Whether the guard process has ended, that is, was killed.
+  /// True if the guard process has been killed.
   bool has_died() const;
-  /// Starts another guard process in place of a dead one. Throws when it cannot.
+  /// Starts a new guard process after the old one was killed. Throws if that fails.
   void restart();
 
   bool keep(std::uint64_t key, const OwnAffinity& own) override;
@@ -46,7 +45,7 @@ class Guard : public AffinityStore {
   std::optional<OwnAffinity> kept(std::uint64_t key) const override;
   void give_all_back();
 
-  /// What the guard process did while this one was stopped.
+  /// What the guard process did while the balancer was stopped.
   enum class Release : std::uint8_t { none, under_way, done };
   /// `done` is returned once: the affinities of all threads have been restored. Move no thread
   /// during a release.
@@ -63,8 +62,8 @@ class Guard : public AffinityStore {
 
   std::size_t words_per_mask_, bytes_;
   Shared* shared_ = nullptr;
-  Slot* slots_ = nullptr;          // in shared memory, kMaxThreads of them
-  CpuSet::Word* masks_ = nullptr;  // in shared memory, words_per_mask_ for each slot
+  Slot* slots_ = nullptr;          // in shared memory: kMaxThreads slots
+  CpuSet::Word* masks_ = nullptr;  // in shared memory: words_per_mask_ words per slot
   std::vector<std::uint32_t> free_;
   std::map<std::uint64_t, std::uint32_t> slot_of_;
   Descriptor alive_;  // the end of the pipe that closes with this process

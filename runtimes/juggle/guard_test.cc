@@ -46,7 +46,7 @@ bool eventually(const std::function<bool()>& condition) {
 CpuSet first_cpu() { return CpuSet({allowed_cpus().front()}); }
 bool has_one_cpu() { return allowed_cpus().size() < 2; }
 
-TEST(Guard, gives_no_affinity_to_a_thread_that_has_the_number_of_a_dead_one) {
+TEST(Guard, does_not_change_a_thread_that_has_the_id_of_a_dead_one_at_exit) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper sleeper;
   OwnAffinity other = sleeper.own();
@@ -60,7 +60,7 @@ TEST(Guard, gives_no_affinity_to_a_thread_that_has_the_number_of_a_dead_one) {
   EXPECT_EQ(sleeper.affinity(), first_cpu());
 }
 
-TEST(Guard, gives_kept_affinities_back_and_no_dropped_ones) {
+TEST(Guard, restores_stored_affinities_but_not_dropped_ones) {
   if (has_one_cpu()) GTEST_SKIP() << "one cpu";
   const Sleeper kept, dropped;
   const CpuSet before = kept.affinity();
@@ -89,7 +89,7 @@ TEST(Guard, is_replaced_when_it_has_been_killed) {
   EXPECT_FALSE(guard.has_died());
 }
 
-TEST(Guard, has_room_again_when_threads_are_gone) {
+TEST(Guard, reuses_the_entries_of_threads_that_have_ended) {
   Guard guard;
   for (std::uint64_t key = 0; key < kMaxThreads; ++key) ASSERT_TRUE(guard.keep(key, {}));
   EXPECT_FALSE(guard.keep(kMaxThreads, {}));

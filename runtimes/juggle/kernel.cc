@@ -40,9 +40,10 @@ std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) c
 
 std::string Linux::shortage() const {
   if (finder_.is_full())
-    return fmt::format("more than {} threads: the others are left alone", max_threads_);
+    return fmt::format("there are more than {} threads; the others are not balanced", max_threads_);
   if (finder_.lacks_files())
-    return "too few files may be open here (ulimit -n; a thread takes two): threads without are "
+    return "the limit of open files is too low (ulimit -n; each thread needs two), so some threads "
+           "are "
            "not balanced";
   return "";
 }

@@ -1,4 +1,4 @@
-// What the balancer asks of Linux while a program runs. Tests put a simulated kernel in its place
+// The balancer's interface to Linux while a program runs. Tests replace it by a simulated kernel
 // (simulated_kernel.h).
 #pragma once
 
@@ -25,32 +25,33 @@ class Kernel {
   /// Seconds since the balancer's start.
   virtual double now_s() const = 0;
 
-  /// The cpus that a thread may use (0: the balancer itself); false with errno.
+  /// Gets the cpus that a thread may use (0: the balancer itself). Returns false and sets errno on
+  /// failure.
   virtual bool get_affinity(pid_t thread, CpuSet& set) const = 0;
   virtual bool set_affinity(pid_t thread, const CpuSet& set) = 0;
 
-  /// Scans /proc for the program's processes and threads, as ThreadFinder::scan.
+  /// Scans /proc for the program's processes and threads, like ThreadFinder::scan.
   virtual Changes scan() = 0;
-  /// The threads that were found.
+  /// The threads that have been found.
   virtual const Threads& threads() const = 0;
   virtual std::size_t num_processes() const = 0;
-  /// Whether the number of threads of a known process has changed.
+  /// True if the number of threads of a known process has changed.
   virtual bool has_changed() const = 0;
-  /// The last thread number given on this host; nothing if it cannot be read.
+  /// The last thread id assigned on this host; nothing if it cannot be read.
   virtual std::optional<std::uint64_t> last_born() const = 0;
-  /// Nothing when the thread is gone.
+  /// The cpu time of a thread; nothing if the thread is gone.
   virtual std::optional<CpuTime> read_time(const FoundThread& thread) const = 0;
   virtual std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const = 0;
-  /// Why some threads are left out, in words for the user; empty when none is.
+  /// The reason why some threads are ignored, as text for the user; empty if none is.
   virtual std::string shortage() const = 0;
-  /// Whether a process belongs, by now, to the user whom the balancer runs for.
+  /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;
 };
 
-/// The real kernel.
+/// The interface to the real kernel.
 class Linux : public Kernel {
  public:
-  /// The arguments of ThreadFinder.
+  /// The arguments are those of ThreadFinder.
   Linux(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
   double now_s() const override;
@@ -66,7 +67,7 @@ class Linux : public Kernel {
   std::string shortage() const override;
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
 
-  /// Leaves out this child of the caller in place of the one before.
+  /// Ignores this child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }
 
  private:

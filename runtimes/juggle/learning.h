@@ -25,14 +25,14 @@ class LearnedSpeeds {
   /// Adds the result of a probe: its rate, in any unit.
   void note(CpuId cpu, double rate);
 
-  /// The speed of each cpu, relative to the fastest. All are 1 until every cpu has been probed
-  /// often enough, and where they are about equal.
+  /// The speed of each cpu relative to the fastest. All speeds are 1 until every cpu has been
+  /// probed often enough, and if all are about equal.
   std::vector<double> of(const Cpus& cpus) const;
 
-  /// Whether the cpu has been probed often enough.
+  /// True if the cpu has been probed often enough.
   bool knows(CpuId cpu) const;
 
-  /// The cpu to probe next, of one or more: the first of those probed least.
+  /// The cpu to probe next: of the least probed ones, the first. Needs at least one cpu.
   CpuId next(const Cpus& cpus) const;
 
  private:
@@ -49,22 +49,22 @@ struct ProbeResult {
   double rate = 0;  // steps of a fixed computation per second of cpu time
 };
 
-/// The rate at which the calling thread computes: cpu time, so others on the cpu do not count.
-/// Takes about 0.1 ms of a core of 3 GHz.
+/// The rate at which the calling thread computes, per second of cpu time, so other threads on the
+/// cpu do not matter. Takes about 0.1 ms on a core of 3 GHz.
 double computing_rate();
 
-/// Probes the speeds of cpus; tests have simulated ones.
+/// Probes the speeds of cpus; tests use a simulated implementation.
 class CpuProbe {
  public:
   virtual ~CpuProbe() = default;
-  /// Starts a probe. Returns false while another probe runs, and for a cpu that may not be used.
+  /// Starts a probe. Returns false if another probe is running or the cpu may not be used.
   virtual bool start(CpuId cpu) = 0;
-  /// The result of the last probe, returned once.
+  /// Returns the result of the last probe, once.
   virtual std::optional<ProbeResult> result() = 0;
 };
 
-/// A thread that probes. The caller's own affinity is not used for this: once set, it would no
-/// longer widen with the cgroup's.
+/// A thread that probes. It does not use the caller's own affinity, which, once set, would no
+/// longer grow with the cgroup's cpuset.
 class SpeedProbe : public CpuProbe {
  public:
   SpeedProbe();
@@ -72,12 +72,12 @@ class SpeedProbe : public CpuProbe {
   SpeedProbe(const SpeedProbe&) = delete;
   SpeedProbe& operator=(const SpeedProbe&) = delete;
 
-  /// Wakes the thread once; it is moved while it sleeps.
+  /// Moves the thread to the cpu while it sleeps, then wakes it once.
   bool start(CpuId cpu) override;
   std::optional<ProbeResult> result() override;
 
  private:
-  enum class State : int { idle, asked, done, ends };  // of a size that the kernel can wait for
+  enum class State : int { idle, asked, done, ends };  // of a size for which the kernel can wait
   void run();
   bool move(const CpuSet& cpus);
 

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 constexpr int kEnough = 8;
 
-TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_visited_often_enough) {
+TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_probed_often_enough) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe) learned.note(0, 1000);
   for (int probe = 0; probe < kEnough - 1; ++probe) learned.note(1, 500);
@@ -24,7 +24,7 @@ TEST(LearnedSpeeds, are_equal_until_every_cpu_has_been_visited_often_enough) {
   EXPECT_THAT(learned.of({0, 1, 7}), ElementsAre(1, 1, 1)) << "nothing is known of cpu 7";
 }
 
-TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_cpus_asked_for) {
+TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_given_cpus) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {3, 4, 5}) learned.note(cpu, 1000.0 / cpu);
@@ -33,14 +33,14 @@ TEST(LearnedSpeeds, are_relative_to_the_fastest_of_the_cpus_asked_for) {
   EXPECT_THAT(learned.of({}), ElementsAre());
 }
 
-TEST(LearnedSpeeds, are_equal_where_they_differ_as_clocks_of_equal_cores_do) {
+TEST(LearnedSpeeds, are_equal_if_they_differ_only_as_much_as_clocks_of_equal_cores) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < kEnough; ++probe)
     for (const CpuId cpu : {0, 1, 2}) learned.note(cpu, 1000 - 100 * cpu);
   EXPECT_THAT(learned.of({0, 1, 2}), Each(1));
 }
 
-TEST(LearnedSpeeds, do_not_suffer_from_disturbed_visits) {
+TEST(LearnedSpeeds, are_not_affected_by_disturbed_probes) {
   LearnedSpeeds learned;
   for (int probe = 0; probe < 40; ++probe) {
     learned.note(0, probe % 3 == 0 ? 300 : 1000);
@@ -60,7 +60,7 @@ TEST(LearnedSpeeds, follow_a_cpu_that_becomes_slow_and_recovers) {
   }
 }
 
-TEST(LearnedSpeeds, send_the_next_visit_where_fewest_have_been) {
+TEST(LearnedSpeeds, choose_the_cpu_with_the_fewest_probes_next) {
   LearnedSpeeds learned;
   EXPECT_EQ(learned.next({2, 3}), 2u);
   learned.note(2, 1000);
@@ -70,7 +70,7 @@ TEST(LearnedSpeeds, send_the_next_visit_where_fewest_have_been) {
   EXPECT_EQ(learned.next({2, 3}), 2u);
 }
 
-TEST(SpeedProbe, tells_of_each_cpu_and_leaves_the_callers_affinity_alone) {
+TEST(SpeedProbe, measures_each_cpu_and_keeps_the_callers_affinity) {
   const Cpus own = allowed_cpus();
   SpeedProbe probe;
   EXPECT_FALSE(probe.result());
@@ -87,7 +87,7 @@ TEST(SpeedProbe, tells_of_each_cpu_and_leaves_the_callers_affinity_alone) {
   EXPECT_EQ(allowed_cpus(), own);
 }
 
-TEST(SpeedProbe, ends_amid_a_visit) {
+TEST(SpeedProbe, can_be_stopped_during_a_probe) {
   for (int time = 0; time < 20; ++time) {
     SpeedProbe probe;
     probe.start(allowed_cpus().front());

@@ -64,7 +64,7 @@ Signals::Signals() {
                            SIGTSTP, SIGWINCH, SIGCHLD})
     ::sigaddset(&set, signal);
   descriptor_ = Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!descriptor_) fail_at("watch signals");
+  if (!descriptor_) fail_at("receive signals through a file descriptor");
   if (::sigprocmask(SIG_BLOCK, &set, &mask_before_) != 0) fail_at("block signals");
   // If SIGCHLD were ignored, the kernel would discard the exit statuses of children.
   struct sigaction child {};
@@ -119,12 +119,12 @@ Program Program::attach(pid_t pid) {
   struct stat status {};
   program.start_time_ = start_time_of(pid, pid);
   if (!program.start_time_ || ::stat(fmt::format("/proc/{}", pid).c_str(), &status) != 0)
-    fail("--attach {}: no such process; `pgrep -u $USER NAME` finds one", pid);
+    fail("--attach {}: there is no such process; `pgrep -u $USER NAME` finds one", pid);
   if (status.st_uid != ::geteuid())
     fail("--attach {}: the process belongs to another user; attach as that user", pid);
   char none;
   if (::readlink(fmt::format("/proc/{}/exe", pid).c_str(), &none, 1) < 0)
-    fail("--attach {}: a thread of the kernel or a dead process has nothing to balance", pid);
+    fail("--attach {}: it is a kernel thread or has ended, so there is nothing to balance", pid);
   return program;
 }
 

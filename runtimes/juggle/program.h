@@ -1,4 +1,4 @@
-// The program under the balancer: started, sent the signals that were meant for it, waited for.
+// The program under the balancer: starts it, forwards signals to it, and waits for its end.
 #pragma once
 
 #include <csignal>
@@ -13,13 +13,13 @@
 
 namespace poise::juggle {
 
-/// The statuses of shells for a command that cannot be run.
+/// The exit statuses that shells use for a command that cannot be run.
 constexpr int kNotFound = 127, kNotExecutable = 126;
 
-/// How a program ended; `text` says why it could not be run.
+/// How a program ended; `text` tells why it could not be run.
 struct Ending {
-  int status = 0;  // of exit, when signal is 0
-  int signal = 0;  // that ended it
+  int status = 0;  // exit status, if `signal` is 0
+  int signal = 0;  // the signal that ended the program, or 0
   std::string text = {};
 };
 
@@ -32,11 +32,11 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  /// Becomes readable when there is one.
+  /// A descriptor that becomes readable when a signal has arrived.
   int descriptor() const { return descriptor_.get(); }
-  /// The next one; nothing when there is none. Does not wait.
+  /// The next signal that has arrived, or nothing. Does not wait.
   std::optional<signalfd_siginfo> next() const;
-  /// In a child: as it was before.
+  /// Restores the signal settings of the caller; called in a child.
   void restore() const;
 
  private:
@@ -48,37 +48,39 @@ class Signals {
 /// Replaces this process by the command. Returns only if that fails.
 Ending replace_process_by(const std::vector<std::string>& command);
 
-/// A running program, or another that is followed.
+/// A program that the balancer has started, or a running one to which it is attached.
 class Program {
  public:
-  /// Starts the command, to which signals go as they did before `signals`. Throws when no process
-  /// can be made.
+  /// Starts the command, with the signal settings from before `signals`. Throws if no process can
+  /// be created.
   static Program start(const std::vector<std::string>& command, const Signals& signals);
-  /// Follows a process that runs. Throws Error when there is none or it is not the user's own.
+  /// Attaches to a running process. Throws Error if it does not exist or belongs to another user.
   static Program attach(pid_t pid);
 
   pid_t pid() const { return pid_; }
   bool is_child() const { return is_child_; }
-  /// Becomes readable when an attached program ends. -1 for a child, of which SIGCHLD tells, and
-  /// where the kernel has no such descriptor (before Linux 5.3, or refused): then ended() tells.
+  /// A descriptor that becomes readable when an attached program ends. It is -1 for a child, whose
+  /// end SIGCHLD reports, and if the kernel has no such descriptors (before Linux 5.3, or refused);
+  /// then poll ended().
   int pidfd() const { return pidfd_.get(); }
 
-  /// Collects the dead, adopted ones too, and tells how the program ended once it has. Of an
-  /// attached one no status is known.
+  /// Collects ended children, including adopted ones. Returns how the program ended, once it has
+  /// ended. The status of an attached program is unknown.
   std::optional<Ending> ended();
 
-  /// Forwards a signal that a process sent; the terminal sends its signals to the program itself.
+  /// Forwards a signal that another process sent. Signals of the terminal reach the program
+  /// directly.
   void forward(int signal, int code) const;
 
  private:
   pid_t pid_ = -1;
   bool is_child_ = false;
-  std::optional<std::uint64_t> start_time_ = {};  // of an attached one
+  std::optional<std::uint64_t> start_time_ = {};  // for an attached program
   Descriptor pidfd_;
   std::optional<Ending> ending_;
 };
 
-/// Ends this process as the program ended: the same status, or by the same signal.
+/// Ends this process like the program: with the same status, or by the same signal.
 [[noreturn]] void end_like(const Ending& ending);
 
 }  // namespace poise::juggle

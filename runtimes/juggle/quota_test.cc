@@ -14,13 +14,13 @@ constexpr std::string_view kMounts =
     "34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
     "45 31 0:38 / /sys/fs/cgroup/unified rw,relatime shared:1 - cgroup2 cgroup2 rw\n";
 
-TEST(Quota, is_said_in_cpus) {
+TEST(Quota, is_converted_to_a_number_of_cpus) {
   EXPECT_EQ(parse_cpu_max("150000 100000\n"), 1.5);
   for (const char* text : {"max 100000\n", "-1 100000", "", " ", "1", "0 1", "1 0", "a b"})
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_looked_for_in_both_hierarchies_from_the_group_to_the_top) {
+TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_to_the_root) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -30,7 +30,7 @@ TEST(Quota, is_looked_for_in_both_hierarchies_from_the_group_to_the_top) {
                           QuotaFolder{"/sys/fs/cgroup/unified", true}));
 }
 
-TEST(Quota, of_a_container_lies_where_its_part_of_the_hierarchy_is_mounted) {
+TEST(Quota, of_a_container_is_found_where_its_cgroup_is_mounted) {
   const char* const part = "32 31 0:29 /box/1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
   EXPECT_THAT(quota_folders("4:cpu:/box/1\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu", false}));
@@ -42,13 +42,13 @@ TEST(Quota, of_a_container_lies_where_its_part_of_the_hierarchy_is_mounted) {
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
 
-TEST(Quota, is_none_where_nothing_is_mounted_or_lines_are_broken) {
+TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_files_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n", ""), IsEmpty());
   EXPECT_THAT(quota_folders("", kMounts), IsEmpty());
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
 }
 
-TEST(Quota, here_is_a_number_of_cpus_if_any) {
+TEST(Quota, of_this_process_is_a_positive_number_of_cpus_if_there_is_one) {
   const auto quota = quota_cpus();
   EXPECT_TRUE(!quota || *quota > 0);
 }

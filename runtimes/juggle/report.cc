@@ -39,11 +39,12 @@ std::string summary_text(const Tally& tally) {
     most = std::max(most, share(thread));
   }
   if (tally.threads.empty()) least = 0;
-  std::string text =
-      fmt::format("{:.2f} s, of them {:.2f} s balancing; {} threads on cpus {}\n", tally.elapsed_s,
-                  tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
+  std::string text = fmt::format(
+      "{:.2f} s, of which balancing was on for {:.2f} s; {} threads on cpus {}\n", tally.elapsed_s,
+      tally.balancing_s, tally.most_threads, cpu_list_text(tally.cpus));
   if (std::any_of(tally.speeds.begin(), tally.speeds.end(), [](double speed) { return speed < 1; }))
-    text += fmt::format("these are unequal, of speeds {:.2f}\n", fmt::join(tally.speeds, ", "));
+    text +=
+        fmt::format("the cpus are unequal, with speeds {:.2f}\n", fmt::join(tally.speeds, ", "));
   text += fmt::format("each thread ran {:.1f}% to {:.1f}% of the time; fair is {:.1f}%\n",
                       100 * least, 100 * most, 100 * fair_share(tally));
   const Prediction predicted = prediction(tally);
@@ -51,12 +52,12 @@ std::string summary_text(const Tally& tally) {
       "their work in {:.2f} s; predicted on free cpus {:.2f} s balanced, {:.2f} s not\n",
       tally.part_s, predicted.balanced_s, predicted.static_s);
   text +=
-      fmt::format("{} migrations, {:.1f} a second; {} refused, {} threads left to the program\n",
+      fmt::format("{} migrations, {:.1f} per second; {} refused, {} threads left to the program\n",
                   tally.migrations, per(static_cast<double>(tally.migrations), tally.elapsed_s),
                   tally.refusals, tally.own_choices);
   text += fmt::format(
-      "{} balancing points of {:.0f} us cpu time each ({:.0f} where nothing moved, least {:.0f}); "
-      "{:.2f}% of a cpu in all\n",
+      "{} balancing points of {:.0f} us cpu time each ({:.0f} if nothing moved, minimum {:.0f}); "
+      "{:.2f}% of a cpu in total\n",
       tally.rounds, 1e6 * per(tally.rounds_cpu_s, static_cast<double>(tally.rounds)),
       1e6 * per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds)),
       1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));

@@ -41,18 +41,17 @@ Tally tally() {
   return tally;
 }
 
-TEST(Report, summary_tells_shares_and_costs) {
+TEST(Report, summary_shows_shares_and_costs) {
   const std::string text = summary_text(tally());
   EXPECT_THAT(text, HasSubstr("3 threads on cpus 0-1"));
   EXPECT_THAT(text, HasSubstr("65.0% to 70.0% of the time; fair is 66.7%"));
-  EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 a second"));
-  EXPECT_THAT(text,
-              HasSubstr("100 balancing points of 50 us cpu time each (45 where nothing moved, "
-                        "least 40); 0.10%"));
+  EXPECT_THAT(text, HasSubstr("40 migrations, 4.0 per second"));
+  EXPECT_THAT(text, HasSubstr("100 balancing points of 50 us cpu time each (45 if nothing moved, "
+                              "minimum 40); 0.10%"));
   EXPECT_THAT(text, HasSubstr("2 wake-ups before a balancing point was due"));
 }
 
-TEST(Report, summary_tells_speeds_that_differ) {
+TEST(Report, summary_shows_speeds_if_they_differ) {
   Tally unequal = tally();
   unequal.speeds = {1, 1};
   EXPECT_THAT(summary_text(unequal), Not(HasSubstr("speeds")));
@@ -60,7 +59,7 @@ TEST(Report, summary_tells_speeds_that_differ) {
   EXPECT_THAT(summary_text(unequal), HasSubstr("speeds 1.00, 0.50\n"));
 }
 
-TEST(Report, predicts_by_the_theory_from_the_time_that_threads_ran) {
+TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
   // Three threads on two cpus that ran 20 s in total: 20/3 s per thread, times n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
@@ -69,14 +68,14 @@ TEST(Report, predicts_by_the_theory_from_the_time_that_threads_ran) {
       HasSubstr("their work in 10.00 s; predicted on free cpus 10.00 s balanced, 13.33 s not"));
 }
 
-TEST(Report, of_nothing_has_no_nonsense) {
+TEST(Report, without_threads_has_no_invalid_numbers) {
   for (const std::string& text : {summary_text({}), summary_json({}), live_text({}, 5)}) {
     EXPECT_THAT(text, Not(HasSubstr("nan")));
     EXPECT_THAT(text, Not(HasSubstr("inf")));
   }
 }
 
-TEST(Report, json_holds_every_thread) {
+TEST(Report, json_lists_every_thread) {
   const auto json = nlohmann::json::parse(summary_json(tally()));
   EXPECT_EQ(json["threads"].size(), 3u);
   EXPECT_DOUBLE_EQ(json["threads"][0]["share"], 0.7);
@@ -85,7 +84,7 @@ TEST(Report, json_holds_every_thread) {
   EXPECT_EQ(json["speeds"], nlohmann::json::array());
 }
 
-TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay) {
+TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay_of_a_thread) {
   const auto events = nlohmann::json::parse(trace_json(tally()))["traceEvents"];
   ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ(events[0]["args"]["name"], "cpu 0");
@@ -94,13 +93,13 @@ TEST(Report, timeline_has_a_group_per_cpu_and_a_slice_per_stay) {
   EXPECT_DOUBLE_EQ(events[2]["dur"], 1e6);
 }
 
-TEST(Report, live_picture_is_cut_to_the_screen) {
+TEST(Report, live_picture_fits_the_screen) {
   const std::string text = live_text(tally(), 2);
   EXPECT_THAT(text, HasSubstr("12"));
   EXPECT_THAT(text, Not(HasSubstr("13")));
 }
 
-TEST(Report, live_line_tells_the_shares_of_those_who_take_part) {
+TEST(Report, live_line_shows_the_shares_of_the_balanced_threads) {
   Tally three = tally();
   three.is_balancing = true;
   EXPECT_EQ(live_line(three),

@@ -45,7 +45,7 @@ timespec timespec_of(double wait_s) {
 
 /// Why the balancer woke up.
 struct WakeUp {
-  bool somebody_ended = false;  // the program, the guard or an adopted child
+  bool somebody_ended = false;  // the program, the guard or an adopted child has ended
   bool leaves = false;          // an attached balancer was told to leave its program
   bool is_early = false;        // before the next balancing point is due
 };
@@ -83,7 +83,7 @@ WakeUp take_signals(const Signals& signals, const Program& program) {
 
 void say_not_balanced(const Options& options, const std::exception& reason) {
   if (options.on_note)
-    options.on_note(fmt::format("the program runs, but is not balanced: {}", reason.what()));
+    options.on_note(fmt::format("the program runs but is not balanced: {}", reason.what()));
 }
 
 /// A program, and its balancer as long as balancing is possible.
@@ -148,7 +148,8 @@ WakeUp Watch::wait() {
   const timespec wait = timespec_of(until_s - now_s());
   const int num_ends = ::ppoll(ends, 2, &wait, nullptr);
   if (num_ends < 0 && errno != EINTR)
-    throw std::runtime_error(fmt::format("cannot wait: {}", std::strerror(errno)));
+    throw std::runtime_error(
+        fmt::format("cannot wait for the program's end: {}", std::strerror(errno)));
   WakeUp wake_up;
   if (num_ends > 0 && ends[0].revents != 0) wake_up = take_signals(signals_, program_);
   if (num_ends > 0 && ends[1].revents != 0) wake_up.somebody_ended = true;
@@ -191,7 +192,7 @@ Outcome Watch::run() {
 
 void check(const Options& options) {
   if (options.cpus.empty() || !common_cpus(options.cpus, allowed_cpus()).empty()) return;
-  fail("cpus {}: none of them may be used here; allowed are {}", cpu_list_text(options.cpus),
+  fail("cpus {}: this process may use none of them; it may use {}", cpu_list_text(options.cpus),
        cpu_list_text(allowed_cpus()));
 }
 

@@ -16,14 +16,14 @@ struct Outcome {
   Tally tally;
 };
 
-/// Runs the command under the balancer, until it ends. Signals to this process go to the command,
-/// and a guard process gives affinities back if this one is killed or stopped. Where something that
-/// balancing needs cannot be had the command runs alone, and on_note tells why. Throws Error for
-/// cpus that are not allowed.
+/// Runs the command under the balancer until the command ends. Signals to this process go to the
+/// command, and a guard process restores affinities if this process is killed or stopped. If the
+/// system refuses something that balancing needs, the command runs unbalanced, and on_note tells
+/// why. Throws Error for cpus that are not allowed.
 Outcome run_balanced(const std::vector<std::string>& command, const Options& options);
 
-/// Balances a process that runs, and its children, until it ends or a signal (INT, TERM, HUP, QUIT)
-/// says to leave it. Throws Error when that process cannot be balanced.
+/// Balances a running process and its children until it ends or a signal (INT, TERM, HUP, QUIT)
+/// tells the balancer to leave it. Throws Error if that process cannot be balanced.
 Outcome attach_balanced(pid_t pid, const Options& options);
 
 }  // namespace poise::juggle

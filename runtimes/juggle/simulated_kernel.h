@@ -1,4 +1,4 @@
-// A kernel for tests: threads, affinities and a clock that a test sets.
+// A simulated kernel for tests, which set its threads, affinities and clock.
 #pragma once
 
 #include <algorithm>
@@ -22,20 +22,20 @@ class SimulatedKernel : public Kernel {
     Cpus affinity = {};
     CpuTime time = {};
     bool is_alive = true;
-    bool is_bound = false;  // it refuses other affinities, with errno `refusal`
+    bool is_bound = false;  // it refuses other affinities with errno `refusal`
   };
 
-  /// The balancer may use these cpus.
+  /// `cpus` are those that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
 
-  /// A thread that scan() finds next.
+  /// Starts a thread, which the next scan() finds.
   void start(pid_t process, pid_t id, const Cpus& affinity) {
     threads_by_id[id] = {process, ++starts_, affinity};
     born = static_cast<std::uint64_t>(id);
     unseen_.push_back(id);
   }
-  /// All threads compute for so long: those kept on a cpu share it, others share all cpus. They run
-  /// in turns of any length.
+  /// Lets all threads compute for `seconds`: threads pinned to one cpu share it, the others share
+  /// all cpus. They take turns of any length.
   void compute(double seconds) {
     time_s += seconds;
     std::map<Cpus, double> threads_on;
@@ -124,7 +124,7 @@ class SimulatedKernel : public Kernel {
   Threads found_;
 };
 
-/// A store in the memory of a test.
+/// An affinity store in memory, for tests.
 class SimulatedStore : public AffinityStore {
  public:
   bool keep(std::uint64_t key, const OwnAffinity& own) override {

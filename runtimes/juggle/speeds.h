@@ -1,4 +1,5 @@
-// The speeds of the cpus in use: as Linux tells, else as probes measure while the program runs.
+// The speeds of the cpus in use: as Linux reports them, or as probes measure them while the program
+// runs.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ namespace poise::juggle {
 
 class Speeds {
  public:
-  /// Makes the probe when it is first needed, for it is a thread. May throw std::system_error, when
-  /// the user may have no more threads for now.
+  /// Creates the probe, which needs a thread, when it is first used. May throw std::system_error if
+  /// the user may not have more threads.
   using MakeProbe = std::function<std::unique_ptr<CpuProbe>()>;
   /// Returns the speeds that Linux reports, as speeds_of() does.
   using Reported = std::function<std::vector<double>(const Cpus&)>;
@@ -25,7 +26,7 @@ class Speeds {
   const std::vector<double>& all() const { return speeds_; }
   bool are_equal() const;
 
-  /// Call it when other cpus are in use.
+  /// Sets the cpus in use; to be called when they change.
   void set_cpus(const Cpus& cpus);
 
   /// Takes over the result of the last probe. Returns true if the speeds may have changed.
@@ -43,7 +44,7 @@ class Speeds {
   Reported reported_;
   MakeProbe make_probe_;
   std::vector<double> speeds_;
-  bool reported_equal_;  // Linux reports no difference
+  bool reported_equal_;  // Linux reports no differences in speed
   LearnedSpeeds learned_;
   std::unique_ptr<CpuProbe> probe_;
 };

@@ -58,7 +58,7 @@ int run(Speeds& speeds, std::uint64_t from_round, std::uint64_t to_round, const 
   return probes;
 }
 
-TEST(Speeds, of_unequal_cpus_are_learned_by_visits) {
+TEST(Speeds, of_unequal_cpus_are_learned_by_probes) {
   Machine machine{.rates = {{1, 0.5}}};
   Speeds speeds = speeds_on(machine, {0, 1});
   EXPECT_THAT(speeds.all(), Each(1));
@@ -67,7 +67,7 @@ TEST(Speeds, of_unequal_cpus_are_learned_by_visits) {
   EXPECT_FALSE(speeds.are_equal());
 }
 
-TEST(Speeds, that_linux_reports_are_not_learned) {
+TEST(Speeds, that_linux_reports_are_not_probed) {
   Machine machine;
   Speeds speeds = speeds_on(machine, {0, 1}, [](const Cpus&) {
     return std::vector<double>{1, 0.25};
@@ -85,7 +85,7 @@ TEST(Speeds, are_learned_on_busy_cpus_only) {
   EXPECT_GT(machine.probes[1], 0);
 }
 
-TEST(Speeds, of_equal_cpus_are_seldom_looked_at_once_they_are_known) {
+TEST(Speeds, of_equal_cpus_are_probed_rarely_once_they_are_known) {
   Machine equal, unequal{.rates = {{1, 0.5}}};
   Speeds of_equal = speeds_on(equal, {0, 1}), of_unequal = speeds_on(unequal, {0, 1});
   const std::uint64_t start = kTuning.equal_probe_rounds, end = start + 10 * start;
@@ -107,7 +107,7 @@ TEST(Speeds, that_were_learned_are_remembered_when_cpus_come_and_go) {
   EXPECT_THAT(speeds.all(), ElementsAre(1, 0.5));
 }
 
-TEST(Speeds, stay_equal_where_no_visitor_can_be_started) {
+TEST(Speeds, stay_equal_if_no_probe_thread_can_be_started) {
   Machine machine{.rates = {{1, 0.5}}, .refuses_threads = true};
   Speeds speeds = speeds_on(machine, {0, 1});
   EXPECT_EQ(run(speeds, 0, 100, {0, 1}), 0);

@@ -1,4 +1,4 @@
-// The threads of a program and its children, as they appear and die, and the cpu time of each.
+// The threads of a program and its children: finds new and ended ones, and reads their cpu times.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,22 @@ class Descriptor {
   int fd_;
 };
 
-/// /proc/PID/task/TID/schedstat: nanoseconds on a cpu, and waiting for one while ready to run.
+/// From /proc/PID/task/TID/schedstat: nanoseconds on a cpu, and nanoseconds ready to run but
+/// waiting for one.
 struct CpuTime {
   double run_s = 0, wait_s = 0;
 };
 std::optional<CpuTime> parse_schedstat(std::string_view text);
 
-/// The start of a thread in clock ticks since boot, from /proc/PID/stat: with the thread's number
-/// it names a thread for good. A command may hold blanks and brackets.
+/// The start time of a thread in clock ticks since boot, from /proc/PID/stat. Together with the
+/// thread's id it identifies a thread uniquely. The name of the command in that file may contain
+/// blanks and brackets.
 std::optional<std::uint64_t> parse_start_time(std::string_view stat);
 
 /// The numbers in /proc/PID/task/TID/children.
 std::vector<pid_t> parse_children(std::string_view text);
 
-/// A thread: `key` is never used again, `id` may be once it is dead.
+/// A thread. Its `key` is never reused; its `id` may be reused when the thread is dead.
 struct FoundThread {
   std::uint64_t key = 0;
   pid_t process = 0, id = 0;
@@ -48,39 +50,39 @@ struct FoundThread {
   Descriptor schedstat, children;
 };
 
-/// What a look at /proc brought.
+/// The result of a scan of /proc.
 struct Changes {
-  std::vector<std::uint64_t> born, died;  // keys
+  std::vector<std::uint64_t> born, died;  // keys of threads
 };
 
-/// Follows the threads of `root` and of all its descendants. Threads of other users and kernel
-/// threads are left out, and what is beyond max_threads.
+/// Follows the threads of `root` and of all its descendants. Ignores threads of other users, kernel
+/// threads, and all threads beyond max_threads.
 class ThreadFinder {
  public:
-  /// With `with_adopted` also the children that the calling thread adopts (the first thread of a
-  /// subreaper does), less `not_followed`.
+  /// `with_adopted`: also follow children that the calling thread adopts (as the first thread of a
+  /// subreaper), except `not_followed`.
   ThreadFinder(pid_t root, bool with_adopted, pid_t not_followed, std::size_t max_threads);
 
-  /// Looks for processes and threads: a walk through /proc, short where no thread came or went.
+  /// Scans /proc for processes and threads; fast if no thread was created or ended.
   Changes scan();
-  /// Whether the number of threads of a known process has changed: one fstat per process.
+  /// True if the number of threads of a known process has changed. Costs one fstat per process.
   bool has_changed() const;
   std::size_t num_processes() const { return processes_.size(); }
 
   const std::map<std::uint64_t, FoundThread>& threads() const { return threads_; }
   bool is_full() const { return is_full_; }
-  /// Whether a thread was left out since this process may open no more files.
+  /// True if a thread was ignored because this process may not open more files.
   bool lacks_files() const { return lacks_files_; }
-  /// Another child of the caller that is left out, in place of the one before.
+  /// Ignores another child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { not_followed_ = process; }
-  /// Whether a process that was found belongs, by now, to the user whom the balancer runs for.
+  /// True if the process still belongs to the user for whom the balancer runs.
   bool is_ours(pid_t process) const;
 
  private:
   struct Process {
-    Descriptor folder;     // of /proc: its owner is the process's user at any time
+    Descriptor folder;     // the process's folder in /proc; its owner is the user of the process
     Descriptor task;       // its folder of threads
-    bool has_all = false;  // of them were found
+    bool has_all = false;  // all of its threads have been found
     std::uint64_t num_links = 0;
     std::uint32_t threads_seen = 0;
     std::map<pid_t, std::uint64_t> key_of;
@@ -92,7 +94,7 @@ class ThreadFinder {
 
   pid_t root_;
   pid_t not_followed_;
-  Descriptor own_children_;  // with those adopted; none: these are not followed
+  Descriptor own_children_;  // with the adopted children; empty if these are not followed
   std::size_t max_threads_;
   bool is_full_ = false, lacks_files_ = false;
   std::uint64_t next_key_ = 1;
@@ -100,29 +102,30 @@ class ThreadFinder {
   std::map<std::uint64_t, FoundThread> threads_;
 };
 
-/// The last number given to a process or thread on this host, from /proc/loadavg: while it stays,
-/// none is new.
+/// The last id assigned to a process or thread on this host, from /proc/loadavg: while it does not
+/// change, no thread is new.
 class LastBorn {
  public:
   LastBorn();
-  /// Nothing where it cannot be told.
+  /// The id, or nothing if it cannot be read.
   std::optional<std::uint64_t> id() const;
 
  private:
   Descriptor file_;
 };
 
-/// The time a thread has had; nothing when it is gone.
+/// The cpu time of a thread; nothing if the thread is gone.
 std::optional<CpuTime> read_time(const FoundThread& thread);
 
 /// The start time of a thread that is alive now.
 std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread);
 
-/// The state of a process as /proc tells it: 'R' running, 'S' sleeping, 'T' stopped, …; 0 for none.
+/// The state of a process from /proc: 'R' running, 'S' sleeping, 'T' stopped and so on; 0: the
+/// process does not exist.
 char state_of(pid_t process);
 
-/// What of /proc is missing that threads are found and measured by, with the reason; empty when all
-/// is there.
+/// The part of /proc that is missing although threads cannot be found or measured without it, and
+/// the reason; empty if nothing is missing.
 std::string missing_in_proc();
 
 }  // namespace poise::juggle

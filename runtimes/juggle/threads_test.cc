@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(Threads, times_come_from_schedstat) {
+TEST(Threads, times_are_read_from_schedstat) {
   const auto time = parse_schedstat("1500000000 250000000 42\n");
   ASSERT_TRUE(time);
   EXPECT_DOUBLE_EQ(time->run_s, 1.5);
@@ -26,7 +26,7 @@ TEST(Threads, times_come_from_schedstat) {
     EXPECT_FALSE(parse_schedstat(text)) << text;
 }
 
-TEST(Threads, start_times_survive_any_command) {
+TEST(Threads, start_times_are_read_whatever_the_name_of_the_command) {
   const std::string rest = " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
   EXPECT_EQ(parse_start_time("12 (sh)" + rest), 987654u);
   EXPECT_EQ(parse_start_time("12 (a) b ( 1 2)" + rest), 987654u);
@@ -34,12 +34,12 @@ TEST(Threads, start_times_survive_any_command) {
     EXPECT_FALSE(parse_start_time(text)) << text;
 }
 
-TEST(Threads, children_are_numbers) {
+TEST(Threads, children_are_read_as_process_ids) {
   EXPECT_THAT(parse_children("12 345 "), ElementsAre(12, 345));
   EXPECT_THAT(parse_children(""), IsEmpty());
 }
 
-TEST(Threads, of_this_process_are_found_as_they_come_and_go) {
+TEST(Threads, of_this_process_are_found_when_they_are_created_and_end) {
   // The finder excludes the process that runs it, so the test runs it in a child.
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -134,7 +134,7 @@ struct Told {
   pid_t child;
 };
 
-TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
+TEST(Threads, of_a_process_that_started_after_the_last_scan_are_found) {
   const Told told([] {},
                   [] {
                     if (::fork() == 0)
@@ -149,7 +149,7 @@ TEST(Threads, of_a_process_born_since_the_last_look_are_found) {
   EXPECT_THAT(finder.threads(), SizeIs(2));
 }
 
-TEST(Threads, that_take_the_place_of_another_are_found) {
+TEST(Threads, that_reuse_the_id_of_another_thread_are_found) {
   std::optional<std::thread> one, other;
   std::atomic<bool> may_end = false;
   const Told told([&] { one.emplace([&] { may_end.wait(false); }); },
@@ -175,7 +175,7 @@ TEST(Threads, that_take_the_place_of_another_are_found) {
   EXPECT_THAT(all.born, SizeIs(1));
 }
 
-TEST(Threads, of_a_process_that_changes_its_user_are_no_longer_ours) {
+TEST(Threads, of_a_process_that_changes_its_user_are_dropped) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
   constexpr uid_t kNobody = 65534;
   const Told told([] {}, [] { static_cast<void>(::setuid(kNobody) == 0); });
@@ -201,7 +201,7 @@ TEST(Threads, that_are_dead_have_no_time) {
   EXPECT_THAT(finder.threads(), IsEmpty());
 }
 
-TEST(Threads, the_last_born_changes_with_every_process) {
+TEST(Threads, the_last_process_id_changes_with_every_new_process) {
   const LastBorn last_born;
   const auto before = last_born.id();
   ASSERT_TRUE(before);
@@ -211,7 +211,7 @@ TEST(Threads, the_last_born_changes_with_every_process) {
   EXPECT_NE(last_born.id(), before);
 }
 
-TEST(Threads, beyond_the_bound_are_left_out) {
+TEST(Threads, beyond_the_maximum_are_ignored) {
   Family family;
   ThreadFinder finder(family.child, false, -1, 0);
   EXPECT_THAT(finder.scan().born, IsEmpty());

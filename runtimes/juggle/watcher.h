@@ -13,12 +13,12 @@ class Watcher {
  public:
   explicit Watcher(Kernel& kernel) : kernel_(kernel) {}
 
-  /// Whether to search now. In a program of a few processes a thread that is new or dead is seen by
-  /// a count; before many are counted, and before a walk, one short read tells whether anything was
-  /// born on this host.
+  /// True if it is time to scan. In a program with few processes, counting shows whether threads
+  /// were created or ended. Before many processes are counted, and before a scan, one short read
+  /// tells whether any process or thread was created on this host.
   bool is_time_to_scan();
 
-  /// A thread was found dead: others may have come in its place.
+  /// Notes that a thread was found dead, because others may have been created.
   void saw_death() { saw_death_ = true; }
 
   Changes scan();

@@ -24,14 +24,14 @@ struct Watched {
   Watcher watcher;
 };
 
-TEST(Watcher, searches_first_of_all) { EXPECT_EQ(Watched(0).kernel.scans, 1); }
+TEST(Watcher, searches_at_the_start) { EXPECT_EQ(Watched(0).kernel.scans, 1); }
 
-TEST(Watcher, does_not_search_while_nothing_is_born_on_the_host) {
+TEST(Watcher, does_not_search_while_no_process_starts_on_the_host) {
   Watched watched(10);
   for (double time_s = 10; time_s < 100; time_s += 0.1) EXPECT_FALSE(watched.scans_at(time_s));
 }
 
-TEST(Watcher, searches_when_something_was_born_and_a_search_is_due) {
+TEST(Watcher, searches_if_a_process_has_started_and_a_search_is_due) {
   Watched watched(10);
   watched.kernel.born = 77;
   EXPECT_FALSE(watched.scans_at(10.9));
@@ -44,7 +44,7 @@ TEST(Watcher, searches_often_at_the_start_of_a_run) {
   EXPECT_TRUE(watched.scans_at(0.1 + kTuning.min_scan_s));
 }
 
-TEST(Watcher, searches_when_due_where_births_cannot_be_told) {
+TEST(Watcher, searches_when_due_if_starts_of_processes_are_unknown) {
   Watched watched(10);
   watched.kernel.born = std::nullopt;
   EXPECT_FALSE(watched.scans_at(10.2));
@@ -65,7 +65,7 @@ TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
   EXPECT_TRUE(watched.scans_at(10.2));
 }
 
-TEST(Watcher, counts_no_more_often_than_its_share_of_the_run) {
+TEST(Watcher, limits_the_counting_to_a_share_of_the_run) {
   Watched watched(100);  // the last count is recent as well
   watched.kernel.born = 77;
   watched.kernel.changed = true;
@@ -73,7 +73,7 @@ TEST(Watcher, counts_no_more_often_than_its_share_of_the_run) {
   EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
-TEST(Watcher, counts_the_threads_of_many_processes_only_when_something_was_born) {
+TEST(Watcher, counts_the_threads_of_many_processes_only_if_a_process_has_started) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;

@@ -15,14 +15,14 @@ class AnyObject {
  public:
   virtual ~AnyObject() = default;
   virtual void step(const Inbox& inbox, Outbox& outbox) = 0;
-  /// Size of the serialized object.
+  /// The size of the serialized object, in bytes.
   virtual std::size_t bytes() const = 0;
   virtual void write(Buffer& buffer) const = 0;
-  /// Sets the row's position and whether the object may move, if its type tells them.
+  /// Sets the row's position, and whether the object may move, if the object's type provides them.
   virtual void describe(ObjectRow& row) const = 0;
 };
 
-/// Creates objects: at the start by id, and after a migration from their serialized form.
+/// Creates objects: at the start from their id, and after a migration from their serialized form.
 struct ObjectFactory {
   std::function<std::unique_ptr<AnyObject>(ObjectId)> create;
   std::function<std::unique_ptr<AnyObject>(std::span<const std::byte>)> restore;

@@ -6,7 +6,7 @@
 
 namespace poise::objects {
 
-/// Wall time since an arbitrary start that is the same for all threads of a process.
+/// Wall time since an arbitrary start that is the same for all threads of the process.
 inline double wall_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -60,7 +60,7 @@ class Collection {
   /// inside, or the job hangs.
   Totals totals() { return engine_.totals(); }
 
-  /// Completes the trace and the timeline; otherwise the destructor does.
+  /// Completes the trace and the timeline. If it is not called, the destructor does so.
   void finish() { engine_.finish(); }
 
   /// Calls visit(id, object) for the objects of this rank, in order of their ids. Not collective.

@@ -154,7 +154,7 @@ TEST(Collection, works_on_any_communicator) {
   MPI_Comm_free(&half);
 }
 
-/// Every step takes the wall time `load_s`. It sleeps, so ranks may outnumber cores.
+/// Each step takes `load_s` seconds of wall time. It sleeps, so ranks may outnumber cores.
 struct Heavy {
   double load_s = 0;
   void step(const Inbox&, Outbox&) {
@@ -168,7 +168,7 @@ struct Heavy {
 };
 
 TEST(Collection, balances_measured_loads) {
-  // All work starts on the first rank.
+  // At the start all work is on the first rank.
   const auto make = [](ObjectId id) { return Heavy{id < 4 ? 4e-3 : 0}; };
   Collection<Heavy> objects(MPI_COMM_WORLD, 16, make, {.strategy = "greedy", .clock = Clock::wall});
   objects.run(2);
@@ -177,7 +177,7 @@ TEST(Collection, balances_measured_loads) {
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
   std::vector<int> heavy_on(static_cast<std::size_t>(objects.num_ranks()));
   for (ObjectId id = 0; id < 4; ++id) ++heavy_on[static_cast<std::size_t>(objects.rank_of(id))];
-  // An object that overslept may be alone on its rank, but no rank is without one.
+  // An object that slept too long may be alone on its rank, but every rank has one.
   for (const int count : heavy_on) EXPECT_GE(count, objects.num_ranks() <= 4 ? 1 : 0);
 }
 
@@ -189,7 +189,7 @@ TEST(Collection, idle_ranks_run_steps_of_others_and_loads_count_for_the_owner) {
   const Totals totals = objects.totals();
   const double ranks = objects.num_ranks();
   EXPECT_GT(totals.load_s, 5 * 12 * 4e-3);
-  // Without offloading all of it would run on rank 0.
+  // Without offloading all of the load would run on rank 0.
   EXPECT_LT(totals.busiest_s, (ranks > 1 ? 0.9 : 1.1) * totals.load_s);
   const BalanceResult balanced = objects.balance();
   EXPECT_NEAR(balanced.imbalance_before, ranks, 0.3 * ranks);
@@ -233,7 +233,7 @@ TEST(Collection, sums_in_the_order_of_ids) {
   EXPECT_EQ(objects.sum([](const Gossip& g) { return 0.1 * g.id; }), expected);
 }
 
-/// Object 0 sends one message to all objects; each receiver keeps the address of the message.
+/// Object 0 sends one message to all objects, and each receiver keeps the message's address.
 struct Pointing {
   ObjectId id = 0;
   std::vector<std::uintptr_t> addresses = {};

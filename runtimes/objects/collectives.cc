@@ -8,7 +8,7 @@ namespace poise::objects {
 
 namespace {
 
-/// The MPI datatype of a row. With it counts are in rows, not in bytes, and fit MPI's int.
+/// The MPI datatype of a row. Counts are then in rows instead of bytes and fit MPI's int.
 class RowType {
  public:
   explicit RowType(std::size_t size) {
@@ -58,7 +58,7 @@ std::vector<char> gather(MPI_Comm comm, const void* rows, std::size_t count, std
   wait_and_yield(request);
   const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   if (total > std::numeric_limits<int>::max())
-    fail("objects: all ranks together gather {} rows; MPI counts up to {}", total,
+    fail("objects: the ranks gather {} rows in total; MPI counts up to {}", total,
          std::numeric_limits<int>::max());
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
   const RowType row(row_bytes);

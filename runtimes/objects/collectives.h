@@ -1,7 +1,7 @@
 // Collective operations on rows of plain data and on texts.
 //
-// All of them yield the core while they wait: where ranks outnumber cores, the spinning of MPI's
-// blocking calls may cost a time slice per message.
+// All of them yield the core while they wait, because where ranks outnumber cores, MPI's blocking
+// calls spin and may cost a time slice per message.
 #pragma once
 
 #include <cstring>
@@ -15,7 +15,7 @@
 
 namespace poise::objects {
 
-/// Stands for "every rank" in place of a root.
+/// Used in place of a root to mean every rank.
 inline constexpr int kEveryRank = -1;
 
 namespace collective_bytes {
@@ -29,10 +29,10 @@ void broadcast(MPI_Comm comm, void* rows, std::size_t count, std::size_t row_byt
 
 }  // namespace collective_bytes
 
-/// Waits for a request and yields the core meanwhile.
+/// Waits for a request and yields the core while it waits.
 void wait_and_yield(MPI_Request& request);
 
-/// Replaces each value by its maximum, or its sum, over all ranks. Collective.
+/// Replaces each value by its maximum, or by its sum, over all ranks. Collective.
 void max_over_ranks(MPI_Comm comm, std::span<double> values);
 void sum_over_ranks(MPI_Comm comm, std::span<double> values);
 

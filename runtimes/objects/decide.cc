@@ -29,7 +29,7 @@ std::uint64_t hash_of(const Placement& placement) {
   return hash;
 }
 
-/// The first text that is not empty, in order of rank, on every rank. Collective.
+/// Returns the text of the lowest rank whose text is not empty, on every rank. Collective.
 std::string first_text(MPI_Comm comm, const std::string& text) {
   std::vector<char> row(text.begin(), text.end());
   if (!row.empty()) row.push_back('\0');
@@ -108,7 +108,7 @@ Outcome Decider::on_every_rank(const Measurements& own, Decision& decision) {
   return outcome;
 }
 
-/// The first level: every host is one place, as fast as all its places together.
+/// The first of two levels: every host is one place, as fast as all its places together.
 Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
   const Machine& machine = layout_.machine;
   MachineParts parts;
@@ -142,8 +142,8 @@ Outcome Decider::among_hosts(const MeasuredPhase& phase) const {
   return run(Machine(std::move(parts)), coarse);
 }
 
-/// The second level: distributes the tasks of this host over its places. Ignores messages to and
-/// from other hosts.
+/// The second of two levels: distributes the tasks of this host over its places, and ignores
+/// messages to and from other hosts.
 Outcome Decider::within_host(const MeasuredPhase& phase, const Placement& host_of_task,
                              std::vector<TaskId>& tasks) const {
   const Machine& machine = layout_.machine;

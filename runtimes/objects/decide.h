@@ -1,4 +1,4 @@
-// Decides on a new placement with a strategy of poise: on rank 0, on all ranks, or in two levels.
+// Decides on a new placement with one of the strategies: on rank 0, on all ranks, or in two levels.
 #pragma once
 
 #include <mpi.h>
@@ -15,19 +15,19 @@
 
 namespace poise::objects {
 
-/// The result of a decision. The same on every rank, except for `phase` and `failure`.
+/// The result of a decision. Equal on all ranks, except for `phase` and `failure`.
 struct Decision {
   Placement placement;
-  double imbalance_before = 0;         // measured
-  double imbalance_after = 0;          // predicted
+  double imbalance_before = 0;         // as measured
+  double imbalance_after = 0;          // as predicted
   std::optional<MeasuredPhase> phase;  // on rank 0: the input of the decision
-  std::string
-      failure;  // on rank 0: why `placement` is the current one; empty: the strategy succeeded
+  // On rank 0: why `placement` is the current one; empty if the strategy succeeded.
+  std::string failure;
 };
 
 using balance::Outcome;
 
-/// Decides, and keeps the loads of past phases for strategies that predict.
+/// Makes decisions, and stores the loads of past phases for strategies that predict.
 class Decider {
  public:
   /// `comm` and `layout` must outlive it. Collective.
@@ -62,8 +62,8 @@ class Decider {
   ObjectId num_objects_;
   std::uint32_t threads_per_place_;
   Choice choice_;
-  Mode mode_;                                      // never automatic
-  std::vector<std::vector<double>> past_loads_s_;  // by phase, then task
+  Mode mode_;                                      // never Mode::automatic
+  std::vector<std::vector<double>> past_loads_s_;  // indexed by phase, then by task
 };
 
 }  // namespace poise::objects

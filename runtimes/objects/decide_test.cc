@@ -23,7 +23,7 @@ Measurements measurements_of(const JobLayout& layout) {
   return own;
 }
 
-/// Load of the busiest place over the average.
+/// The load of the busiest place divided by the average load.
 double imbalance_of(const JobLayout& layout, const Placement& placement) {
   std::vector<double> loads(layout.machine.num_places());
   for (ObjectId id = 0; id < kObjects; ++id)
@@ -59,7 +59,7 @@ TEST(Decider, rank_0_or_all_ranks_find_a_balanced_placement) {
 TEST(Decider, two_levels_find_a_balanced_placement) {
   expect_balance(Mode::hierarchical, 0, 1.06);
   expect_balance(Mode::hierarchical, 1, 1.06);
-  expect_balance(Mode::hierarchical, 2, 1.11);  // 5 % at each of two levels
+  expect_balance(Mode::hierarchical, 2, 1.11);  // each of the two levels may be off by 5 %
 }
 
 void expect_no_change(const Options& options, const char* why) {
@@ -72,20 +72,20 @@ void expect_no_change(const Options& options, const char* why) {
     EXPECT_EQ(decision.placement.of(row.id), row.place);
 }
 
-TEST(Decider, a_strategy_that_exceeds_its_budget_or_fails_changes_nothing) {
+TEST(Decider, keeps_the_placement_if_the_strategy_fails_or_exceeds_its_budget) {
   for (const Mode mode : {Mode::root, Mode::replicated, Mode::hierarchical})
     for (const std::uint32_t ranks_per_host : {0u, 1u, 2u}) {
       const Options base{.mode = mode, .ranks_per_host = ranks_per_host};
       Options late = base, lost = base;
       late.strategy = "greedy";
       late.budget_s = 1e-9;
-      lost.strategy = "orb";  // needs positions, which these objects do not have
+      lost.strategy = "orb";  // the strategy needs positions, which these objects do not have
       expect_no_change(late, "longer than");
       expect_no_change(lost, "position");
     }
 }
 
-TEST(Decider, different_placements_on_different_ranks_change_nothing) {
+TEST(Decider, keeps_the_placement_if_ranks_compute_different_ones) {
   const JobLayout layout = discover_layout(MPI_COMM_WORLD, {});
   const auto seed = static_cast<std::uint64_t>(layout.rank + 1);
   Options options{.strategy = "random", .mode = Mode::replicated, .seed = seed};

@@ -81,12 +81,12 @@ Engine::Engine(MPI_Comm comm, ObjectId num_objects, ObjectFactory factory, const
 Engine::~Engine() {
   const bool is_unwinding = std::uncaught_exceptions() > 0;
   if (is_mpi_finalized() || is_unwinding)
-    static_cast<void>(runner_.release());  // its destructor would wait for the other ranks
+    static_cast<void>(runner_.release());  // the destructor would wait for the other ranks
   if (is_mpi_finalized()) {
     if (files_.is_incomplete())
       files_.warn(options_.name +
-                  " were destroyed after MPI_Finalize, so the trace or timeline lacks its end; "
-                  "destroy them before it");
+                  " were destroyed after MPI_Finalize, so the trace or timeline is incomplete; "
+                  "destroy them before MPI_Finalize");
     return;
   }
   if (!is_unwinding) finish();
@@ -100,8 +100,8 @@ void Engine::create_runner() {
   if (!runner_) runner_ = std::make_unique<ThreadedSteps>(step_parts(), options_.place_per_thread);
 }
 
-/// Creates a runner that offloads steps. On a single rank it is destroyed again: there is no rank
-/// to offload to, but wrong settings still have to be reported.
+/// Creates a runner that offloads steps. A single rank has no rank to offload to, so it destroys
+/// the runner again; it is created there only to report wrong settings.
 void Engine::create_offloading_runner() {
   workers_.push_back(std::make_unique<Worker>(directory_));
   std::string problem;
@@ -159,7 +159,7 @@ void Engine::balance_if_due() {
   }
 }
 
-/// Collects what when_to_balance() needs to know from all ranks, and asks it.
+/// Collects from all ranks what when_to_balance() needs, and calls it.
 bool Engine::is_worth_it() {
   if (meter_.phase().steps < next_check_) return false;
   std::vector<double> busiest_s = meter_.busy_s(objects_, num_threads_);
@@ -218,7 +218,8 @@ BalanceResult Engine::balance() {
   return result;
 }
 
-/// Adds the bytes of all ranks, and keeps what when_to_balance() needs to know of this decision.
+/// Adds up the bytes of all ranks, and keeps the data about this decision that when_to_balance()
+/// needs.
 void Engine::add_result(BalanceResult& result) {
   double bytes = static_cast<double>(result.migrated_bytes);
   sum_over_ranks(comm_, {&bytes, 1});

@@ -1,5 +1,5 @@
-// Runs a collection of objects: steps, measuring, balancing. Everything that does not depend on the
-// type of the objects.
+// Runs a collection of objects: steps, measurements and balancing. This is everything that does not
+// depend on the type of the objects.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@
 
 namespace poise::objects {
 
-/// Calls the parts of the runtime in order; each part is a file pair of its own. Collective unless
-/// const. An exception of an object ends the job (object_guard.h).
+/// Calls the parts of the runtime in order; each part has a file pair of its own. Functions are
+/// collective unless const. An exception thrown by an object ends the job (object_guard.h).
 class Engine {
  public:
   /// `options` must be the same on all ranks.
@@ -35,7 +35,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Runs a step of all objects, and balances if it is time to.
+  /// Runs one step of all objects, then balances if it is time to.
   void step();
   BalanceResult balance();
   Totals totals() { return totals_over_ranks(comm_, meter_, balancing_, num_threads_); }
@@ -82,9 +82,10 @@ class Engine {
   std::unique_ptr<StepRunner> runner_;
 
   BalanceResult balancing_;         // sums over all balancing steps
-  double reachable_imbalance_ = 1;  // predicted by the last decision
-  double last_cost_s_ = 0;          // of the last decision and its migrations, the slowest rank's
-  std::uint64_t next_check_;        // steps after the last decision at which to check again
+  double reachable_imbalance_ = 1;  // as predicted by the last decision
+  double last_cost_s_ = 0;          // of the last decision and its migrations, on the slowest rank
+  // number of steps after the last decision at which to check again
+  std::uint64_t next_check_;
 };
 
 }  // namespace poise::objects

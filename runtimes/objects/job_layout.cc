@@ -12,9 +12,9 @@ namespace poise::objects {
 
 namespace {
 
-/// What a rank knows about its own location.
+/// What a rank knows about where it runs.
 struct RankLocation {
-  int leader = 0;  // the lowest rank of its host
+  int leader = 0;  // the lowest rank on its host
   std::int32_t core_os_index = -1;
   char host_name[MPI_MAX_PROCESSOR_NAME + 1] = "";
 };
@@ -37,7 +37,7 @@ RankLocation own_location(MPI_Comm comm, const LayoutOptions& options) {
   return location;
 }
 
-/// The machine of rank 0's host, on every rank. Collective.
+/// Returns the machine of rank 0's host on every rank. Collective.
 Machine node_of_first_rank(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);

@@ -9,14 +9,15 @@
 
 namespace poise::objects {
 
-/// The same on every rank, except for `rank`. A rank has one place, or one place per thread. Places
-/// are numbered along the machine, so the places of a host are consecutive.
+/// Equal on all ranks, except for `rank`. A rank has one place, or one place per thread. Places are
+/// numbered along the machine, so those of a host are consecutive.
 struct JobLayout {
   int rank = 0, num_ranks = 1;
   Machine machine;
   std::vector<int> rank_of_place;
-  std::vector<std::vector<PlaceId>> places_of_rank;  // in order of threads
-  std::vector<std::uint32_t> host_of_rank;           // hosts are numbered by their first ranks
+  std::vector<std::vector<PlaceId>> places_of_rank;  // by rank, then in order of threads
+  // hosts are numbered in the order of their lowest ranks
+  std::vector<std::uint32_t> host_of_rank;
   std::uint32_t num_hosts = 1;
 
   const std::vector<PlaceId>& own_places() const {
@@ -27,8 +28,8 @@ struct JobLayout {
 
 struct LayoutOptions {
   std::uint32_t places_per_rank = 1;
-  /// This many consecutive ranks count as one host; 0: the ranks that share memory, according to
-  /// MPI.
+  /// The number of consecutive ranks that count as one host; 0: the ranks that share memory count
+  /// as one.
   std::uint32_t ranks_per_host = 0;
 };
 
@@ -37,6 +38,6 @@ struct LayoutOptions {
 /// that core; other ranks get the places of their host in order. Collective.
 JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options);
 
-using World = JobLayout;  // deprecated spelling
+using World = JobLayout;  // deprecated name
 
 }  // namespace poise::objects

@@ -15,19 +15,20 @@ struct LocalObject {
   std::unique_ptr<AnyObject> object = {};
   std::vector<Mail> inbox = {};
 
-  // Measured since the last decision.
+  // The measurements since the last decision.
   double wall_s = 0;                    // of all its steps
-  std::vector<double> subphase_s = {};  // by subphase, on the clock of Options::clock
+  std::vector<double> subphase_s = {};  // loads by subphase, measured by Options::clock
 
-  /// Moving average of the time of a step, in seconds by subphase; 0: unknown. Kept only where
-  /// steps may be offloaded.
+  /// Moving average of the object's time per step, in seconds by subphase; 0: unknown. Maintained
+  /// only if steps may be offloaded.
   std::vector<float> step_s = {};
 };
 
 /// The objects in order of their ids.
 class LocalObjects {
  public:
-  /// With `one_place_per_thread` the objects are also listed by place. `directory` must outlive it.
+  /// With `one_place_per_thread` the objects are also listed by place. `directory` must outlive
+  /// this object.
   LocalObjects(const ObjectDirectory& directory, bool one_place_per_thread);
 
   std::size_t size() const { return objects_.size(); }
@@ -40,18 +41,18 @@ class LocalObjects {
 
   LocalObject& by_id(ObjectId id) { return objects_[index_of_[id]]; }
   std::uint32_t index_of(ObjectId id) const { return index_of_[id]; }
-  /// Indices of the objects at each of this rank's places; empty without one place per thread.
+  /// The indices of the objects at each of this rank's places; empty without one place per thread.
   const std::vector<std::vector<std::uint32_t>>& by_place() const { return by_place_; }
 
-  /// Removes the objects that left, whose `object` is null, and adds those that arrived. Requires
-  /// that the directory has been updated.
+  /// Removes the objects that have left, whose `object` is null, and adds those that arrived. The
+  /// directory must be up to date.
   void update(std::vector<LocalObject> arrived);
 
  private:
   const ObjectDirectory& directory_;
   bool one_place_per_thread_;
   std::vector<LocalObject> objects_;
-  std::vector<std::uint32_t> index_of_;  // by id; valid for local objects
+  std::vector<std::uint32_t> index_of_;  // by id; valid for objects of this rank
   std::vector<std::vector<std::uint32_t>> by_place_;
 };
 

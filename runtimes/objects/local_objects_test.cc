@@ -32,7 +32,7 @@ std::vector<ObjectId> ids_of(const LocalObjects& objects) {
   return ids;
 }
 
-/// One rank with two places.
+/// The layout of one rank with two places.
 JobLayout two_places() {
   JobLayout layout;
   layout.machine = flat_machine(2);
@@ -41,7 +41,7 @@ JobLayout two_places() {
   return layout;
 }
 
-TEST(LocalObjects, are_in_the_order_of_ids_after_objects_left_and_arrived) {
+TEST(LocalObjects, stay_in_the_order_of_ids_when_objects_leave_and_arrive) {
   const JobLayout layout = two_places();
   const ObjectDirectory directory(layout, Placement(std::vector<PlaceId>(10, 0)));
   LocalObjects objects(directory, false);

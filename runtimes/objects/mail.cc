@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-/// Precedes the ids of the receivers and the payload, both padded to kAlignment.
+/// Stands before the ids of the receivers and the payload, both of which are padded to kAlignment.
 struct MessageHeader {
   ObjectId from;
   std::uint32_t num_receivers;
-  std::uint64_t bytes;  // of the payload
+  std::uint64_t bytes;  // size of the payload
 };
 
-/// Appends a header and the receivers. Returns the header's offset.
+/// Appends a header and the receivers. Returns the offset of the header.
 std::size_t begin_message(Buffer& buffer, ObjectId from, std::span<const ObjectId> to) {
   const MessageHeader header{from, static_cast<std::uint32_t>(to.size()), 0};
   const std::size_t at = buffer.size();
@@ -25,7 +25,7 @@ std::size_t begin_message(Buffer& buffer, ObjectId from, std::span<const ObjectI
   return at;
 }
 
-/// Completes the header when the payload has been appended.
+/// Fills in the header after the payload has been appended.
 void end_message(Buffer& buffer, std::size_t header_at, std::size_t payload_at) {
   const std::uint64_t bytes = buffer.size() - payload_at;
   std::memcpy(buffer.data() + header_at + offsetof(MessageHeader, bytes), &bytes, sizeof bytes);
@@ -49,7 +49,7 @@ Outbox::OpenMessage Outbox::begin(std::span<const ObjectId> to) {
   return {first, at, first->size()};
 }
 
-/// Groups the receivers by buffer; the group of the first receiver is the first.
+/// Groups the receivers by buffer. The first group is that of the first receiver.
 void Outbox::group_by_buffer(std::span<const ObjectId> to) {
   for (const ObjectId id : to) {
     Buffer* buffer = &router_.buffer_for(id);

@@ -1,5 +1,5 @@
-// Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so the
-// same objects run on any host (MPI, Charm++, OpenMP).
+// Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so that
+// the same objects run on any host program (MPI, Charm++, OpenMP).
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ class Mail {
   std::span<const std::byte> bytes_;
 };
 
-/// The messages that were sent to an object in the previous step, in order of sender, then of
-/// sending. So the order does not depend on the placement.
+/// The messages sent to an object in the previous step, ordered by sender and then by time of
+/// sending. This order does not depend on the placement.
 class Inbox {
  public:
   explicit Inbox(std::span<const Mail> mails) : mails_(mails) {}
@@ -56,13 +56,14 @@ class Inbox {
   std::span<const Mail> mails_;
 };
 
-/// Provides the buffers for outgoing messages. Every host of objects implements it.
+/// Provides the buffers for outgoing messages. Every host program of objects implements it.
 class MessageRouter {
  public:
   virtual ~MessageRouter() = default;
-  /// The buffer to append a message for this object to. Throws Error if there is no such object.
+  /// The buffer to which to append a message for object `to`. Throws Error if there is no such
+  /// object.
   virtual Buffer& buffer_for(ObjectId to) = 0;
-  /// Called for each message and receiver, to measure the communication.
+  /// Called once per message and receiver, to measure the communication.
   virtual void note(ObjectId from, ObjectId to, std::uint64_t bytes) = 0;
 };
 
@@ -90,7 +91,7 @@ class Outbox {
   /// A message whose payload is being written.
   struct OpenMessage {
     Buffer* buffer;
-    std::size_t header_at, payload_at;  // offsets in the buffer
+    std::size_t header_at, payload_at;  // offsets into the buffer
   };
   OpenMessage begin(std::span<const ObjectId> to);
   void group_by_buffer(std::span<const ObjectId> to);
@@ -101,7 +102,7 @@ class Outbox {
   std::vector<std::pair<Buffer*, std::vector<ObjectId>>> groups_;  // receivers by buffer
 };
 
-/// A message as it lies in a buffer between ranks, with all its receivers on the destination rank.
+/// A message as stored in a buffer between ranks, with all its receivers on the destination rank.
 struct PackedMessage {
   ObjectId from;
   std::span<const ObjectId> to;
@@ -115,7 +116,7 @@ PackedMessage take_message(std::span<const std::byte>& bytes);
 /// Appends a message, aligned.
 void append_message(Buffer& buffer, const PackedMessage& message);
 
-// Deprecated spellings.
+// Deprecated names.
 using Routes = MessageRouter;
 using Letter = PackedMessage;
 inline PackedMessage next_letter(std::span<const std::byte>& bytes) { return take_message(bytes); }

@@ -7,7 +7,7 @@
 namespace poise::objects {
 namespace {
 
-/// Routes messages for even objects to one buffer and those for odd objects to another.
+/// Routes messages for even objects to one buffer and messages for odd objects to another.
 class TwoBuffers final : public MessageRouter {
  public:
   Buffer& buffer_for(ObjectId to) override { return buffer[to % 2]; }
@@ -41,7 +41,7 @@ std::vector<ReadMessage> messages_in(const Buffer& buffer) {
   return all;
 }
 
-TEST(Outbox, messages_are_in_the_order_of_sending) {
+TEST(Outbox, keeps_messages_in_the_order_of_sending) {
   TwoBuffers router;
   Outbox outbox(router, 7);
   outbox.send(2, std::string("first"));
@@ -89,7 +89,7 @@ TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
   Outbox outbox(router, 1);
   outbox.send(0, std::string("some text"));
   const auto whole = router.buffer[0].bytes();
-  // Missing padding at the end does no harm, so only the bytes before it count.
+  // Only bytes before the padding count, because missing padding at the end does no harm.
   const std::size_t needed = 16 + 16 + to_bytes(std::string("some text")).size();
   for (std::size_t size = 1; size < needed; ++size) {
     auto bytes = whole.first(size);

@@ -19,7 +19,8 @@ Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int roo
 MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint32_t num_places,
                        bool use_wall_time, std::uint32_t threads_per_place) {
   if (all.rows.size() != num_objects)
-    fail("objects: measurements of {} objects, but there are {}", all.rows.size(), num_objects);
+    fail("objects: measurements of {} objects were gathered, but there are {} objects",
+         all.rows.size(), num_objects);
   MeasuredPhase phase;
   Workload& workload = phase.workload;
   workload.tasks.resize(num_objects);

@@ -12,33 +12,33 @@
 
 namespace poise::objects {
 
-/// One object in one phase.
+/// The measurements of one object in one phase.
 struct ObjectRow {
   ObjectId id = 0;
   PlaceId place = 0;
-  double cpu_s = 0, wall_s = 0;  // of all its steps
+  double cpu_s = 0, wall_s = 0;  // sums over all its steps
   std::uint64_t bytes = 0;       // serialized size
   double position[3] = {};
   std::uint32_t movable = 1, has_position = 0;
 };
 
-/// One place in one phase.
+/// The measurements of one place in one phase.
 struct PlaceRow {
   PlaceId place = 0;
-  double background_s = 0;  // CPU time outside of objects, as for delivering messages
-  double idle_s = 0;        // wall time of waiting
+  double background_s = 0;  // CPU time outside of objects, for example delivering messages
+  double idle_s = 0;        // wall time spent waiting
 };
 
 /// The measurements of one rank, or of several ranks together.
 struct Measurements {
   std::vector<ObjectRow> rows;
-  std::vector<Message> messages;  // sent by these objects
+  std::vector<Message> messages;  // messages that these objects sent
   std::vector<PlaceRow> places;
   std::uint32_t num_subphases = 0;  // 0: loads are not measured by subphase
-  std::vector<double> subphase_s;   // num_subphases loads per row, row after row
+  std::vector<double> subphase_s;   // num_subphases loads for each row, in order of rows
 };
 
-/// The measurements of all ranks, at `root` or at every rank (kEveryRank). Collective.
+/// Gathers the measurements of all ranks at `root`, or at every rank (kEveryRank). Collective.
 Measurements gather_measurements(MPI_Comm comm, const Measurements& own, int root);
 
 using balance::MeasuredPhase;

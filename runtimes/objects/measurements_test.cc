@@ -33,7 +33,7 @@ TEST(Measurements, are_sorted_by_task_and_place) {
   EXPECT_TRUE(workload.positions.empty());
 }
 
-TEST(Measurements, loads_by_subphase_follow_the_order_of_tasks) {
+TEST(Measurements, are_sorted_by_task_in_every_subphase) {
   Measurements all = two_ranks();
   EXPECT_TRUE(phase_of(all, 3, 2, false, 1).workload.subphase_load_s.empty());
   all.num_subphases = 2;
@@ -42,12 +42,12 @@ TEST(Measurements, loads_by_subphase_follow_the_order_of_tasks) {
             (std::vector<std::vector<double>>{{0, 0.5}, {1, 0}, {0.5, 1}}));
 }
 
-TEST(Measurements, loads_are_wall_or_cpu_time_over_the_threads_of_a_place) {
+TEST(Measurements, become_loads_of_wall_or_cpu_time_divided_by_the_threads) {
   const auto [workload, current] = phase_of(two_ranks(), 3, 2, true, 4);
   EXPECT_EQ(workload.tasks[2].load_s, 1.5);
 }
 
-TEST(Measurements, throw_unless_every_object_appears_once) {
+TEST(Measurements, are_refused_unless_every_object_appears_once) {
   EXPECT_THROW(phase_of(two_ranks(), 4, 2, false, 1), Error);
   Measurements twice = two_ranks();
   twice.rows[2].id = 0;

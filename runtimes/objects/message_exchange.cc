@@ -23,8 +23,8 @@ void sort_by_sender(std::vector<Mail>& inbox) {
 
 }  // namespace
 
-/// Moves the messages for this rank into kept_ and returns those for other ranks, by rank. The
-/// buffers of the previous step go back to the workers and the messenger, to be filled again.
+/// Moves the messages for this rank into kept_ and returns those for other ranks, by rank. Gives
+/// the buffers of the previous step back to the workers and the messenger for reuse.
 std::vector<MessageBuffer> MessageExchange::collect(
     std::span<const std::unique_ptr<Worker>> workers, const JobLayout& layout) {
   std::vector<MessageBuffer> outgoing(static_cast<std::size_t>(layout.num_ranks));

@@ -11,15 +11,15 @@
 
 namespace poise::objects {
 
-/// Keeps the buffers that the inboxes refer to. Messages between objects of a rank are read where
-/// they were written.
+/// Owns the buffers to which the inboxes refer. Messages between objects of one rank are not
+/// copied.
 class MessageExchange {
  public:
   explicit MessageExchange(Messenger& messenger) : messenger_(messenger) {}
 
   struct Times {
     double wait_s = 0;     // wall time of the exchange with other ranks
-    double deliver_s = 0;  // CPU time of filling the inboxes
+    double deliver_s = 0;  // CPU time to fill the inboxes
   };
 
   /// Exchanges what the workers' objects sent, and fills the inboxes in order of sender.
@@ -35,7 +35,7 @@ class MessageExchange {
                                      const JobLayout& layout);
 
   Messenger& messenger_;
-  std::vector<MessageBuffer> kept_;  // one from each worker, then those from other ranks
+  std::vector<MessageBuffer> kept_;  // one buffer per worker, then those from other ranks
 };
 
 }  // namespace poise::objects

@@ -9,8 +9,8 @@ namespace poise::objects {
 
 namespace {
 
-// MPI tags. One rank may be at most one all-to-all ahead of another, so two tags keep the rounds
-// apart. Further pieces of a message have the tag of its first piece plus one.
+// MPI tags. A rank can be at most one all-to-all ahead of another, so two tags keep the rounds
+// apart. All further pieces of a message have the tag of the first piece plus one.
 constexpr int kFirstRoundTag = 10;
 constexpr int kPointToPointTag = 20;
 
@@ -35,7 +35,7 @@ void Messenger::post(int to, const MessageBuffer& message, int tag, bool synchro
   }
 }
 
-/// The smallest spare buffer with enough capacity, or a new one.
+/// Takes the smallest spare buffer with enough capacity, or a new one.
 MessageBuffer Messenger::buffer_of(std::size_t bytes) {
   auto best = spare_.end();
   for (auto spare = spare_.begin(); spare != spare_.end(); ++spare)
@@ -102,7 +102,7 @@ std::vector<Messenger::Received> Messenger::sparse_all_to_all(
       have_all_arrived = is_sent != 0;
       if (have_all_arrived) MPI_Ibarrier(comm_, &barrier);
     }
-    if (is_done == 0) ::sched_yield();  // a rank that still has to send may need this core
+    if (is_done == 0) ::sched_yield();  // another rank that still has to send may need this core
   }
   requests_.clear();
   return all_received;

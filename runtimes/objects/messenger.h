@@ -17,7 +17,7 @@ class MessageBuffer {
   bool empty() const { return buffer_.size() <= kHeaderBytes; }
   /// Removes the content but keeps the memory.
   void clear() { buffer_.resize(0); }
-  /// The buffer to append content to.
+  /// Returns the buffer to which to append content.
   Buffer& open() {
     if (buffer_.empty()) buffer_.resize(kHeaderBytes);
     return buffer_;
@@ -36,7 +36,7 @@ class MessageBuffer {
 class Messenger {
  public:
   struct Received {
-    int from;  // rank
+    int from;  // rank of the sender
     MessageBuffer buffer;
   };
 
@@ -71,8 +71,8 @@ class Messenger {
   std::size_t max_piece_;
   int round_ = 0;
   std::vector<MPI_Request> requests_;
-  std::vector<MessageBuffer> sent_;   // kept until their requests complete
-  std::vector<MessageBuffer> spare_;  // memory for the next messages
+  std::vector<MessageBuffer> sent_;   // kept until the requests are complete
+  std::vector<MessageBuffer> spare_;  // memory for the next received messages
 };
 
 }  // namespace poise::objects

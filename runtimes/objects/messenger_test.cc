@@ -17,8 +17,8 @@ struct Ranks {
   }
 };
 
-/// Bytes that rank `from` sends to rank `to` in a round: pseudo-random, and often 0. Every rank
-/// computes the same answer.
+/// The number of bytes that rank `from` sends to rank `to` in a round: pseudo-random and often 0.
+/// Every rank computes the same number.
 std::size_t bytes_of(std::uint64_t round, int from, int to) {
   const std::uint64_t draw =
       mix(mix(round * 64 + static_cast<std::uint64_t>(from)) * 64 + static_cast<std::uint64_t>(to));
@@ -54,13 +54,13 @@ void expect_all_rounds_arrive(std::size_t max_piece) {
   }
 }
 
-TEST(Messenger, an_all_to_all_delivers_every_message_in_its_round) {
+TEST(Messenger, delivers_every_message_of_an_all_to_all_in_its_round) {
   expect_all_rounds_arrive(1 << 30);
 }
 
-TEST(Messenger, an_all_to_all_splits_large_messages) { expect_all_rounds_arrive(64); }
+TEST(Messenger, splits_large_messages_of_an_all_to_all) { expect_all_rounds_arrive(64); }
 
-TEST(Messenger, point_to_point_messages_are_split_while_all_ranks_send) {
+TEST(Messenger, splits_point_to_point_messages_while_all_ranks_send) {
   const Ranks ranks;
   Messenger messenger(MPI_COMM_WORLD, 100);
   constexpr int kEach = 5;
@@ -75,7 +75,7 @@ TEST(Messenger, point_to_point_messages_are_split_while_all_ranks_send) {
   EXPECT_EQ(bytes, static_cast<std::size_t>(ranks.count - 1) * (5 * 1000 + 100 * 10));
 }
 
-TEST(Messenger, the_content_is_aligned) {
+TEST(Messenger, aligns_the_content_of_received_messages) {
   const MessageBuffer message = message_of(100, 1);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message.content().data()) % 16, 0u);
 }

@@ -1,5 +1,5 @@
-// What a rank measures about itself: loads and waiting times, of the whole run and since the last
-// decision.
+// What a rank measures about itself, for the whole run and since the last decision: loads and
+// waiting times.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace poise::objects {
 
-/// Times of one rank, in seconds. The load of an object is the time its steps take, on the clock of
+/// Times of one rank, in seconds. An object's load is the time that its steps take, measured by
 /// Options::clock.
 struct RankTimes {
   std::uint64_t steps = 0;
-  double wall_s = 0;        // in steps; of the whole run also in balancing
-  double own_load_s = 0;    // of the objects that live here, wherever their steps ran
-  double run_load_s = 0;    // of the steps that ran here, of own and of borrowed objects
+  double wall_s = 0;        // time in steps; for the whole run, also in balancing
+  double own_load_s = 0;    // of the objects that live on this rank, wherever their steps ran
+  double run_load_s = 0;    // of the steps that ran on this rank, for own and borrowed objects
   double background_s = 0;  // CPU time outside of objects
-  double idle_s = 0;        // waiting for other ranks
+  double idle_s = 0;        // time spent waiting for other ranks
 };
 
 class Meter {
  public:
   const RankTimes& run() const { return run_; }
   const RankTimes& phase() const { return phase_; }
-  /// The number of completed steps; the address stays valid.
+  /// The number of completed steps. The address stays valid.
   const std::uint64_t& num_steps() const { return run_.steps; }
 
-  /// Subphases are the kinds of steps (Options::subphase_of_step); their number is 0 while no step
-  /// had one.
+  /// Subphases are the kinds of steps (Options::subphase_of_step). Their number is 0 as long as no
+  /// step has had a kind.
   std::uint32_t subphase() const { return subphase_; }
   std::uint32_t num_subphases() const { return num_subphases_; }
-  /// Begins a step of a subphase. Throws Error if the subphase is too large.
+  /// Begins a step of the given subphase. Throws Error if the number is too large.
   void enter_subphase(std::uint32_t subphase, LocalObjects& objects);
-  /// Adds the times of an object's step.
+  /// Adds the time of one step of an object.
   void add_step(LocalObject& object, double load_s, double wall_s) const;
 
   void add_load(double own_s, double run_s);
@@ -42,11 +42,11 @@ class Meter {
   void add_balancing(double wall_s) { run_.wall_s += wall_s; }
   void end_step(double wall_s);
 
-  /// Begins a new phase: forgets what was measured since the last decision.
+  /// Begins a new phase by resetting what was measured since the last decision.
   void begin_phase(LocalObjects& objects);
 
-  /// This rank's work since the last decision, in seconds per thread: by subphase if there are any,
-  /// else in total.
+  /// This rank's work since the last decision, in seconds per thread: by subphase if the program
+  /// has subphases, else in total.
   std::vector<double> busy_s(const LocalObjects& objects, int num_threads) const;
 
  private:

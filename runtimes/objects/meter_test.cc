@@ -32,7 +32,7 @@ class MeterTest : public testing::Test {
   Meter meter_;
 };
 
-TEST_F(MeterTest, a_phase_forgets_and_the_run_remembers) {
+TEST_F(MeterTest, a_new_phase_resets_the_phase_but_not_the_run) {
   meter_.add_load(2, 3);
   meter_.add_idle(1);
   meter_.end_step(4);
@@ -51,13 +51,13 @@ TEST_F(MeterTest, a_phase_forgets_and_the_run_remembers) {
   EXPECT_EQ(meter_.run().wall_s, 44);
 }
 
-TEST_F(MeterTest, balancing_is_part_of_the_run_but_of_no_phase) {
+TEST_F(MeterTest, time_in_balancing_counts_for_the_run_but_for_no_phase) {
   meter_.add_balancing(5);
   EXPECT_EQ(meter_.run().wall_s, 5);
   EXPECT_EQ(meter_.phase().wall_s, 0);
 }
 
-TEST_F(MeterTest, busy_time_is_load_per_thread_and_background) {
+TEST_F(MeterTest, busy_time_is_load_per_thread_plus_background) {
   meter_.add_load(6, 8);
   meter_.add_background(0.5);
   EXPECT_EQ(meter_.busy_s(objects_, 2), (std::vector<double>{3.5}));

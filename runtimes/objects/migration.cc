@@ -8,7 +8,7 @@ namespace poise::objects {
 
 namespace {
 
-/// The arriving objects of a message. Their inboxes refer to the message, so it is kept.
+/// Unpacks the objects of an arrived message. Their inboxes refer to the message, so it is kept.
 void unpack_all(MessageBuffer buffer, const ObjectPacker& packer, std::vector<LocalObject>& arrived,
                 MessageExchange& messages) {
   auto bytes = buffer.content();

@@ -10,19 +10,19 @@
 namespace poise::objects {
 
 /// What one rank has to send and receive to reach a new placement. Every rank knows both
-/// placements, so no rank has to ask another.
+/// placements, so the ranks need not communicate to make the plan.
 struct MigrationPlan {
-  std::uint64_t num_migrations = 0;  // of all ranks
+  std::uint64_t num_migrations = 0;  // sum over all ranks
   std::size_t num_arriving = 0;
-  std::vector<std::vector<ObjectId>> leaving;  // by destination rank
+  std::vector<std::vector<ObjectId>> leaving;  // indexed by destination rank
 };
 
-/// Objects that change their place within a rank do not migrate.
+/// Plans the migrations. Objects that change places within a rank do not migrate.
 MigrationPlan plan_migrations(const ObjectDirectory& directory, const Placement& next);
 
-/// Carries out a plan: objects travel in messages that are sent as soon as they are large enough,
-/// while the next objects are packed and arriving ones unpacked. Updates the directory and the
-/// objects. Returns the bytes that this rank sent. Collective.
+/// Carries out a plan. A message with objects is sent as soon as it is large enough, while the next
+/// objects are packed and arriving ones unpacked. Updates the directory and the objects. Returns
+/// the number of bytes that this rank sent. Collective.
 std::uint64_t migrate(const MigrationPlan& plan, const Placement& next, const ObjectPacker& packer,
                       ObjectDirectory& directory, LocalObjects& objects, Messenger& messenger,
                       MessageExchange& messages);

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Rank `rank` of three; rank 0 has two places, the others one each.
+/// The layout of three ranks on rank `rank`: rank 0 has two places, the others have one each.
 JobLayout layout_of(int rank) {
   JobLayout layout;
   layout.rank = rank;
@@ -37,7 +37,7 @@ TEST(MigrationPlan, counts_the_arriving_objects) {
   for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(plan_of(rank).num_arriving, 1u);
 }
 
-TEST(MigrationPlan, counts_migrations_between_ranks_but_not_within_one) {
+TEST(MigrationPlan, counts_migrations_between_ranks_but_not_within_a_rank) {
   for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(plan_of(rank).num_migrations, 3u);
 }
 

@@ -1,4 +1,4 @@
-// Where every object lives. Each rank keeps the whole directory, so lookups need no communication.
+// The place of every object. Each rank keeps the whole directory, so lookups need no communication.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,8 @@ class ObjectDirectory {
   PlaceId place_of(ObjectId id) const { return placement_.of(id); }
   int rank_of(ObjectId id) const { return layout_.rank_of(placement_.of(id)); }
   bool is_local(ObjectId id) const { return rank_of(id) == layout_.rank; }
-  /// Throws Error if there is no object `to`. The text completes a line that names the sender.
+  /// Throws Error if there is no object `to`. The caller's message before this text names the
+  /// sender.
   void check_receiver(ObjectId to) const {
     if (to >= num_objects())
       fail("it sent a message to object {}; ids are below {}", to, num_objects());

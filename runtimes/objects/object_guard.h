@@ -10,25 +10,25 @@
 
 namespace poise::objects {
 
-/// What to report when an object throws something that is not a std::exception.
+/// The reason to report if an object throws something that is not a std::exception.
 inline constexpr const char* kUnknownException = "it threw something that is not a std::exception";
 
 /// No rank can continue without an object, so an exception of an object ends the job: one line on
 /// stderr names the object, the step, the rank and the reason, and MPI_Abort ends all ranks.
 class ObjectGuard {
  public:
-  /// `steps` is the number of completed steps; it must outlive the guard.
+  /// `steps` holds the number of completed steps and must outlive the guard.
   ObjectGuard(MPI_Comm comm, std::string collection, const std::uint64_t& steps)
       : comm_(comm), collection_(std::move(collection)), steps_(steps) {}
 
-  /// Runs code that may throw on behalf of an object.
+  /// Runs code on behalf of an object and ends the job if it throws.
   void run(ObjectId id, const std::function<void()>& work) const;
   /// Ends the job because of an object.
   [[noreturn]] void abort(ObjectId id, const std::string& reason) const;
 
  private:
   MPI_Comm comm_;
-  std::string collection_;  // its name, for the message
+  std::string collection_;  // name of the collection, for the message
   const std::uint64_t& steps_;
 };
 

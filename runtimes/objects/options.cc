@@ -1,12 +1,10 @@
 #include "runtimes/objects/options.h"
 
-#include <iterator>
-#include <limits>
+#include <string_view>
 
 #include "runtimes/balance/environment.h"
 
 #include "poise/base/error.h"
-#include "poise/base/text.h"
 #include "poise/placement/initial.h"
 #include "poise/strategies/strategy.h"
 
@@ -16,69 +14,46 @@ namespace {
 
 using Text = std::string_view;
 
-constexpr std::string_view kClocks[] = {"cpu", "wall"};
-constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
-constexpr std::string_view kAnswers[] = {"0", "1"};
-constexpr std::string_view kPlaces[] = {"rank", "thread"};
 constexpr std::size_t kMinPieceBytes = 64;  // the header of a message must fit
 
-std::size_t choice(Text text, std::string_view kind, std::span<const std::string_view> names) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == text) return i;
-  fail("{}", unknown_name(kind, text, names));
-}
-
-std::uint32_t count(Text text, const char* what) {
-  const auto number = parse_unsigned(text);
-  if (!number || *number > std::numeric_limits<std::int32_t>::max())
-    fail("\"{}\" is not {}", text, what);
-  return static_cast<std::uint32_t>(*number);
-}
-
-void set_strategy(Options& options, Text text) {
+void set_strategy(Options& options, Text text, const Variable&) {
   options.strategy = parse_strategy(text).text();
   if (options.period == 0) options.is_automatic = true;
 }
 
-void set_period(Options& options, Text text) {
+void set_period(Options& options, Text text, const Variable& row) {
   options.is_automatic = text == "auto";
-  options.period = options.is_automatic ? 0 : count(text, "a number of steps, 0 (never) or auto");
+  options.period = options.is_automatic ? 0 : count_of(row, text);
 }
 
 // Applied in this order: a period overrides what a strategy implies.
-constexpr balance::Variable<Options> kVariables[] = {
+constexpr balance::Setter<Options> kSetters[] = {
     {"POISE_STRATEGY", set_strategy},
     {"POISE_PERIOD", set_period},
-    {"POISE_TRACE", [](Options& options, Text text) { options.trace = text; }},
-    {"POISE_TIMELINE", [](Options& options, Text text) { options.timeline = text; }},
-    {"POISE_LOG", [](Options& options, Text text) { options.log = text; }},
+    {"POISE_TRACE", [](Options& o, Text text, const Variable&) { o.trace = text; }},
+    {"POISE_TIMELINE", [](Options& o, Text text, const Variable&) { o.timeline = text; }},
+    {"POISE_LOG", [](Options& o, Text text, const Variable&) { o.log = text; }},
     {"POISE_BUDGET",
-     [](Options& options, Text text) { options.budget_s = balance::budget_s_of(text); }},
+     [](Options& o, Text text, const Variable& row) { o.budget_s = duration_s_of(row, text); }},
     {"POISE_CLOCK",
-     [](Options& options, Text text) {
-       options.clock = static_cast<Clock>(choice(text, "clock", kClocks));
+     [](Options& o, Text text, const Variable& row) {
+       o.clock = static_cast<Clock>(choice_of(row, text));
      }},
-    {"POISE_MODE",
-     [](Options& options, Text text) {
-       options.mode = static_cast<Mode>(choice(text, "mode", kModes));
-     }},
-    {"POISE_PLACES",
-     [](Options& options, Text text) {
-       options.place_per_thread = choice(text, "places", kPlaces) == 1;
-     }},
+    {"POISE_MODE", [](Options& o, Text text,
+                      const Variable& row) { o.mode = static_cast<Mode>(choice_of(row, text)); }},
+    {"POISE_PLACES", [](Options& o, Text text,
+                        const Variable& row) { o.place_per_thread = choice_of(row, text) == 1; }},
     {"POISE_LEND",
-     [](Options& options, Text text) { options.lend = choice(text, "answer", kAnswers) == 1; }},
+     [](Options& o, Text text, const Variable& row) { o.lend = choice_of(row, text) == 1; }},
     {"POISE_RANKS_PER_HOST",
-     [](Options& options, Text text) {
-       options.ranks_per_host = count(text, "a number of ranks");
-     }},
+     [](Options& o, Text text, const Variable& row) { o.ranks_per_host = count_of(row, text); }},
 };
 
 }  // namespace
 
 Options with_environment(Options options,
                          const std::function<const char*(const char*)>& environment) {
-  balance::apply<Options>(options, kVariables, environment);
+  balance::apply<Options>(options, kSetters, environment);
   if (options.lend && options.place_per_thread)
     fail("POISE_LEND=1 needs POISE_PLACES=rank: steps are offloaded between ranks, not threads");
   parse_strategy(options.strategy);

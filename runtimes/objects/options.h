@@ -23,7 +23,7 @@ enum class Mode : std::uint8_t {
   hierarchical,  // one leader per host: first among hosts, then each within its host
 };
 
-/// Members keep their order, which designated initializers depend on; new ones come last.
+/// New members come last, because designated initializers depend on the order of members.
 struct Options {
   /// Names the objects in messages to the user.
   std::string name = "objects";

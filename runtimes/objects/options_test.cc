@@ -4,6 +4,7 @@
 #include <map>
 
 #include "poise/base/error.h"
+#include "poise/base/variables.h"
 
 namespace poise::objects {
 namespace {
@@ -51,16 +52,31 @@ TEST(Options, the_environment_overrides_the_program) {
   EXPECT_EQ(options.ranks_per_host, 4u);
 }
 
+TEST(Options, are_those_of_the_table_if_no_variable_is_set) {
+  const Options initial;
+  const auto unchanged = [&](const Options& options) {
+    return options.period == initial.period && options.is_automatic == initial.is_automatic &&
+           options.clock == initial.clock && options.mode == initial.mode &&
+           options.place_per_thread == initial.place_per_thread && options.lend == initial.lend &&
+           options.ranks_per_host == initial.ranks_per_host;
+  };
+  for (const Variable& row : variables()) {
+    if ((row.readers & reader::objects) == 0) continue;
+    const std::string text(row.initial);
+    EXPECT_TRUE(unchanged(read({{std::string(row.name), text}}))) << row.name;
+  }
+}
+
 TEST(Options, offloading_needs_one_place_per_rank) {
   EXPECT_FALSE(read({}).lend);
   EXPECT_TRUE(read({{"POISE_LEND", "1"}}).lend);
-  EXPECT_NE(error_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: unknown answer \"yes\""),
+  EXPECT_NE(error_of({{"POISE_LEND", "yes"}}).find("POISE_LEND: \"yes\" is not one of 0, 1"),
             std::string::npos);
   EXPECT_NE(error_of({{"POISE_LEND", "1"}, {"POISE_PLACES", "thread"}}).find("POISE_PLACES=rank"),
             std::string::npos);
 }
 
-TEST(Options, variables_that_are_unset_or_empty_change_nothing) {
+TEST(Options, unset_and_empty_variables_change_nothing) {
   const Options options = read({{"POISE_STRATEGY", ""}}, {.strategy = "greedy", .period = 5});
   EXPECT_EQ(options.strategy, "greedy");
   EXPECT_EQ(options.period, 5u);
@@ -86,7 +102,7 @@ TEST(Options, errors_name_the_variable_and_what_would_work) {
     EXPECT_THAT(error_of({{"POISE_PERIOD", period}}),
                 AllOf(HasSubstr("POISE_PERIOD"), HasSubstr("auto")));
   EXPECT_THAT(error_of({{"POISE_MODE", "rooot"}}), HasSubstr("did you mean \"root\""));
-  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}), HasSubstr("known: cpu, wall"));
+  EXPECT_THAT(error_of({{"POISE_CLOCK", "sun"}}), HasSubstr("is not one of cpu, wall"));
   EXPECT_THAT(error_of({{"POISE_PLACES", "core"}}), HasSubstr("POISE_PLACES"));
   EXPECT_THAT(error_of({{"POISE_BUDGET", "2"}}), HasSubstr("such as 2s"));
   EXPECT_THAT(error_of({{"POISE_RANKS_PER_HOST", "-1"}}),

@@ -8,7 +8,7 @@
 
 namespace poise::objects {
 
-/// `recorded` has the CPU times of the objects and their messages, from the recorder.
+/// `recorded` holds the CPU times of the objects and their messages.
 Measurements own_measurements(const LocalObjects& objects, const ObjectDirectory& directory,
                               const Meter& meter, Workload recorded, const ObjectGuard& guard);
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 16;
 
-/// Precedes a packed object. After it come the times of its steps, its own bytes and its messages,
-/// each padded to kAlignment.
+/// Stands before a packed object. After it follow the times of the object's steps, its bytes and
+/// its messages, each padded to kAlignment.
 struct alignas(kAlignment) PackedObjectHeader {
   ObjectId id;
   std::uint32_t num_step_times = 0;

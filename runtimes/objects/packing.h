@@ -11,20 +11,21 @@ namespace poise::objects {
 
 class ObjectPacker {
  public:
-  /// Both must outlive the packer.
+  /// `factory` and `guard` must outlive the packer.
   ObjectPacker(const ObjectFactory& factory, const ObjectGuard& guard)
       : factory_(factory), guard_(guard) {}
 
-  /// Appends an object and the messages in its inbox.
+  /// Appends an object together with the messages in its inbox.
   void pack(const LocalObject& object, Buffer& buffer) const;
-  /// Appends an object and the messages that `append_messages` appends.
+  /// Appends an object together with the messages that `append_messages` appends.
   void pack(const LocalObject& object, Buffer& buffer,
             const std::function<void(Buffer&)>& append_messages) const;
 
   /// Removes the first object from `bytes` and restores it without its inbox. Returns the bytes of
   /// the messages that were packed with it.
   std::span<const std::byte> unpack(std::span<const std::byte>& bytes, LocalObject& object) const;
-  /// The same with its inbox, which then refers to `bytes`. Returns whether there were messages.
+  /// Like unpack, but also restores the inbox, which refers to `bytes`. Returns whether there were
+  /// messages.
   bool unpack_with_inbox(std::span<const std::byte>& bytes, LocalObject& object) const;
 
  private:

@@ -12,13 +12,13 @@ namespace poise::objects {
 
 namespace {
 
-/// The time at which the timeline begins: about the same on all ranks.
+/// The time at which the timeline begins, about the same on all ranks.
 double common_start_s(MPI_Comm comm, bool has_timeline) {
   if (has_timeline) MPI_Barrier(comm);
   return wall_now_s();
 }
 
-/// Writes an empty timeline, to find out at the start whether the path can be written.
+/// Writes an empty timeline to find out at the start whether the path is writable.
 void check_timeline_path(const std::string& path) {
   try {
     if (!path.empty()) write_timeline({}, path);
@@ -54,7 +54,8 @@ void RunFiles::add_phase(const MeasuredPhase& phase, double wall_s) {
   try {
     record_->add(phase, wall_s);
   } catch (const Error& error) {
-    warn(fmt::format("the trace ends here, because it cannot be written: {}", error.what()));
+    warn(
+        fmt::format("the trace ends at this step, because it cannot be written: {}", error.what()));
   }
 }
 

@@ -1,5 +1,5 @@
-// The files that a run writes: trace, log and timeline. Problems with a file during the run never
-// end it; they are reported as warnings.
+// The files that a run writes: trace, log and timeline. A problem with a file during the run is
+// reported as a warning and never ends the run.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,27 @@ using balance::MeasuredPhase;
 
 class RunFiles {
  public:
-  /// Rank 0 opens the files, so that a path that cannot be written ends the job at its start.
+  /// Rank 0 opens the files, so that a path that is not writable ends the job at its start.
   /// Collective.
   RunFiles(MPI_Comm comm, const Options& options, const JobLayout& layout);
 
-  /// Whether there is a trace to complete. The same on all ranks.
+  /// True if there is a trace to complete. Equal on all ranks.
   bool wants_phases() const { return wants_phases_; }
-  /// True on rank 0 if a trace or a timeline is not complete yet.
+  /// True on rank 0 while a trace or a timeline is incomplete.
   bool is_incomplete() const { return record_ && (wants_phases_ || !timeline_path_.empty()); }
-  /// This rank's part of the timeline.
+  /// Returns this rank's part of the timeline.
   TimelineRecorder& timeline() { return timeline_; }
 
-  /// Appends a phase to the trace. Only rank 0 calls this.
+  /// Appends a phase to the trace. Called on rank 0 only.
   void add_phase(const MeasuredPhase& phase, double wall_s);
-  /// Appends a line to the log. Does nothing on other ranks than 0.
+  /// Appends a line to the log on rank 0. Does nothing on other ranks.
   void add_result(const BalanceResult& result);
   /// Completes the trace.
   void finish_trace();
   /// Writes the timeline. Collective.
   void finish_timeline();
 
-  /// Prints a warning on stderr unless this rank has printed one before.
+  /// Prints a warning on stderr, the first time that this rank calls it.
   void warn(const std::string& text);
 
  private:
@@ -46,9 +46,9 @@ class RunFiles {
   std::string name_, strategy_;
   std::uint32_t num_places_;
   bool wants_phases_;
-  std::string timeline_path_;  // empty: none, or written
+  std::string timeline_path_;  // empty if there is no timeline, or if it has been written
   TimelineRecorder timeline_;
-  std::unique_ptr<balance::RunRecord> record_;  // on rank 0
+  std::unique_ptr<balance::RunRecord> record_;  // exists on rank 0 only
   bool has_warned_ = false;
 };
 

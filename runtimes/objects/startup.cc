@@ -7,6 +7,9 @@
 #include "runtimes/archive/archive.h"
 #include "runtimes/objects/collectives.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/variable_notes.h"
+
+#include "poise/base/variables.h"
 
 namespace poise::objects {
 
@@ -42,8 +45,9 @@ Options agreed_options(MPI_Comm comm, const Options& options) {
     bytes.assign(buffer.data(), buffer.data() + buffer.size());
   }
   broadcast_rows(comm, bytes);
-  Reader reader(bytes);
-  visit_options(reader, agreed);
+  Reader received(bytes);
+  visit_options(received, agreed);
+  tasks::note_variables(comm, reader::objects | (agreed.lend ? reader::tasks : 0U));
   return agreed;
 }
 

@@ -15,17 +15,17 @@ namespace poise::objects {
 
 namespace {
 
-/// First item of a task: whose object it runs.
+/// The first item of a task: it identifies the object whose step the task runs.
 struct TaskHeader {
   std::uint32_t owner_rank, index;
 };
 
-/// Precedes an object that returns: the time of its step.
+/// Stands before an object that returns: the time of its step.
 struct alignas(16) StepTimes {
   double cpu_s, wall_s;
 };
 
-/// Makes malloc keep freed memory (tuning.h), unless the environment configures malloc.
+/// Makes malloc keep freed memory (tuning.h), unless environment variables configure malloc.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   for (const char* name : {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"})
@@ -40,8 +40,8 @@ std::map<const tasks::Context*, OffloadedSteps*> runners;
 
 const tasks::FunctionId kStep =
     tasks::register_function("poise: an object's step", "", OffloadedSteps::run_task);
-/// The cost of an object's first step in a subphase is unknown. A function of its own keeps such
-/// steps out of the time per unit of cost that the tasks runtime learns.
+/// The cost of an object's first step in a subphase is unknown. Such steps get a separate function,
+/// which keeps them out of the time per unit of cost that the tasks runtime learns.
 const tasks::FunctionId kFirstStep =
     tasks::register_function("poise: an object's step, its first", "", OffloadedSteps::run_task);
 
@@ -59,7 +59,7 @@ class LentMessages final : public MessageRouter {
     directory_.check_receiver(to);
     return buffer_;
   }
-  void note(ObjectId, ObjectId, std::uint64_t) override {}  // measured by the owner
+  void note(ObjectId, ObjectId, std::uint64_t) override {}  // the owner measures messages
   std::span<const std::byte> bytes() const { return buffer_.bytes(); }
 
  private:
@@ -100,7 +100,7 @@ OffloadedSteps::OffloadedSteps(MPI_Comm comm, StepParts parts, const ObjectDirec
 OffloadedSteps::~OffloadedSteps() {
   const std::lock_guard lock(runners_mutex);
   runners.erase(&context_);
-  transfers_.clear();  // their memory belongs to the context
+  transfers_.clear();  // the context owns their memory
 }
 
 void OffloadedSteps::run() {
@@ -125,8 +125,8 @@ std::vector<double> OffloadedSteps::work_ends_s() const {
   return {end_s};
 }
 
-/// Objects in descending order of their steps' times: short steps at the end keep the wait for the
-/// last one short.
+/// Lists the objects by descending time of their steps: with short steps at the end, the wait for
+/// the last one is short.
 std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   std::vector<std::uint32_t> order(parts_.objects.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -136,7 +136,7 @@ std::vector<std::uint32_t> OffloadedSteps::longest_first() const {
   return order;
 }
 
-/// The tasks runtime compares costs of different ranks, so all ranks must use the same unit.
+/// Agrees on one unit of cost, because the tasks runtime compares costs of different ranks.
 void OffloadedSteps::find_cost_unit() {
   double sums[] = {0, static_cast<double>(parts_.objects.size())};
   for (LocalObject& object : parts_.objects) sums[0] += step_s(object);
@@ -144,7 +144,8 @@ void OffloadedSteps::find_cost_unit() {
   cost_unit_s_ = std::max(sums[0] / std::max(sums[1], 1.0), tuning::kMinCostUnit_s);
 }
 
-/// The average time of an object's step in the current subphase. Subphases differ in their costs.
+/// The average time of an object's step in the current subphase, because subphases differ in their
+/// costs.
 float& OffloadedSteps::step_s(LocalObject& object) const {
   const std::uint32_t subphase = parts_.meter.subphase();
   if (object.step_s.size() <= subphase) object.step_s.resize(subphase + 1);
@@ -174,7 +175,7 @@ void OffloadedSteps::submit(std::uint32_t index) {
                   is_known ? kStep : kFirstStep, items, [this, index] { take_back(index); });
 }
 
-/// Runs the step of an own object.
+/// Runs the step of an object of this rank.
 void OffloadedSteps::run_own(std::uint32_t index) {
   Worker* worker = nullptr;
   {
@@ -191,7 +192,8 @@ void OffloadedSteps::run_own(std::uint32_t index) {
   idle_workers_.push_back(worker);
 }
 
-/// Runs the step of another rank's object, and packs the object with the messages that it sent.
+/// Runs the step of another rank's object, and packs the object together with the messages that it
+/// sent.
 void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
   std::span<const std::byte> bytes{static_cast<const std::byte*>(items[1].data), items[1].bytes};
   LocalObject object;
@@ -212,12 +214,12 @@ void OffloadedSteps::run_for_owner(std::span<const tasks::Item> items) {
   run_for_others_wall_s_ += times.wall_s;
 }
 
-/// Completes the task of an own object. If its step was offloaded, restores the object and forwards
-/// its messages; if it ran here, there is nothing to do.
+/// Completes the task of an object of this rank. If its step was offloaded, restores the object and
+/// forwards its messages. If it ran here, nothing remains to be done.
 void OffloadedSteps::take_back(std::uint32_t index) {
   auto bytes = transfers_[index].back.bytes();
   if (bytes.empty()) return;
-  // Frees the memory for the next object to be packed, which then needs no new pages.
+  // Frees the memory so that the next packed object reuses it and needs no new pages.
   transfers_[index].out = Buffer(context_.memory());
   StepTimes times{};
   std::memcpy(&times, bytes.data(), sizeof times);

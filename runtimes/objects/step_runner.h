@@ -12,7 +12,7 @@
 
 namespace poise::objects {
 
-/// What the steps of a rank work on. Everything must outlive the runner.
+/// The parts on which a rank's steps operate. All of them must outlive the runner.
 struct StepParts {
   LocalObjects& objects;
   std::vector<std::unique_ptr<Worker>>& workers;  // one per thread, possibly more
@@ -25,9 +25,10 @@ struct StepParts {
 class StepRunner {
  public:
   virtual ~StepRunner() = default;
-  /// Runs a step of every object, and adds its time to the meter. Ends the job if an object throws.
+  /// Runs one step of every object, and adds the times to the meter. Ends the job if an object
+  /// throws.
   virtual void run() = 0;
-  /// When each of this rank's places finished its objects in the last step.
+  /// For each of this rank's places: the time at which it finished its objects in the last step.
   virtual std::vector<double> work_ends_s() const = 0;
 };
 

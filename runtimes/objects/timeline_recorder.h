@@ -10,8 +10,8 @@
 
 namespace poise::objects {
 
-/// The spans of one rank's places. Keeps at most tuning::kMaxTimelineSpans, those of the beginning.
-/// A disabled recorder keeps none.
+/// The spans of one rank's places. Keeps the first tuning::kMaxTimelineSpans at most. A disabled
+/// recorder keeps none.
 class TimelineRecorder {
  public:
   struct PlaceSpan {
@@ -19,12 +19,12 @@ class TimelineRecorder {
     Span span;
   };
 
-  /// `begin_s` is the time at which the timeline begins. All times are of wall_now_s().
+  /// `begin_s` is the time at which the timeline begins. All times are values of wall_now_s().
   TimelineRecorder(bool is_enabled, std::vector<PlaceId> places, double begin_s);
 
   /// Records a step: place i of the rank worked until work_ends_s[i] and then waited until end_s.
   void add_step(double start_s, const std::vector<double>& work_ends_s, double end_s);
-  /// Records a balancing step of all places.
+  /// Records that all places balanced from start_s to end_s.
   void add_balancing(double start_s, double end_s);
 
   const std::vector<PlaceSpan>& spans() const { return spans_; }
@@ -38,7 +38,7 @@ class TimelineRecorder {
   std::vector<PlaceSpan> spans_;
 };
 
-/// The timeline of all ranks' places, at rank 0. Collective.
+/// Gathers the timeline of all ranks' places at rank 0. Collective.
 Timeline gather_timeline(MPI_Comm comm, const TimelineRecorder& own, std::string title,
                          std::uint32_t num_places);
 

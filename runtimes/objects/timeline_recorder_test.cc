@@ -12,7 +12,7 @@ std::vector<Span> spans_of(const TimelineRecorder& recorder, PlaceId place) {
   return spans;
 }
 
-TEST(TimelineRecorder, a_step_is_work_then_waiting_for_each_place) {
+TEST(TimelineRecorder, shows_a_step_as_work_followed_by_waiting_at_each_place) {
   TimelineRecorder recorder(true, {4, 5}, 100);
   recorder.add_step(101, {103, 102}, 104);
   EXPECT_EQ(spans_of(recorder, 4),
@@ -21,20 +21,20 @@ TEST(TimelineRecorder, a_step_is_work_then_waiting_for_each_place) {
             (std::vector<Span>{{1, 2, Activity::work}, {2, 4, Activity::wait}}));
 }
 
-TEST(TimelineRecorder, all_places_balance_at_the_same_time) {
+TEST(TimelineRecorder, shows_balancing_of_all_places_at_the_same_time) {
   TimelineRecorder recorder(true, {0, 1}, 0);
   recorder.add_balancing(2, 3);
   for (const PlaceId place : {0u, 1u})
     EXPECT_EQ(spans_of(recorder, place), (std::vector<Span>{{2, 3, Activity::balance}}));
 }
 
-TEST(TimelineRecorder, empty_spans_are_left_out) {
+TEST(TimelineRecorder, leaves_out_empty_spans) {
   TimelineRecorder recorder(true, {0}, 0);
   recorder.add_step(1, {1}, 2);
   EXPECT_EQ(spans_of(recorder, 0), (std::vector<Span>{{1, 2, Activity::wait}}));
 }
 
-TEST(TimelineRecorder, a_disabled_one_records_nothing) {
+TEST(TimelineRecorder, records_nothing_if_it_is_disabled) {
   TimelineRecorder recorder(false, {0}, 0);
   recorder.add_step(1, {2}, 3);
   recorder.add_balancing(3, 4);

@@ -11,21 +11,21 @@ namespace poise::objects {
 
 struct Totals {
   std::uint64_t steps = 0;
-  double wall_s = 0;      // in steps and in balancing, of the slowest rank
-  double load_s = 0;      // of all objects
+  double wall_s = 0;      // in steps and in balancing, on the slowest rank
+  double load_s = 0;      // sum over all objects
   double busiest_s = 0;   // load of the busiest rank
-  double idle_s = 0;      // waiting, of all ranks together
-  double efficiency = 0;  // load over wall time times the number of threads
+  double idle_s = 0;      // sum of the waiting times of all ranks
+  double efficiency = 0;  // load divided by (wall time × number of threads)
   std::uint64_t migrations = 0;
   std::uint64_t migrated_bytes = 0;
   double decision_s = 0;
   double migration_s = 0;
 
-  // The same since the last decision.
+  // The same figures since the last decision.
   std::uint64_t phase_steps = 0;
   double phase_wall_s = 0;
   double phase_efficiency = 0;
-  double phase_imbalance = 1;  // load of the busiest rank over the average
+  double phase_imbalance = 1;  // load of the busiest rank divided by the average
 };
 
 /// Combines the ranks' times. `balancing` is the sum over all balancing steps. Collective.

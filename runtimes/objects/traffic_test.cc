@@ -62,7 +62,7 @@ namespace {
 constexpr ObjectId kObjects = 24;
 constexpr std::uint64_t kSteps = 7;
 
-/// Sends two messages to the next object, so that there are messages to combine between two ranks.
+/// Sends two messages to the next object, so that two ranks exchange messages that can be combined.
 struct Link {
   ObjectId id = 0;
   void step(const Inbox& inbox, Outbox& outbox) {
@@ -79,12 +79,12 @@ struct Link {
 
 std::size_t Link::num_received = 0;
 
-TEST(Traffic, a_step_is_one_message_per_pair_of_communicating_ranks_and_one_barrier) {
+TEST(Traffic, each_step_sends_one_message_per_pair_of_communicating_ranks_and_one_barrier) {
   Collection<Link> objects(MPI_COMM_WORLD, kObjects, [](ObjectId id) { return Link{id}; });
   num_sends = num_barriers = num_other_collectives = 0;
   objects.run(kSteps);
   const bool is_alone = objects.num_ranks() == 1;
-  EXPECT_EQ(num_sends, is_alone ? 0 : kSteps);  // only to the rank of the next objects
+  EXPECT_EQ(num_sends, is_alone ? 0 : kSteps);  // only to the rank that has the next objects
   EXPECT_EQ(num_barriers, is_alone ? 0 : kSteps);
   EXPECT_EQ(num_other_collectives, 0);
   objects.step();

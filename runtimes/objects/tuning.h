@@ -8,33 +8,33 @@ namespace poise::objects::tuning {
 
 // --- When to decide (when_to_balance.h, decide.h)
 
-/// Steps after a decision until the first check whether balancing pays: several, so that one slow
-/// step is not taken for an imbalance. Chosen, not measured.
+/// Number of steps after a decision until the first check whether balancing pays: several, so that
+/// one slow step is not taken for an imbalance. Chosen, not measured.
 inline constexpr std::uint64_t kStepsToFirstCheck = 4;
 
-/// Most steps between two checks. The distance doubles while balancing does not pay; this limit
-/// bounds the steps that a late imbalance goes unnoticed. Chosen, not measured.
+/// Maximal number of steps between two checks. The distance doubles while balancing does not pay;
+/// this limit bounds how long a late imbalance goes unnoticed. Chosen, not measured.
 inline constexpr std::uint64_t kMaxStepsBetweenChecks = 64;
 
-/// Places above which Mode::automatic decides in two levels, if there are several hosts, so that no
-/// rank solves the whole problem. Chosen, not measured.
+/// Above this number of places, Mode::automatic decides in two levels if there are several hosts,
+/// so that no rank solves the whole problem. Chosen, not measured.
 inline constexpr std::uint32_t kMaxPlacesForOneLevel = 256;
 
-/// Phases whose loads are kept for strategies that predict.
+/// Number of past phases whose loads are kept for strategies that predict.
 inline constexpr std::size_t kMaxPastPhases = 64;
 
 // --- Migration (migration.h)
 
-/// Bytes of a message of migrating objects: large enough to hide latency, small enough that
-/// packing, transfer and unpacking overlap.
+/// Bytes per message of migrating objects: large enough to hide latency, small enough that packing,
+/// transfer and unpacking overlap.
 inline constexpr std::size_t kMigrationMessageBytes = std::size_t{4} << 20;
 
 // --- Traces and timelines (run_files.h)
 
-/// Steps of a traced phase in a run that never balances.
+/// Number of steps per traced phase in a run that never balances.
 inline constexpr std::uint64_t kStepsOfTracedPhase = 10;
 
-/// Most spans that a rank keeps for the timeline; about 32 MB.
+/// Maximal number of spans that a rank keeps for the timeline (about 32 MB).
 inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 
 // --- Offloaded steps (step_offload.h)
@@ -43,17 +43,18 @@ inline constexpr std::size_t kMaxTimelineSpans = 1'000'000;
 /// follows a load that changes within two or three steps.
 inline constexpr double kWeightOfNewestStep = 0.5;
 
-/// Smallest unit of cost, in seconds. Keeps costs finite if all steps are empty.
+/// Smallest unit of cost, in seconds. It keeps costs finite if all steps are empty.
 inline constexpr double kMinCostUnit_s = 1e-9;
 
-/// Room for headers in the buffer of an offloaded object, in bytes and as a divisor of the object's
-/// size: a buffer that must grow is copied.
+/// Spare room for headers in the buffer of an offloaded object, in bytes and as a divisor of the
+/// object's size. A buffer that has to grow is copied.
 inline constexpr std::size_t kSpareBytes = 1024;
 inline constexpr std::size_t kSpareDivisor = 8;
 
-/// Bytes of the largest allocation that malloc serves from its heap, and of free memory that the
-/// heap keeps. Objects that come and go in every step would otherwise return their pages to the
-/// system each time and have them zeroed again, which takes longer than copying the objects.
+/// Sizes in bytes: of the largest allocation that malloc serves from its heap, and of the free
+/// memory that the heap keeps. Otherwise objects that come and go in every step would return their
+/// pages to the system each time and have them zeroed again, which takes longer than to copy the
+/// objects.
 inline constexpr int kMaxHeapAllocationBytes = 32 << 20;
 inline constexpr int kKeptHeapBytes = 512 << 20;
 

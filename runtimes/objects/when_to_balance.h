@@ -5,29 +5,30 @@
 
 namespace poise::objects {
 
-/// What all ranks know together.
+/// What the ranks know together when they check whether to balance.
 struct RunState {
-  // Since the last decision.
+  // Figures since the last decision.
   std::uint64_t steps = 0;
-  double busiest_s =
-      0;  // load of the busiest rank, or the sum over subphases of each one's busiest
-  double average_s = 0;  // average load of the ranks
+  // Load of the busiest rank; with subphases, the sum of the busiest rank's load in each.
+  double busiest_s = 0;
+  double average_s = 0;  // average load over the ranks
 
-  // Of the whole run.
+  // Figures of the whole run.
   std::uint64_t total_steps = 0;
   std::uint64_t expected_steps = 0;  // Options::expected_steps; 0: unknown
 
-  // Of the last decision.
+  // Figures of the last decision.
   double reachable_imbalance = 1;  // predicted imbalance of its placement
-  double cost_s = 0;               // time of the decision and its migrations
+  double cost_s = 0;               // seconds for the decision and its migrations
 };
 
 struct BalanceVerdict {
   bool balance_now = false;
-  std::uint64_t next_check = 0;  // steps after the last decision at which to ask again
+  std::uint64_t next_check = 0;  // check again this many steps after the last decision
 };
 
-/// Steps after a decision until the first check. Checks need communication, so they are rare.
+/// The number of steps after a decision until the first check. Checks communicate, so they are
+/// rare.
 std::uint64_t first_check();
 
 /// Balancing pays if the time it saves in the steps to come exceeds the cost of the last decision.

@@ -7,32 +7,32 @@
 namespace poise::objects {
 namespace {
 
-/// Ten steps in which the busiest rank worked 2 s and the average rank 1 s: balancing saves 0.1 s
-/// per step.
+/// Ten steps in which the busiest rank worked 2 s and the average rank 1 s, so balancing saves 0.1
+/// s per step.
 RunState unbalanced() {
   return {.steps = 10, .busiest_s = 2, .average_s = 1, .total_steps = 10, .expected_steps = 110};
 }
 
-TEST(WhenToBalance, balances_if_the_expected_steps_save_more_than_it_costs) {
+TEST(WhenToBalance, balances_if_the_remaining_steps_save_more_time_than_balancing_costs) {
   RunState state = unbalanced();
-  state.cost_s = 9.9;  // 100 steps to come save 10 s
+  state.cost_s = 9.9;  // the 100 remaining steps save 10 s
   EXPECT_TRUE(when_to_balance(state).balance_now);
   state.cost_s = 10.1;
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance, expects_as_many_steps_as_so_far_if_their_number_is_unknown_or_exceeded) {
+TEST(WhenToBalance, expects_the_steps_so_far_again_if_the_total_is_unknown_or_exceeded) {
   for (const std::uint64_t expected_steps : {0, 5, 10}) {
     RunState state = unbalanced();
     state.expected_steps = expected_steps;
-    state.cost_s = 0.9;  // 10 steps to come save 1 s
+    state.cost_s = 0.9;  // 10 further steps save 1 s
     EXPECT_TRUE(when_to_balance(state).balance_now);
     state.cost_s = 1.1;
     EXPECT_FALSE(when_to_balance(state).balance_now);
   }
 }
 
-TEST(WhenToBalance, does_not_hope_for_less_imbalance_than_the_last_decision_predicted) {
+TEST(WhenToBalance, expects_no_less_imbalance_than_the_last_decision_predicted) {
   RunState state = unbalanced();
   state.reachable_imbalance = 1.9;
   EXPECT_TRUE(when_to_balance(state).balance_now);
@@ -40,7 +40,7 @@ TEST(WhenToBalance, does_not_hope_for_less_imbalance_than_the_last_decision_pred
   EXPECT_FALSE(when_to_balance(state).balance_now);
 }
 
-TEST(WhenToBalance, checks_half_as_often_each_time_it_does_not_pay) {
+TEST(WhenToBalance, doubles_the_interval_after_each_check_at_which_balancing_does_not_pay) {
   RunState state = unbalanced();
   state.busiest_s = state.average_s;
   for (const std::uint64_t steps : {4, 8, 16, 32, 64}) {

@@ -1,4 +1,4 @@
-// One thread of a rank: the time it spends in objects, its log, and the messages its objects send.
+// One thread of a rank: the time it spends in objects, and the messages that its objects send.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace poise::objects {
 
-/// Only its own thread uses it during a step. Aligned to two cache lines, because adjacent lines
-/// are fetched in pairs.
+/// Only its own thread uses it during a step. It is aligned to two cache lines, because processors
+/// fetch adjacent lines in pairs.
 class alignas(128) Worker final : public MessageRouter {
  public:
   explicit Worker(const ObjectDirectory& directory)
@@ -33,14 +33,14 @@ class alignas(128) Worker final : public MessageRouter {
     wall_s = wall_now_s();
   }
 
-  /// Messages sent in this step, by destination rank.
+  /// The messages sent in this step, by destination rank.
   std::vector<MessageBuffer>& outgoing() { return outgoing_; }
 
   Recorder::Log* log = nullptr;
   double cpu_s = 0, wall_s = 0;            // when its last object ended
   double busy_cpu_s = 0, busy_wall_s = 0;  // time in objects in this step
   ObjectId failed = 0;                     // the first object that threw
-  std::string failure;                     // why; empty: none threw
+  std::string failure;                     // the reason; empty if none threw
 
  private:
   const ObjectDirectory& directory_;

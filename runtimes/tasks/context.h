@@ -1,5 +1,5 @@
-// Tasks that any rank of a communicator may run. A rank submits tasks; while ranks wait, tasks are
-// lent (offloaded) to other ranks, which return the results.
+// Tasks that any rank of a communicator may run. A rank submits tasks. While ranks wait, tasks are
+// lent (offloaded) to idle ranks, which run them and return the results.
 //
 //     const auto scale = tasks::function("scale", [](std::span<double> x, double by) { … });
 //     …
@@ -31,38 +31,41 @@
 
 namespace poise::tasks {
 
-/// A task ended with an exception, on any rank. Thrown by wait on the rank that submitted the task.
+/// Thrown by wait on the rank that submitted a task, if the task ended with an exception on any
+/// rank.
 class TaskFailed : public std::runtime_error {
  public:
   TaskFailed(const Failure& first, std::size_t num_failures);
 };
 
 struct Options {
-  unsigned threads = 1;  // that run tasks, including the one that waits
-  // "policy=paired,pull=0", see settings.h; POISE_TASKS_* variables override it.
+  unsigned threads = 1;  // threads that run tasks, including the one that waits
+  // Settings as text, for example "policy=paired,pull=0"; settings.cc lists them. POISE_TASKS_*
+  // variables override it.
   std::string settings = {};
   Policy policy = {};
 };
 
-/// Properties of a task besides its arguments.
+/// What a program can say about a task besides its arguments.
 struct With {
-  double cost = 1;  // relative to other tasks of the same function
+  double cost = 1;  // expected cost relative to other tasks of the same function
   std::int32_t priority = 0;
-  bool pinned = false;     // never lent
-  std::uint64_t name = 0;  // for the program's own policy
-  // Ranks that get a copy of the task ahead of time. The first with a free thread runs it, once.
+  bool pinned = false;     // true: the task is never lent
+  std::uint64_t name = 0;  // passed to the program's own policy
+  // Ranks that get a copy of the task ahead of time. The first of them with a free thread runs the
+  // task, once.
   std::vector<std::uint32_t> replicas = {};
-  // For the program's own policy, and for the task itself on whichever rank runs it.
+  // Values that the program's own policy reads, and the task itself on whichever rank runs it.
   Annotations annotations = {};
-  // Runs after earlier ordered tasks of this rank that touch the same data. Children of a task
-  // depend on one another only, as the task may wait for them.
+  // The task runs after earlier ordered tasks of this rank that access the same data. Children of a
+  // task depend on one another only, because their parent may wait for them.
   bool ordered = false;
   // Called once, on this rank, when the outputs are in place or the task has failed. It may submit
-  // but not wait. If it throws, the task has failed.
+  // tasks but not wait. If it throws, the task counts as failed.
   std::function<void()> on_finish = {};
-  // Called once, on this rank, before the task is first lent. It may set data and bytes of the
-  // items, which is useful for data that only a lent task needs. It must not call the context. If
-  // it throws, the task has failed.
+  // Called once, on this rank, before the task is first lent. It may set the data and bytes of
+  // items, for example to fill data that only a lent task needs. It must not call the context. If
+  // it throws, the task counts as failed.
   std::function<void(std::span<Item>)> on_lend = {};
 };
 
@@ -81,7 +84,7 @@ class Future {
   friend class Context;
   struct State {
     T value{};
-    Buffer bytes;  // the serialized value, of types that need an archive
+    Buffer bytes;  // the serialized value, if the type needs an archive
     std::atomic<bool> ready{false};
   };
   std::shared_ptr<State> state_ = std::make_shared<State>();
@@ -89,16 +92,16 @@ class Future {
 
 class Runtime;
 
-/// Submits, runs and waits for the tasks of one communicator. Construction, wait and destruction
-/// are collective. Several contexts may exist at once.
+/// Submits, runs and waits for the tasks of one communicator. The constructor, wait and the
+/// destructor are collective. Several contexts may exist at once.
 class Context {
  public:
   /// Needs MPI with at least MPI_THREAD_FUNNELED. Throws Error on all ranks if the program's
   /// settings are wrong or the ranks registered different functions. Wrong POISE_TASKS_* variables
   /// end the job with one line on stderr and exit status 2.
   explicit Context(MPI_Comm communicator, Options options = {});
-  /// Waits for all tasks, and drops their exceptions. If an exception destroys the context it does
-  /// not wait, as other ranks may not come.
+  /// Waits for all tasks and drops their exceptions. While an exception unwinds the stack the
+  /// destructor does not wait, because other ranks may never reach it.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -116,37 +119,37 @@ class Context {
     return add(&with, function, arguments...);
   }
 
-  /// The same without the compiler's checks: `items` are in the order of the function's parameters.
-  /// `deliver` is called before `on_finish`, unless the task failed.
+  /// Like submit above, without compile-time checks: `items` are in the order of the function's
+  /// parameters. `deliver` is called before `on_finish`, unless the task failed.
   void submit(With with, FunctionId function, std::span<const Item> items,
               std::function<void()> deliver = {}) {
     add(&with, function, items, std::move(deliver));
   }
 
-  /// Runs tasks until no rank has an unfinished one. Every rank must call it, with or without
-  /// tasks. Throws TaskFailed if own tasks failed, after all others are done. Inside a task it is
+  /// Runs tasks until no rank has an unfinished one. Every rank must call it, even without tasks.
+  /// Throws TaskFailed if tasks of this rank failed, after all others are done. Inside a task it is
   /// not collective and waits for the children of that task. If several threads of the program wait
-  /// together, each gives their number; with MPI_THREAD_FUNNELED one of them is the main thread.
+  /// together, `team` is their number; with MPI_THREAD_FUNNELED one of them is the main thread.
   void wait(unsigned team = 1);
 
-  /// Polls for messages. Long tasks may call it now and then.
+  /// Polls for messages. Long tasks may call it now and then, so that other ranks are answered.
   void poll();
 
-  /// Runs one task if there is one, inside a wait or before it. Returns whether it did.
+  /// Runs one task if one is queued, inside a wait or before it. Returns whether it did.
   bool yield();
 
   std::uint32_t rank() const;
   std::uint32_t num_ranks() const;
 
-  /// Allocates memory that ranks of this node read and write in place when tasks are lent:
-  /// `std::pmr::vector<double> row(n, context.memory());`. It must be freed before the context is
-  /// destroyed. Where memory cannot be shared it is ordinary memory.
+  /// Allocates memory that the ranks of this node read and write in place when tasks are lent:
+  /// `std::pmr::vector<double> row(n, context.memory());`. Free it before the context is destroyed.
+  /// Where ranks cannot share memory, this is ordinary memory.
   std::pmr::memory_resource* memory();
   Counters counters() const;
   /// The counters of all ranks as a table; empty except on rank 0. Collective.
   std::string summary();
 
-  /// About the task that the calling thread runs. Throws Error outside of tasks.
+  /// Facts about the task that the calling thread runs. Throws Error outside of tasks.
   Self self() const;
 
   /// The context of the task that the calling thread runs. Throws Error outside of tasks.
@@ -156,7 +159,7 @@ class Context {
   template <typename Result, typename... Parameters, typename... Arguments>
   auto add(With* with, const Function<Result, Parameters...>& function,
            const Arguments&... arguments);
-  // `with` may be null; otherwise its members are moved from.
+  // `with` may be null; otherwise the call moves its members out.
   void add(With* with, FunctionId function, std::span<const Item> items,
            std::function<void()>&& deliver = {});
 
@@ -184,7 +187,7 @@ struct Argument {
 
 template <typename T>
 struct Argument<std::span<T>> {
-  struct Copy {};  // none
+  struct Copy {};  // references need no copy
   template <typename U, Mode mode>
   static Item item(const Reference<U, mode>& given, Copy&) {
     static_assert(std::is_same_v<std::remove_const_t<U>, std::remove_const_t<T>>,
@@ -202,7 +205,8 @@ template <typename Result, typename... Parameters, typename... Arguments>
 auto Context::add(With* with, const Function<Result, Parameters...>& function,
                   const Arguments&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "give one argument per parameter");
-  std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};  // copied again by submit
+  // The copies of the values; submit copies them again.
+  std::tuple<typename detail::Argument<Parameters>::Copy...> copies{};
   auto items = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Item, sizeof...(Parameters) + !std::is_void_v<Result>>{
         detail::Argument<Parameters>::item(arguments, std::get<i>(copies))...};

@@ -9,27 +9,30 @@ namespace poise::tasks {
 /// A task that ended with an exception.
 struct Failure {
   std::string function, text;
-  std::uint32_t rank = 0;  // that ran it
+  std::uint32_t rank = 0;  // the rank that ran the task
 };
 
-/// Of one rank, since its context was created.
+/// What one rank has counted since its context was created.
 struct Counters {
   std::uint64_t submitted = 0, ran_own = 0, ran_borrowed = 0;  // tasks
-  double working_s = 0;                                        // in tasks, summed over threads
-  double waiting_s = 0;                                        // in waits, with and without tasks
-  double transfer_s = 0;  // packing and unpacking lent tasks and their results
-  double idle_s = 0;  // of all threads in waits that have ended: neither in tasks nor in transfers
+  double working_s = 0;                                        // time in tasks, summed over threads
+  double waiting_s = 0;   // time in waits, with and without tasks
+  double transfer_s = 0;  // time to pack and unpack lent tasks and their results
+  // time that threads spent in waits, neither in tasks nor in transfers; waits that have ended
+  double idle_s = 0;
   std::uint64_t lent = 0, returned = 0, failed = 0;  // tasks
   std::uint64_t requests = 0, declines = 0;          // steal requests sent, and those declined
-  std::uint64_t loans = 0;                           // messages with lent tasks
+  std::uint64_t loans = 0;                           // messages that carried lent tasks
   std::uint64_t bytes_lent = 0, bytes_back = 0, messages = 0;
-  // Bytes that lent tasks read and wrote: sent in messages, copied once in the shared memory of the
-  // node, and accessed in place.
+  // Bytes that lent tasks read and wrote: sent in messages, copied once within the node's shared
+  // memory, and accessed in place.
   std::uint64_t bytes_sent = 0, bytes_copied = 0, bytes_in_place = 0;
-  std::uint64_t replicas_sent = 0, replicas_won = 0;  // copies sent, and received copies run here
-  std::uint64_t answers = 0;                          // loans that answered a steal request
-  std::uint64_t lent_to_one = 0;                      // most tasks lent to a single rank
-  std::uint32_t most_to = 0;                          // that rank
+  // Copies sent to other ranks, and received copies that ran here.
+  std::uint64_t replicas_sent = 0, replicas_won = 0;
+  std::uint64_t answers = 0;  // loans that answered a steal request
+  // the largest number of tasks lent to a single rank
+  std::uint64_t lent_to_one = 0;
+  std::uint32_t most_to = 0;  // the rank that got lent_to_one tasks
 };
 
 }  // namespace poise::tasks

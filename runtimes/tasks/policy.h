@@ -1,4 +1,4 @@
-// The policy of a program: whom to lend which tasks, and which tasks to replicate.
+// The policy of a program: which tasks to lend to whom, and which tasks to replicate.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace poise::tasks {
 
-/// Copy the first `tasks` of the queue to each of these ranks ahead of time.
+/// Asks to copy the first `tasks` tasks of the queue to each of these ranks ahead of time.
 struct Replication {
   std::uint32_t tasks = 0;
   std::vector<std::uint32_t> ranks = {};
 };
 
-/// What a task can ask about itself.
+/// What a task can find out about itself.
 struct Self {
   std::uint32_t home = 0;   // the rank that submitted it
   bool replicated = false;  // other ranks have copies of it, or should have got some
@@ -27,19 +27,21 @@ struct Self {
 };
 Self self_of(const Task& task);
 
-/// What a program decides itself in place of the setting `policy`. Called by one thread at a time,
-/// on the rank that lends. These functions must not submit or wait. The first exception is printed,
-/// and the job goes on.
+/// Decisions that a program takes over from the setting `policy`. Called by one thread at a time,
+/// on the rank that lends. These functions must not submit or wait. If one throws, the first
+/// exception is printed and the job goes on.
 struct Policy {
   LendingPolicy decide = {};
-  // The load of this rank that the policies of other ranks see; default: the tasks it may lend.
+  // The load of this rank that the policies of other ranks see. Default: the number of tasks it may
+  // lend.
   std::function<double(const LendingView&)> load = {};
   // Called once per wait on each rank that has tasks.
   std::function<std::vector<Replication>(const LendingView&)> replicate = {};
-  // Called for each copy of a task, the original included, that another copy was started instead
-  // of. Items whose data are in memory of the owner rank come with null.
+  // Called for each copy of a task, the original included, that does not run because another copy
+  // was started first. Items whose data lie in the owner's memory are null.
   std::function<void(std::span<const Item>, const Self&)> cancelled = {};
-  bool sees_queue = false;  // fill LendingView::queue, which takes time in proportion to the queue
+  // True: fill LendingView::queue, which takes time proportional to its length.
+  bool sees_queue = false;
 };
 
 }  // namespace poise::tasks

@@ -27,21 +27,22 @@ namespace poise::tasks {
 namespace {
 
 thread_local Context* context_of_thread = nullptr;
-thread_local const Runtime* engine_locked_here = nullptr;  // whose engine this thread has locked
+// The runtime whose engine this thread has locked.
+thread_local const Runtime* engine_locked_here = nullptr;
 
-// Common to all contexts: below MPI_THREAD_MULTIPLE only one of them may call MPI at a time.
+// One mutex for all contexts: below MPI_THREAD_MULTIPLE only one of them may call MPI at a time.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
 }
 
-// The offset of a literal behind others; a type is never aligned to more than its size.
+// The offset at which a literal follows others. No type needs an alignment above its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
 
-// Copies a literal, because its memory belongs to the submitter. Returns where the literals so far
-// end; copies nothing if that is beyond `room`.
+// Copies a literal, because its memory belongs to the submitter. Returns where the copied literals
+// end. If that exceeds `room`, nothing is copied.
 std::size_t copy_literal(Item& literal, std::byte* memory, std::size_t end, std::size_t room) {
   const std::size_t begin = literal_offset(end, literal);
   end = begin + literal.bytes;
@@ -56,7 +57,7 @@ void store_many_literals(Task& task, std::size_t bytes) {
     if (item.is_value()) end = copy_literal(item, memory, end, bytes);
 }
 
-// In one pass, because it is a large part of the overhead of a task.
+// Stores all items in one pass, because this is a large part of the overhead of a task.
 void store_items(Task& task, std::span<const Item> items) {
   const std::size_t room = task.small_literals.size();
   std::size_t end = 0;
@@ -70,13 +71,13 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
-// For destructors, which must not throw.
+// Ends the job; for destructors, which must not throw.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
 
-// Keeps the engine alive, because other ranks may still send to it. They wait for this rank, and
+// Keeps the engine alive, because other ranks may still send to it. They wait for this rank and
 // report that it is missing.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
@@ -109,7 +110,7 @@ Runtime::Runtime(Context& owner, MPI_Comm communicator, const Options& options)
   start_threads(options.threads - 1, communicator);
 }
 
-// Succeeds on all ranks or on none.
+// Starts the threads on all ranks, or throws on all.
 void Runtime::start_threads(unsigned own, MPI_Comm communicator) {
   std::string error;
   try {
@@ -143,11 +144,11 @@ Runtime::~Runtime() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized) end_job("a tasks::Context must be destroyed before MPI_Finalize");
-  // When an exception destroys the context, the other ranks may not destroy theirs.
+  // If an exception destroys the context here, the other ranks may not destroy theirs.
   const bool is_abandoned = std::uncaught_exceptions() > exceptions_;
   try {
     if (!is_abandoned) wait(1);
-  } catch (const TaskFailed&) {  // no caller could catch it
+  } catch (const TaskFailed&) {  // a destructor must not throw
   } catch (const Error& error) {
     end_job(error.what());
   }
@@ -164,7 +165,7 @@ Runtime::~Runtime() {
   }
 }
 
-// An error leaves the job without its trace, and is printed.
+// Writes the trace. An error is printed and otherwise ignored.
 void Runtime::write_trace() {
   const std::vector<RankTrace> ranks = recorder_->gathered(engine_->communicator());
   if (engine_->rank() != 0) return;
@@ -233,8 +234,8 @@ void Runtime::progress() {
   step_and_unlock(std::unique_lock(engine_mutex_, std::try_to_lock));
 }
 
-// Under MPI_THREAD_SERIALIZED MPI belongs to the program again once the wait has ended, so a thread
-// that notices the end late must not call it.
+// Lets MPI progress during a wait. Under MPI_THREAD_SERIALIZED the program may call MPI again once
+// the wait has ended, so a thread that notices the end late must not call it.
 void Runtime::progress_in_wait() {
   if (!any_thread_ && !is_main_thread()) return;
   std::unique_lock lock(engine_mutex_, std::try_to_lock);
@@ -264,7 +265,7 @@ void Runtime::step_and_unlock(std::unique_lock<std::mutex> lock) {
   context_of_thread = before;
 }
 
-// Reports once per wait.
+// Reports missing ranks or threads, once per wait.
 void Runtime::report_missing(double now_s) {
   const double waited_s = now_s - entered_s_;
   if (patience_s_ <= 0 || waited_s < patience_s_ || done_ >= wait_) return;
@@ -282,8 +283,8 @@ void Runtime::report_missing(double now_s) {
                  engine_->rank(), waited_s, rank);
 }
 
-// Whether to poll after a task of this length. Messages that ring no doorbell are found by polling,
-// the more often the less work remains.
+// True if a poll is due after a task of `task_s` seconds. Only polls find messages that ring no
+// doorbell, so they become more frequent as less work remains.
 bool Runtime::poll_is_due(double now_s, double task_s) const {
   const double since_s = now_s - last_poll_s_.load(std::memory_order_relaxed);
   if (since_s < poll_s_) return false;
@@ -295,7 +296,7 @@ bool Runtime::poll_is_due(double now_s, double task_s) const {
   return since_s >= std::min(budget.max_work_share * remaining_s, poll_cost_s_ / budget.max_share);
 }
 
-// Runs tasks until there is none, or a poll is due, or `until()` holds. Returns whether any ran.
+// Runs tasks until the queue is empty, a poll is due, or `until()` holds. Returns whether any ran.
 template <typename Until>
 bool Runtime::run_tasks(Until until) {
   bool any = false;
@@ -315,7 +316,7 @@ bool Runtime::run_tasks(Until until) {
   }
 }
 
-// Sleeps for `sleep_s`, but a thread that may call MPI wakes as soon as the count of announced
+// Sleeps for `sleep_s`. A thread that may call MPI wakes earlier, when the number of announced
 // messages differs from `announced`.
 void Runtime::park(std::uint32_t announced, double sleep_s) {
   if (any_thread_ || is_main_thread())
@@ -324,8 +325,8 @@ void Runtime::park(std::uint32_t announced, double sleep_s) {
     std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
 }
 
-// Runs tasks and polls until `until()` holds. After a round of the termination detector the next
-// one, or the end, comes soon, so the thread spins again: asleep, it would be woken for each round.
+// Runs tasks and polls until `until()` holds. After a round of the termination detector the thread
+// spins again, because the next round or the end comes soon and would only have to wake it.
 template <typename Until, typename Poll>
 void Runtime::work(Until until, Poll poll) {
   Context* const before = std::exchange(context_of_thread, &owner_);
@@ -364,7 +365,7 @@ void Runtime::wait_for_children(Children& children) {
 
 std::uint64_t Runtime::enter(unsigned team) {
   std::unique_lock lock(wait_mutex_);
-  // Another thread of the team may not have left the previous wait yet.
+  // Another thread of the team may still be leaving the previous wait.
   wait_changed_.wait(lock, [&] { return inside_ == 0 || !all_inside_; });
   if (inside_ > 0 && team != team_)
     fail("wait({}) while other threads of the team call wait({}); all must give the same number",
@@ -405,7 +406,7 @@ void Runtime::wait(unsigned team) {
   work([&] { return done_.load() >= wait; }, [&] { progress_in_wait(); });
   if (recorder_) recorder_->waited(begin_s, clock_s());
   leave();
-  { const std::lock_guard lock(engine_mutex_); }  // waits until no other thread is inside MPI
+  { const std::lock_guard lock(engine_mutex_); }  // waits until all other threads have left MPI
   const auto failures = pool_->take_failures();
   if (!failures.empty()) throw TaskFailed(failures.front(), failures.size());
 }
@@ -422,7 +423,7 @@ void Runtime::work_in_background() {
   }
 }
 
-// A policy may call this, too, while this thread holds the engine's mutex.
+// A policy may call this while its thread holds the engine's mutex.
 Counters Runtime::counters() const {
   std::unique_lock lock(engine_mutex_, std::defer_lock);
   const bool is_ours = engine_locked_here && &engine_locked_here->engine_mutex_ == &engine_mutex_;

@@ -1,4 +1,4 @@
-// The implementation of a context: its threads run tasks, and drive the offload engine in between.
+// The implementation of a context: its threads run tasks, and call the offload engine in between.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Runtime {
   Runtime(Context& owner, MPI_Comm communicator, const Options& options);
   ~Runtime();
 
-  /// `with` may be null; otherwise its members are moved from.
+  /// `with` may be null; otherwise the call moves its members out.
   void submit(With* with, FunctionId function, std::span<const Item> items,
               std::function<void()>&& deliver);
   void wait(unsigned team);
@@ -66,24 +66,25 @@ class Runtime {
 
   Context& owner_;
   Knobs settings_;
-  bool any_thread_;                              // may call MPI; else only the main thread may
+  bool any_thread_;  // true: any thread may call MPI; false: the main thread
   std::vector<std::uint32_t> function_numbers_;  // by FunctionId
-  std::string trace_path_;                       // empty: no trace
+  std::string trace_path_;                       // empty if no trace is wanted
   std::unique_ptr<TraceRecorder> recorder_;
   std::unique_ptr<TaskPool> pool_;
   std::unique_ptr<OffloadEngine> engine_;
   std::mutex own_mutex_;
-  // Guards the engine. With less than MPI_THREAD_MULTIPLE all contexts have one in common, as only
-  // one thread may call MPI.
+  // Guards the engine. Below MPI_THREAD_MULTIPLE all contexts share one mutex, because only one
+  // thread may call MPI at a time.
   std::mutex& engine_mutex_;
   std::atomic<double> last_poll_s_{0};
-  std::atomic<double> poll_cost_s_{1e-6};  // a poll of a busy rank that finds nothing
+  std::atomic<double> poll_cost_s_{1e-6};  // seconds for a poll of a busy rank that finds nothing
   double poll_s_ = 0, patience_s_ = 0;
 
-  // The current wait, if any. The threads of a team enter and leave it one by one.
+  // The current wait. The threads of a team enter and leave it one by one.
   mutable std::mutex wait_mutex_;
   std::condition_variable wait_changed_;
-  std::atomic<std::uint64_t> wait_{0}, done_{0};  // numbers of the last wait begun, and ended
+  std::atomic<std::uint64_t> wait_{0},
+      done_{0};  // number of the last wait begun, and of the last ended
   unsigned own_threads_ = 0;
   std::atomic<unsigned> inside_{0};
   std::atomic<unsigned> team_{1};  // threads of the program that take part in the wait
@@ -91,9 +92,10 @@ class Runtime {
   std::atomic<bool> closing_{false};
   std::atomic<bool> reported_missing_{false};
   std::atomic<double> entered_s_{0};
-  double waiting_s_ = 0, threads_waiting_s_ = 0;  // the second summed over threads
+  double waiting_s_ = 0, threads_waiting_s_ = 0;  // per rank, and summed over its threads
   std::vector<std::thread> threads_;
-  const int exceptions_ = std::uncaught_exceptions();  // in flight when the context was created
+  // Exceptions in flight when the context was created.
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace poise::tasks

@@ -10,44 +10,17 @@
 
 #include "poise/base/error.h"
 #include "poise/base/text.h"
+#include "poise/base/variables.h"
 
 namespace poise::tasks {
 
 namespace {
 
-constexpr std::string_view kPrefix = "POISE_TASKS_";
-constexpr std::string_view kSwitch[] = {"0", "1"};
-constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
-// auto: on with MPI_THREAD_MULTIPLE.
-constexpr std::string_view kProgressThread[] = {"auto", "on", "off"};
-
-constexpr Knob kSettings[] = {
-    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
-    {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
-    {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
-    {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
-    {"min_local", 2, 0, 1e9, "policies paired, lightest: min queued tasks of a lender"},
-    {"min_absolute", 2, 0, 1e18, "the same: min difference of queued tasks between two ranks"},
-    {"min_relative", 0.05, 0, 1, "the same: min difference divided by the larger number"},
-    {"share", 0.5, 0, 1, "the same: share of the difference that is lent at once"},
-    {"max_tasks", 1, 1, 1e9, "the same: max tasks lent at once"},
-    {"poll_us", 5, 0, 1e6, "min microseconds between two polls of a busy thread"},
-    {"progress_thread", 0, 0, 2, "a thread that polls during long tasks", kProgressThread},
-    {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
-    {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
-    {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
-    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
-    {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
-    {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
-    {"patience_s", 60, 0, 1e9, "seconds in a wait after which missing ranks are named (0: never)"},
-    {"summary", 0, 0, 1, "print the counters of all ranks at the end", kSwitch},
-};
-
 // Deprecated names of settings, and the present ones.
 constexpr std::pair<std::string_view, std::string_view> kDeprecated[] = {
     {"helper", "progress_thread"}, {"helper_us", "progress_us"}};
 
-// A variable only: it is not a number, and only rank 0 reads it.
+// The trace is set by a variable only: its value is a path, and only rank 0 reads it.
 constexpr std::string_view kTrace = "trace";
 
 std::string present_name(std::string name) {
@@ -63,33 +36,31 @@ std::string changed(std::string_view text, int (*change)(int)) {
   return result;
 }
 
-std::string variable_of(std::string_view name) {
-  return std::string(kPrefix) + changed(name, std::toupper);
-}
-
 [[noreturn]] void refuse_variable(std::string_view variable, std::string_view name) {
   std::vector<std::string_view> names = names_of(setting_knobs());
   names.push_back(kTrace);
   const std::string_view nearest = name.empty() ? "" : nearest_name(name, names);
   if (!nearest.empty())
-    fail("there is no variable {}; did you mean {}?", variable, variable_of(nearest));
+    fail("there is no variable {}; did you mean {}?", variable, task_variable(nearest));
   std::vector<std::string> variables;
-  for (const std::string_view known : names) variables.push_back(variable_of(known));
+  for (const std::string_view known : names) variables.push_back(task_variable(known));
   fail("there is no variable {}; known: {}", variable, fmt::join(variables, ", "));
 }
 
 void apply_variable(Knobs& settings, std::string_view variable, std::string_view value) {
-  const std::string name = present_name(changed(variable.substr(kPrefix.size()), std::tolower));
+  const std::string name =
+      present_name(changed(variable.substr(kTasksPrefix.size()), std::tolower));
   if (name == kTrace) return;
-  const auto knob = std::ranges::find(kSettings, std::string_view(name), &Knob::name);
-  if (knob == std::end(kSettings)) refuse_variable(variable, name);
+  const auto knobs = setting_knobs();
+  const auto knob = std::ranges::find(knobs, std::string_view(name), &Knob::name);
+  if (knob == knobs.end()) refuse_variable(variable, name);
   knob_value(*knob, variable, value);  // so that an error names the variable
   settings.set("tasks", name, value);
 }
 
 }  // namespace
 
-std::span<const Knob> setting_knobs() { return kSettings; }
+std::span<const Knob> setting_knobs() { return task_settings(); }
 
 void apply_program(Knobs& settings, std::string_view text) {
   for (const std::string_view setting : split(text, ',')) {
@@ -105,7 +76,7 @@ void apply_environment(Knobs& settings, const char* const* environment) {
   for (; *environment; ++environment) {
     const std::string_view text = *environment;
     const std::size_t equals = text.find('=');
-    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    if (!text.starts_with(kTasksPrefix) || equals == std::string_view::npos) continue;
     apply_variable(settings, text.substr(0, equals), text.substr(equals + 1));
   }
 }

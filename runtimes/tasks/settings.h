@@ -1,4 +1,4 @@
-// The settings of a context: a table of knobs, set by the program and by POISE_TASKS_* variables.
+// The settings of a context: a table of knobs that the program and POISE_TASKS_* variables set.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@ namespace poise::tasks {
 
 std::span<const Knob> setting_knobs();
 
-/// Changes settings by the program's text, "policy=paired,pull=0". Throws Error.
+/// Changes settings as the program's text says, for example "policy=paired,pull=0". Throws Error.
 void apply_program(Knobs& settings, std::string_view text);
 
-/// Changes settings by the environment, a list that ends with null: POISE_TASKS_POLICY=paired sets
-/// `policy`. Throws Error that names the variable and says what would work.
+/// Changes settings as the environment says, a list that ends with null: POISE_TASKS_POLICY=paired
+/// sets `policy`. Throws an Error that names the variable and says what would work.
 void apply_environment(Knobs& settings, const char* const* environment);
 
 }  // namespace poise::tasks

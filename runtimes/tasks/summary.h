@@ -8,7 +8,7 @@
 
 namespace poise::tasks {
 
-/// One line per rank, at most kMaxSummaryLines; empty except on rank 0. Collective.
+/// Returns one line per rank, at most kMaxSummaryLines; empty except on rank 0. Collective.
 std::string summary_of(MPI_Comm communicator, const Counters& counters);
 
 }  // namespace poise::tasks

@@ -24,7 +24,7 @@ struct Loan {
   double at_s = 0;
   std::uint32_t lender = 0;  // the owner, or a borrower that lent the task on
 };
-/// By owner and slot of the task and by borrower, sorted by time.
+/// Loans by the task's owner, its slot and the borrower, sorted by time.
 using Loans = std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::vector<Loan>>;
 
 Loans loans_among(std::span<const RankTrace> ranks) {
@@ -38,7 +38,7 @@ Loans loans_among(std::span<const RankTrace> ranks) {
   return loans;
 }
 
-/// An arrow per borrowed task, from its last loan to this rank.
+/// Draws one arrow per borrowed task, from its last loan to this rank.
 void draw_arrows(ChromeTrace& trace, std::uint32_t r, const RankTrace& rank, const Loans& loans) {
   for (const Ran& ran : rank.ran) {
     const auto found = loans.find({ran.owner, ran.slot, r});
@@ -56,14 +56,14 @@ std::string milliseconds(const Reason::Busy& busy) {
                      1e3 * busy.without_s);
 }
 
-/// The annotations of a loan: what was lent, and why.
+/// Annotations of a loan: what was lent, and why.
 ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::string& function) {
   const Reason& reason = lent.reason;
   ChromeTrace::Notes notes = {{"task", fmt::format("{} of rank {}", function, lent.owner)},
                               {"bytes there and back", fmt::format("{}", lent.bytes)},
                               {"tasks in the loan", fmt::format("{}", reason.tasks)}};
   if (reason.asked)
-    notes.emplace_back("why", fmt::format("rank {} asked", lent.to));
+    notes.emplace_back("why", fmt::format("rank {} sent a steal request", lent.to));
   else
     notes.emplace_back("why", fmt::format("rank {} would be idle in {:.3f} ms", lent.to,
                                           1e3 * reason.borrower.without_s));
@@ -76,7 +76,7 @@ ChromeTrace::Notes notes_on(const Lent& lent, std::uint32_t lender, const std::s
   return notes;
 }
 
-/// The parts of the waits in which a thread ran no task.
+/// Draws the parts of the waits in which a thread ran no task.
 void draw_idleness(ChromeTrace& trace, ChromeTrace::Row row, const RankTrace& rank,
                    std::vector<Waited> busy) {
   std::sort(busy.begin(), busy.end(),
@@ -126,7 +126,7 @@ std::vector<std::vector<T>> gathered_of(MPI_Comm communicator, const std::vector
     MPI_Igather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, communicator, request);
   });
   std::vector<std::vector<T>> all(counts.size());
-  // Rank by rank, because the sum of all counts may exceed an int.
+  // Ranks send one by one, because the sum of all counts may exceed an int.
   if (rank != 0) MPI_Send(own.data(), bytes, MPI_BYTE, 0, 0, communicator);
   if (rank != 0) return {};
   all[0] = own;

@@ -1,5 +1,5 @@
-// A trace of a context over time: which task ran where, which tasks were lent, and when threads
-// idled.
+// A trace of a context over time: which task ran on which rank, which tasks were lent, and when
+// threads were idle.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,21 @@ namespace poise::tasks {
 
 struct Ran {
   double begin_s = 0, end_s = 0;
-  std::uint32_t thread =
-      0;  // numbered in the order in which the threads of the rank ran their first task
+  // Threads of a rank are numbered in the order in which they ran their first task.
+  std::uint32_t thread = 0;
   std::uint32_t function = 0, owner = 0;
   std::uint64_t slot = 0;  // index in the owner's table of lent tasks
 };
-/// Why one rank lent to another.
+/// The reason why one rank lent tasks to another.
 struct Reason {
-  bool asked =
-      false;  // the borrower sent a steal request; else the lender expected it to be idle soon
-  bool times_known = false;  // of all functions; else the seconds below are not known
-  std::uint32_t tasks = 0;   // in the loan
+  // True: the borrower sent a steal request. False: the lender expected it to be idle soon.
+  bool asked = false;
+  // Whether all functions' times are known; if not, the seconds below are unknown.
+  bool times_known = false;
+  std::uint32_t tasks = 0;  // in the loan
   struct Busy {
-    double without_s = 0, with_s = 0;  // seconds from now on, without and with the loan
+    // Seconds until the rank runs out of tasks, without and with the loan.
+    double without_s = 0, with_s = 0;
   };
   Busy lender, borrower;
 };
@@ -36,7 +38,7 @@ struct Lent {
   std::uint32_t to = 0, owner = 0;
   std::uint64_t slot = 0;
   std::uint32_t function = 0;
-  std::uint64_t bytes = 0;  // both ways
+  std::uint64_t bytes = 0;  // bytes in both directions
   Reason reason = {};
 };
 struct Waited {
@@ -49,16 +51,16 @@ struct RankTrace {
   std::vector<Waited> waits;
 };
 
-/// The trace as JSON for Perfetto and Chrome: a group per rank and a row per thread; tasks and idle
-/// times in waits are slices, and an arrow leads from where a task was lent to where it ran.
-/// `names`: of the functions.
+/// The trace as JSON for Perfetto and Chrome: a group per rank, a row per thread. Tasks and idle
+/// times in waits are slices; arrows lead from where a task was lent to where it ran. `names`: the
+/// functions' names.
 std::string trace_json(std::span<const RankTrace> ranks, std::span<const std::string> names);
 
 /// Records the events of one rank, the first kMaxEvents of each kind. Time 0 is when the first rank
 /// of the node leaves a barrier in the constructor.
 class TraceRecorder {
  public:
-  /// Collective. `nodes`: Locality::nodes.
+  /// Collective. `nodes` is Locality::nodes.
   TraceRecorder(MPI_Comm communicator, std::span<const std::uint32_t> nodes);
 
   void ran(double begin_s, double end_s, std::uint32_t function, std::uint32_t owner,
@@ -66,7 +68,7 @@ class TraceRecorder {
   void lent(Lent lent);
   void waited(double begin_s, double end_s);
 
-  /// The events of all ranks, on rank 0. Collective.
+  /// Gathers the events of all ranks on rank 0. Collective.
   std::vector<RankTrace> gathered(MPI_Comm communicator) const;
 
  private:

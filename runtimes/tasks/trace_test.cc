@@ -31,7 +31,7 @@ std::vector<json> events_like(const std::string& phase, const std::string& name)
   return found;
 }
 
-TEST(Trace, shows_tasks_where_they_ran_with_their_owner) {
+TEST(Trace, shows_each_task_on_the_rank_that_ran_it_with_its_owner) {
   ASSERT_EQ(events_like("X", "multiply").size(), 1u);
   const auto lent = events_like("X", "multiply of rank 0");
   ASSERT_EQ(lent.size(), 1u);
@@ -52,19 +52,19 @@ TEST(Trace, shows_loans_and_their_reasons) {
                                     {"rank 0 busy for", "250.000 ms; without the loan 500.000 ms"},
                                     {"rank 1 busy for", "300.000 ms; without the loan 2.000 ms"}}));
   EXPECT_EQ(loans[1]["args"]["task"], "multiply of rank 0");
-  EXPECT_EQ(loans[1]["args"]["why"], "rank 1 asked");
+  EXPECT_EQ(loans[1]["args"]["why"], "rank 1 sent a steal request");
   EXPECT_FALSE(loans[1]["args"].contains("rank 1 busy for"));
   EXPECT_THAT(loans[1]["args"]["busy for"], testing::HasSubstr("unknown"));
 }
 
-TEST(Trace, draws_arrows_from_the_last_lender) {
+TEST(Trace, draws_an_arrow_from_the_last_lender_of_a_task) {
   const auto starts = events_like("s", "lent"), ends = events_like("f", "lent");
   ASSERT_EQ(starts.size(), 2u);
   ASSERT_EQ(ends.size(), 2u);
   EXPECT_EQ(starts[0]["pid"], 0);
   EXPECT_EQ(starts[0]["ts"], 1.25e6);
   EXPECT_EQ(ends[0]["pid"], 1);
-  EXPECT_EQ(starts[1]["pid"], 1);  // which passed it on
+  EXPECT_EQ(starts[1]["pid"], 1);  // rank 1, which lent the task on
   EXPECT_EQ(ends[1]["pid"], 2);
   EXPECT_EQ(starts[1]["id"], ends[1]["id"]);
   EXPECT_NE(starts[0]["id"], starts[1]["id"]);

@@ -52,7 +52,7 @@ class Balancers(unittest.TestCase):
         self.assertTrue((self.folder / "dump.2").exists(), done.stdout + done.stderr)
         return name
 
-    def test_every_balancer_loses_nothing(self):
+    def test_every_balancer_keeps_all_objects(self):
         names = ["PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB"]
         for row in json.loads(poise("strategies", "--json"))["strategies"]:
             if row["name"] not in ("orb", "optimal"):  # orb needs positions; optimal allows few objects only
@@ -61,7 +61,7 @@ class Balancers(unittest.TestCase):
             with self.subTest(name):
                 self.moves("+balancer", name, pes=2 + 2 * (number % 2))
 
-    def test_groups_decide_about_their_own(self):
+    def test_each_group_decides_about_its_own_objects(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
@@ -70,13 +70,13 @@ class Balancers(unittest.TestCase):
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
-    def test_groups_whose_pes_are_out_of_step_lose_nothing(self):
+    def test_groups_keep_all_objects_if_their_pes_are_at_different_steps(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
             self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "rotate", "apart", pes=pes)
 
-    def test_rotation_moves_all_that_may_move(self):
+    def test_rotation_moves_all_movable_objects(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseKeepLB"), 0)
 
@@ -88,18 +88,18 @@ class Balancers(unittest.TestCase):
         """Number of moves in a run that restarts from the checkpoint of this step; 20 is the second balancing."""
         return self.moves("+restart", str(self.folder / f"saved.{step}"), *flags, **more)
 
-    def test_every_balancer_goes_on_from_a_checkpoint(self):
+    def test_every_balancer_continues_from_a_checkpoint(self):
         for name in "PoiseLB", "NucoLB", "NumaLB", "TreeMatchTopoLB", "PoiseMultistepLB":
             with self.subTest(name):
                 self.checkpoint("+balancer", name)
                 for pes in (4, 2, 6):
                     self.restarted(pes=pes)
 
-    def test_rotation_goes_on_from_a_checkpoint(self):
+    def test_rotation_continues_from_a_checkpoint(self):
         self.assertEqual(self.checkpoint("+balancer", "PoiseRotateLB"), 3 * MOVABLE)
         self.assertEqual(self.restarted(), 3 * MOVABLE)
 
-    def test_what_a_balancer_remembers_comes_out_of_a_checkpoint(self):
+    def test_a_checkpoint_restores_the_past_loads_of_a_balancer(self):
         # The random numbers depend on the number of earlier decisions.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
         self.assertEqual(self.restarted(step=10), moved)  # this run writes the checkpoints of steps 20 and 30 again
@@ -121,7 +121,7 @@ class Balancers(unittest.TestCase):
         self.restarted(*reverse, pes=2, variables={"POISE_TRACE": str(after)})
         self.assertEqual(self.planned(after, "keep"), self.planned(before, "keep"))
 
-    def test_groups_go_on_from_a_checkpoint(self):
+    def test_groups_continue_from_a_checkpoint(self):
         if not HAS_TREES:
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (4, 8):  # trees with two and with three levels
@@ -132,7 +132,7 @@ class Balancers(unittest.TestCase):
         moved = self.checkpoint("+balancer", "PoiseHybridLB", "+PoiseLB", "random")
         self.assertEqual(self.restarted("+PoiseLB", "random"), moved)
 
-    def test_lots_are_drawn_anew_at_each_decision(self):
+    def test_each_decision_uses_a_new_seed(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         self.moves("+balancer", "PoiseRandomLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
         said = [int(re.search(r"(\d+) migrations", line)[1]) for line in log.read_text().splitlines()]
@@ -143,26 +143,26 @@ class Balancers(unittest.TestCase):
                                     "--seed", str(phase), "--json"))
             self.assertEqual(plan["migrations"], migrations)
 
-    def test_the_command_line_chooses_and_so_does_the_environment(self):
+    def test_the_command_line_and_the_environment_choose_the_strategy(self):
         self.assertEqual(self.moves("+balancer", "PoiseLB", "+PoiseLB", "rotate"), 3 * MOVABLE)
         self.assertEqual(self.moves("+balancer", "PoiseLB", variables={"POISE_STRATEGY": "rotate"}), 3 * MOVABLE)
 
     def test_two_balancers_follow_each_other(self):
         self.assertEqual(self.moves("+balancer", "PoiseRotateLB", "+balancer", "PoiseKeepLB"), MOVABLE)
 
-    def test_a_strategy_that_refuses_moves_nothing_and_warns_once(self):
+    def test_a_strategy_that_fails_moves_nothing_and_warns_once(self):
         self.assertEqual(self.moves("+balancer", "PoiseOptimalLB", warnings=1), 0)
 
-    def test_so_does_one_that_takes_too_long(self):
+    def test_a_strategy_that_takes_too_long_moves_nothing_and_warns_once(self):
         self.assertEqual(self.moves("+balancer", "PoiseAnnealLB", warnings=1,
                                     variables={"POISE_BUDGET": "10us"}), 0)
 
-    def test_a_pe_out_of_service_is_left_by_all_that_may_move(self):
+    def test_all_movable_objects_leave_an_unavailable_pe(self):
         for pe in "1", "2", "3":  # without PE 0, 6.10 crashes with every balancer
             for balancer in "PoiseLB", "PoiseKeepLB", "NucoLB":
                 self.assertGreater(self.moves("+balancer", balancer, pe), 0)
 
-    def test_settings_that_make_no_sense_end_it_at_once(self):
+    def test_invalid_settings_end_the_program_at_once(self):
         for flags, variables, said in (
                 ([], {"POISE_STRATEGY": "gredy"}, 'POISE_STRATEGY: unknown strategy "gredy"'),
                 (["+PoiseLB", "nuco:alpha=x"], {}, "+PoiseLB: "),
@@ -172,7 +172,7 @@ class Balancers(unittest.TestCase):
             self.assertIn("poise: " + said, done.stderr)
             self.assertNotIn("ring:", done.stdout)
 
-    def test_a_run_is_recorded_and_read_again(self):
+    def test_the_trace_of_a_run_can_be_read(self):
         trace, log = self.folder / "run.poise", self.folder / "log"
         moves = self.moves("+balancer", "NucoLB", variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
         lines = log.read_text().splitlines()
@@ -184,7 +184,7 @@ class Balancers(unittest.TestCase):
             self.assertEqual(plan["places"], 4)
             self.assertEqual(plan["migrations"], said[phase])  # the same decision as outside Charm++
 
-    def test_every_member_of_a_multicast_receives_all_of_it(self):
+    def test_every_member_of_a_multicast_receives_the_whole_message(self):
         trace = self.folder / "run.poise"
         self.moves("+balancer", "PoiseKeepLB", "multicast", variables={"POISE_TRACE": str(trace)})
         poise("convert", str(trace), str(self.folder / "vt"), "--to", "vt")
@@ -196,11 +196,11 @@ class Balancers(unittest.TestCase):
         # The first piece's neighbours also receive the ring's messages.
         self.assertEqual(sorted(of_first.values()), 62 * [10] + 2 * [20])
 
-    def test_a_trace_that_cannot_be_written_is_no_reason_to_stop(self):
+    def test_a_trace_that_cannot_be_written_does_not_stop_the_run(self):
         self.assertGreater(self.moves("+balancer", "PoiseGreedyLB", warnings=1,
                                       variables={"POISE_TRACE": "/nowhere/run.poise"}), 0)
 
-    def test_a_dump_replayed_is_decided_as_the_command_decides_it(self):
+    def test_a_replayed_dump_gives_the_same_placement_as_the_command(self):
         name = self.dump()
         ids = self.ids(f"{name}.1")
         start = self.planned(f"{name}.1", "keep")

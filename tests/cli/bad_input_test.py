@@ -20,7 +20,7 @@ class BadInput(CliTest):
 
     # The command line.
 
-    def test_no_command(self):
+    def test_a_missing_command_is_refused(self):
         self.assert_refused(says="--help")
 
     def test_unknown_command_suggests_the_nearest(self):
@@ -32,7 +32,7 @@ class BadInput(CliTest):
                             says=['did you mean "--strategies"?', "poise compare --help"])
         self.assert_refused("plan", "g.graph", "--strategy=keep", "--jsn", says='"--json"')
 
-    def test_arguments_missing_or_too_many(self):
+    def test_missing_and_additional_arguments_are_refused(self):
         self.assert_refused("plan", "--strategy", "keep", says="TRACE is missing")
         self.assert_refused("plan", "g.graph", "--strategy", says="--strategy needs a value")
         self.assert_refused("evaluate", "g.graph", says="--placement is missing")
@@ -47,13 +47,13 @@ class BadInput(CliTest):
                 self.assert_refused(*plan, f"{flag}={text}", says=flag)
         self.assert_refused(*plan, "--every=0", says="from 1")
 
-    def test_options_that_exclude_each_other(self):
+    def test_options_that_exclude_each_other_are_refused(self):
         self.assert_refused("compare", "g.graph", "--placement", "places", "--start", "blocked",
                             says=["--placement", "--start"])
         self.assert_refused("plan", "g.graph", "-s", "keep", "-m", "core:2", "-o", "-", "--json",
                             says="stdout")
 
-    def test_unknown_start(self):
+    def test_an_unknown_start_placement_is_refused(self):
         self.assert_refused("compare", "g.graph", "--machine=core:2", "--start=block",
                             says='did you mean "blocked"?')
 
@@ -68,7 +68,7 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "keep,",
                             says='there is an empty name in the list of strategies "keep,"')
 
-    def test_knobs(self):
+    def test_invalid_knobs_are_refused(self):
         compare = "compare", "g.graph", "-m", "core:2", "-s"
         self.assert_refused(*compare, "nuco:alhpa=1", says=['"alhpa"', 'did you mean "alpha"?'])
         self.assert_refused(*compare, "nuco:alpha=-1", says=["alpha=-1", "0 to"])
@@ -80,7 +80,7 @@ class BadInput(CliTest):
 
     # Machines.
 
-    def test_machines(self):
+    def test_invalid_machines_are_refused(self):
         compare = "compare", "g.graph", "--machine"
         self.assert_refused(*compare, "core:0", says="core:0")
         self.assert_refused(*compare, "node:x core:2", says='"x"')
@@ -102,7 +102,7 @@ class BadInput(CliTest):
         topology = f'<topology version="2.0"><object type="Machine" {sets}>{unit}</object></topology>'
         self.assert_refused(*compare, self.write("m.xml", topology), says="m.xml")
 
-    def test_a_machine_smaller_than_the_placement(self):
+    def test_a_machine_with_fewer_places_than_the_placement_is_refused(self):
         self.write("wide", "0\n1\n2\n5\n")
         message = self.assert_refused("compare", "g.graph", "--placement", "wide", "--machine",
                                       "core:4", says=["wide", "6 places", "has 4", "--start"])
@@ -114,7 +114,7 @@ class BadInput(CliTest):
 
     # Placements.
 
-    def test_placement_files(self):
+    def test_invalid_placement_files_are_refused(self):
         for name, content, words in [
                 ("short", "0\n1\n", ["short", "2", "4"]), ("long", "0\n" * 5, ["long", "5", "4"]),
                 ("empty", "", "empty"), ("word", "0\n1\nx\n1\n", ["word:3", '"x"']),
@@ -130,14 +130,14 @@ class BadInput(CliTest):
 
     # Traces.
 
-    def test_missing_traces_and_other_files(self):
+    def test_missing_files_are_refused(self):
         self.assert_refused("compare", "absent", says="absent")
         (self.folder / "hollow").mkdir()
         self.assert_refused("compare", "hollow", says="hollow")
         self.assert_refused("compare", self.write("nothing", ""), says="nothing")
         self.assert_refused("compare", self.write("noise", bytes(range(256))), says="noise")
 
-    def test_empty_files_are_called_empty_by_name(self):
+    def test_empty_files_are_refused_with_their_name(self):
         for name in "empty", "empty.json", "empty.xml", "empty.graph", "empty.poise", "empty.0.json":
             self.write(name, "")
             self.assert_refused("compare", name, says=f"{name}: the file is empty")
@@ -148,7 +148,7 @@ class BadInput(CliTest):
             self.assert_refused("compare", "g.graph", "-m", "core:2", "--timeline", name, "--html",
                                 "page.html", says=f"{name}: the file is empty")
 
-    def test_a_trace_damaged_by_a_transfer_as_text_says_so(self):
+    def test_a_trace_damaged_by_a_transfer_in_text_mode_is_recognised(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         self.assertIn(b"\n", good[:8])
@@ -158,10 +158,10 @@ class BadInput(CliTest):
     def test_two_inputs_cannot_both_be_stdin(self):
         self.assert_refused("evaluate", "-", "--placement", "-", says="stdin")
 
-    def test_a_graph_without_machine_and_placement(self):
+    def test_a_graph_without_machine_and_placement_is_refused(self):
         self.assert_refused("plan", "g.graph", "-s", "greedy", says=["g.graph", "--machine"])
 
-    def test_metis_files_that_contradict_themselves(self):
+    def test_inconsistent_metis_files_are_refused(self):
         for name, content in [
                 ("more_edges.graph", files.GRAPH.replace("4 3 111", "4 5 111")),
                 ("fewer_lines.graph", files.GRAPH.replace("4 3 111", "5 3 111")),
@@ -174,7 +174,7 @@ class BadInput(CliTest):
             with self.subTest(name=name):
                 self.assert_refused("compare", self.write(name, content), "-m", "core:2", says=name)
 
-    def test_vt_files(self):
+    def test_invalid_vt_files_are_refused(self):
         files.write_vt(self.folder, "ok", [[[1.0]], [[2.0]], [[3.0]]])
         self.json_of("compare", "ok", "--json")
         (self.folder / "ok.1.json").unlink()
@@ -189,11 +189,11 @@ class BadInput(CliTest):
                             says="none.0.json")
         self.assert_refused("compare", self.write("cut.0.json", json.dumps(rank)[:-30]), says="cut")
 
-    def test_corrupted_brotli(self):
+    def test_corrupted_brotli_files_are_refused(self):
         self.assert_refused("compare", self.write("b.0.json", b"\x1b\x10\x00\xf8" + b"\xa5" * 60),
                             says="b.0.json")
 
-    def test_native_headers_that_claim_too_much(self):
+    def test_native_headers_with_false_counts_are_refused(self):
         self.run_poise("convert", "g.graph", "good.poise", "--placement", "places")
         good = (self.folder / "good.poise").read_bytes()
         for cut in 4, 16, len(good) // 2, len(good) - 1:
@@ -205,23 +205,23 @@ class BadInput(CliTest):
                 self.assert_refused("compare", self.write("lie.poise", bytes(claimed)),
                                     says="lie.poise")
 
-    def test_loads_that_would_overflow(self):
+    def test_loads_that_would_overflow_are_refused(self):
         files.write_vt(self.folder, "huge", [[[1.0], [1e300]]])
         self.assert_refused("compare", "huge", says=["huge", "phase 1", "1e+15 seconds"])
 
-    def test_unknown_phase(self):
+    def test_an_unknown_phase_is_refused(self):
         files.write_vt(self.folder, "two", [[[1.0], [2.0]]])
         self.assert_refused("convert", "two", "one.poise", "--phase", "-1", says="--phase")
         self.assert_refused("convert", "two", "one.poise", "--phase", "2", says=["two", "phase 2"])
         self.assert_refused("plan", "two", "-s", "keep", "--phase", "2", says=["phase 2", "0 to 1"])
 
-    def test_generate_names_an_unknown_kind_before_what_is_missing(self):
+    def test_generate_reports_an_unknown_kind_before_missing_options(self):
         self.assert_refused("generate", "lenmd", says=['"lenmd"', 'did you mean "leanmd"?'])
         self.assert_refused("generate", "leanmd", says="--tasks")
 
     # Outputs.
 
-    def test_outputs_that_cannot_be_written(self):
+    def test_outputs_that_cannot_be_written_are_refused(self):
         plan = "plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"
         self.assert_refused(*plan, "absent/places", says="absent/places")
         (self.folder / "folder").mkdir()
@@ -232,21 +232,21 @@ class BadInput(CliTest):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "-", says="/dev/stdout")
         self.assert_refused("compare", "g.graph", "-m", "core:2", "--html", "x" * 5000, says="xxx")
 
-    def test_a_file_name_without_a_format_is_refused_before_the_work(self):
+    def test_a_file_name_without_a_format_is_refused_before_the_work_starts(self):
         huge = "generate", "ring", "--tasks", 4_000_000_000, "-o"
         self.assert_refused(*huge, "trace.txt", says=["trace.txt", ".poise"])
         self.assert_refused("convert", "absent", "trace.txt", says="trace.txt")
         self.assert_refused("convert", "absent", "trace.txt", "--to", "charm", says="only read")
 
-    def test_too_little_memory_is_reported_in_words(self):
+    def test_too_little_memory_is_reported_as_an_error(self):
         self.assert_refused("generate", "ring", "--tasks", 1_000_000_000, "-o", "ring.poise",
                             status=1, says="not enough memory", memory=1 << 30)
 
-    def test_a_failing_run_leaves_the_old_file(self):
+    def test_a_failing_run_keeps_the_old_file(self):
         self.write("old", "kept\n")
         self.assert_refused("plan", "g.graph", "-m", "core:2", "-s", "orb", "-o", "old")
 
-    def test_when_no_strategy_works_the_status_is_1(self):
+    def test_the_exit_status_is_1_if_no_strategy_works(self):
         self.assert_refused("compare", "g.graph", "-m", "core:2", "-s", "orb", says="orb", status=1)
 
 

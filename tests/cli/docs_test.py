@@ -1,7 +1,9 @@
 """The documents of the command line are compared with the program."""
 
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -26,14 +28,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Docs(CliTest):
-    def test_every_key_is_documented(self):
+    def test_every_key_of_json_is_documented(self):
         (self.folder / "g.graph").write_text(files.GRAPH)
         page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
         row = self.json_of("compare", "g.graph", "-m", "core:2", "-s", "keep", "--json")["results"][0]
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_the_table_of_threads_is_what_was_measured(self):
+    def test_the_table_of_threads_contains_the_measured_results(self):
         measured = json.loads((ROOT / "bench" / "results" / "juggle.json").read_text())["results"]
         rows = {result["scenario"]: {row["runner"]: row for row in result["rows"]}
                 for result in measured if "runner" in result["rows"][0]}
@@ -44,13 +46,40 @@ class Docs(CliTest):
             line = f"| {words} | {plain['median_s']:.2f} s | {auto['median_s']:.2f} s | {share}"
             self.assertIn(line.rstrip(), page)
 
-    def test_manual_pages_come_from_the_help(self):
+    def test_variables_are_listed_as_in_the_code(self):
+        page = self.run_poise("variables", "--page").stdout
+        self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
+                         "write it again: build/bin/poise variables --page > docs/variables.md")
+        text = self.run_poise("variables").stdout
+        for row in self.json_of("variables", "--json")["variables"]:
+            self.assertIn(f"| `{row['name']}` |", page)
+            self.assertRegex(text, rf"(?m)^{row['name']}\b.*\n    \S.*\n    takes \S")
+
+    def test_every_variable_in_the_code_is_in_the_table(self):
+        known = {row["name"] for row in self.json_of("variables", "--json")["variables"]}
+        read = set()
+        for folder in "poise", "runtimes", "faces", "apps", "tests", "bench":
+            for path in (ROOT / folder).rglob("*"):
+                if path.suffix in (".cc", ".h", ".py", ".c"):
+                    read |= set(re.findall(r"(?:getenv\(|environ(?:\.get\(|\[))\"(POISE_\w+)\"", path.read_text()))
+        self.assertGreater(len(read), 5)
+        self.assertEqual(read - known, set())
+
+    def test_a_misspelt_variable_is_told_and_the_command_runs(self):
+        done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
+        self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
+                         "variable; did you mean POISE_MACHINES?\n"))
+
+    def test_manual_pages_match_the_help(self):
         subprocess.run([sys.executable, ROOT / "docs" / "man" / "from_help.py", POISE, "man"],
                        cwd=self.folder, check=True, timeout=60)
         pages = {path.name: path.read_text(encoding="utf-8")
                  for path in (self.folder / "man").iterdir()}
         self.assertIn("poise\\-compare", pages["poise-compare.1"])
         self.assertIn(".B \\-\\-html FILE", pages["poise-compare.1"])
+        for row in self.json_of("variables", "--json")["variables"]:
+            for page in "poise.1", "poise-plan.1":
+                self.assertIn(f"\n.B {row['name']}\n", pages[page].partition(".SH ENVIRONMENT")[2])
         for command in "plan", "evaluate", "compare", "strategies":
             self.assertIn(f".B {command}\n", pages["poise.1"])
             self.assertIn(f"poise-{command}.1", pages)

@@ -26,7 +26,7 @@ class Generate(CliTest):
                 found = self.json_of("plan", "t.poise", "--strategy", "keep", "--json")
                 self.assertEqual((found["tasks"], found["places"]), (tasks, 8))
 
-    def test_a_seed_decides_every_byte(self):
+    def test_the_same_seed_gives_the_same_bytes(self):
         for seed, name in (1, "a.poise"), (1, "b.poise"), (2, "c.poise"):
             self.generate("random", "--tasks", 300, "--phases", 2, "--seed", seed, "-o", name)
         files = self.files()
@@ -40,7 +40,7 @@ class Generate(CliTest):
         self.generate("ring", "--tasks", 8, "--places", 2, "-o", "t.graph")
         self.assertRegex(self.files()["t.graph"].decode(), r"(?m)^8 8 ")
 
-    def test_the_machine_is_kept_in_the_trace(self):
+    def test_the_trace_contains_the_machine(self):
         self.generate("ring", "--tasks", 64, "-m", "node:2 numa:2 core:4", "-o", "t.poise")
         self.assertEqual(self.json_of("plan", "t.poise", "--strategy", "keep", "--json")["places"], 16)
 

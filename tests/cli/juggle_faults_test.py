@@ -42,7 +42,7 @@ def status_mib(pid, field):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Faults(JuggleTest):
-    def test_affinities_come_back_whenever_the_balancer_is_killed(self):
+    def test_affinities_are_restored_whenever_the_balancer_is_killed(self):
         seed = int(os.environ.get("POISE_SEED", random.randrange(10**9)))
         kills = int(os.environ.get("POISE_KILLS", "10"))
         chance = random.Random(seed)
@@ -65,7 +65,7 @@ class Faults(JuggleTest):
                         os.killpg(process.pid, signal.SIGKILL)
         print(f"{kills} kills with seed {seed}, {was_kept} of them seen amid balancing")
 
-    def test_thousands_of_short_lived_threads_are_survived(self):
+    def test_thousands_of_short_lived_threads_do_no_harm(self):
         script = ("import threading, time\n"
                   "end, born = time.monotonic() + 2, 0\n"
                   "while time.monotonic() < end:\n"
@@ -90,7 +90,7 @@ class Faults(JuggleTest):
         self.assertGreater(int(born), 200)
         self.assertLess(most_files, 200, "descriptors of the dead are kept")
 
-    def test_five_hundred_threads_run_to_their_end(self):
+    def test_a_program_with_five_hundred_threads_ends_normally(self):
         done = self.run_poise("juggle", *QUICK, "--json", "s.json", "--", BIN / "phases", "--threads",
                               "500", "--phase", "5ms", timeout=120)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -98,7 +98,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(summary["refusals"], 0)
 
-    def test_a_fork_bomb_costs_bounded_memory(self):
+    def test_memory_is_bounded_with_a_fork_bomb(self):
         (self.folder / "bomb").write_text(
             '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
         process = self.start(*QUICK, "--", "sh", "bomb", "7")
@@ -113,7 +113,7 @@ class Faults(JuggleTest):
         self.assertEqual(process.returncode, 0)
         self.assertLess(most_mib, 64)
 
-    def test_programs_that_end_at_once_keep_their_status(self):
+    def test_the_exit_status_of_programs_that_end_at_once_is_kept(self):
         for policy in ("auto", "proactive", "reactive", "hybrid", "off"):
             for status in (0, 1, 77):
                 done = self.run_poise("juggle", "--policy", policy, "--period", "20ms", "--", "sh",
@@ -132,7 +132,7 @@ class Faults(JuggleTest):
         self.assertTrue(eventually(lambda: all(affinity(pid) == CPUS for pid in workers)),
                         [affinity(pid) for pid in workers])
 
-    def test_affinities_come_back_although_the_guard_was_killed_before_the_balancer(self):
+    def test_affinities_are_restored_although_the_guard_was_killed_before_the_balancer(self):
         process, shell, workers = self.start_busy()
         for _ in range(2):
             first = self.guard_of(process.pid)
@@ -146,7 +146,7 @@ class Faults(JuggleTest):
         end_all([*workers, shell])
         process.communicate(timeout=WAIT_S)
 
-    def test_threads_are_freed_while_the_balancer_is_stopped_and_balanced_again_after(self):
+    def test_threads_are_released_while_the_balancer_is_stopped_and_balanced_again_afterwards(self):
         process, _, workers = self.start_busy()
         for _ in range(2):
             process.send_signal(signal.SIGSTOP)
@@ -157,7 +157,7 @@ class Faults(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_a_stopped_balancer_whose_program_is_bound_gives_it_its_own_cpus_back(self):
+    def test_a_stopped_balancer_restores_the_cpus_of_a_bound_program(self):
         one = min(CPUS)
         process = self.start(*QUICK, "--", "taskset", "-c", str(one), "sh", "-c", BUSY)
         workers = []
@@ -197,7 +197,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertGreater(summary["refusals"], 0)
 
-    def test_a_cpuset_that_shrinks_and_widens_under_load_is_obeyed(self):
+    def test_the_balancer_follows_a_cpuset_that_shrinks_and_grows_under_load(self):
         folder = self.cpuset(CPUS)
         first = {min(CPUS)}
         join = f"echo $$ > {folder}/tasks; exec \"$0\" \"$@\""
@@ -266,7 +266,7 @@ class Recipes(JuggleTest):
         self.assertGreater(summary["migrations"], 0)
         self.assertGreaterEqual(len({thread["process"] for thread in summary["threads"]}), ranks)
 
-    def test_mpirun_starts_a_balancer_per_node(self):
+    def test_mpirun_can_start_one_balancer_per_node(self):
         mpirun = shutil.which("mpirun.openmpi")
         if not mpirun:
             self.skipTest("no mpirun")
@@ -278,7 +278,7 @@ class Recipes(JuggleTest):
         self.assertIn("elapsed_s", done.stdout)
         self.assertIn("migrations", done.stderr)
 
-    def test_two_programs_share_the_cpus_fairly_under_one_balancer(self):
+    def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
         script = f"{BIN}/phases --threads {cpus} --phase 2s & {BIN}/phases --phase 2s --threads 1; wait"
         for tries_left in (2, 1, 0):  # others may disturb a run

@@ -59,13 +59,13 @@ class Refused(JuggleTest):
         end_all(workers)
         self.assertEqual(process.communicate(timeout=WAIT_S)[1], "")
 
-    def test_without_pidfd_open_the_program_is_balanced_and_waited_for(self):
+    def test_the_program_is_balanced_and_its_end_noticed_without_pidfd_open(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_without_pidfd_open_a_running_program_is_attached_to_and_its_end_seen(self):
+    def test_a_running_program_is_attached_to_and_its_end_noticed_without_pidfd_open(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -80,15 +80,15 @@ class Refused(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, errors), (0, ""))
 
-    def test_a_kernel_of_more_than_1024_cpus_is_asked_with_a_larger_mask(self):
+    def test_a_kernel_with_more_than_1024_cpus_is_queried_with_a_larger_mask(self):
         refused = refusing("sched_getaffinity", errno.EINVAL, second_argument_below=2 * SMALL_MASK_BYTES)
         self.assert_ends_like_the_program(refused)
         self.assert_balances(refused)
 
-    def test_a_program_whose_cpus_cannot_be_asked_for_runs_alone(self):
+    def test_a_program_whose_cpus_cannot_be_queried_runs_without_balancing(self):
         self.assert_ends_like_the_program(refusing("sched_getaffinity", errno.EPERM), "not balanced")
 
-    def test_a_program_whose_affinities_cannot_be_set_runs_and_a_line_says_so(self):
+    def test_a_program_whose_affinities_cannot_be_set_runs_and_one_line_says_why_it_is_not_balanced(self):
         process = self.start(*QUICK, "--", "sh", "-c", BUSY + "; exit 7",
                              preexec_fn=refusing("sched_setaffinity", errno.EPERM))
         self.addCleanup(lambda: end_all(self.workers_of(process)))
@@ -98,10 +98,10 @@ class Refused(JuggleTest):
         _, more = process.communicate(timeout=WAIT_S)
         self.assertEqual((process.returncode, more), (7, ""))
 
-    def test_without_signalfd_the_program_runs_alone(self):
+    def test_the_program_runs_without_balancing_if_there_is_no_signalfd(self):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
-    def test_without_file_descriptors_the_program_runs_and_a_line_says_so(self):
+    def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
         # The balancer may have 14 files, of which it has most before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
@@ -115,7 +115,7 @@ class Refused(JuggleTest):
         self.assertEqual(process.returncode, 7)
 
     @unittest.skipUnless(shutil.which("unshare"), "no unshare")
-    def test_without_proc_the_program_runs_and_a_line_says_so(self):
+    def test_the_program_runs_and_one_line_is_printed_if_there_is_no_proc(self):
         apart = ["unshare", "--user", "--map-root-user", "--mount"]
         hide = 'mount -t tmpfs none /proc && exec "$0" "$@"'
         if subprocess.run([*apart, "sh", "-c", hide, "true"], check=False, capture_output=True,
@@ -126,7 +126,7 @@ class Refused(JuggleTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assert_one_line(done.stderr, "not balanced")
 
-    def test_a_program_started_where_the_ends_of_children_are_ignored_keeps_its_status(self):
+    def test_the_exit_status_is_kept_if_the_parent_ignores_the_end_of_children(self):
         self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 

@@ -83,28 +83,28 @@ class Statuses(JuggleTest):
     def status_of(self, *command):
         return self.run_poise("juggle", "--", *command)
 
-    def test_the_exit_status_is_the_programs(self):
+    def test_the_exit_status_is_that_of_the_program(self):
         self.assertEqual(self.status_of("true").returncode, 0)
         self.assertEqual(self.status_of("sh", "-c", "exit 7").returncode, 7)
 
-    def test_the_signal_that_ended_it_is_the_programs(self):
+    def test_the_signal_that_ends_the_program_ends_the_balancer(self):
         self.assertEqual(self.status_of("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
-    def test_a_missing_command_is_127(self):
+    def test_a_missing_command_gives_status_127(self):
         done = self.status_of("no-such-command-here")
         self.assertEqual(done.returncode, 127)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("no-such-command-here", done.stderr)
 
-    def test_a_command_that_cannot_be_run_is_126(self):
+    def test_a_command_that_cannot_be_run_gives_status_126(self):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.status_of("./text").returncode, 126)
 
-    def test_the_streams_are_the_programs(self):
+    def test_the_program_uses_stdin_and_stdout(self):
         done = self.run_poise("juggle", "--", "sh", "-c", "cat; echo wrong >&2", input="a\nb\n")
         self.assertEqual((done.stdout, done.stderr), ("a\nb\n", "wrong\n"))
 
-    def test_arguments_after_the_dashes_are_the_programs(self):
+    def test_arguments_after_the_dashes_go_to_the_program(self):
         self.assertEqual(self.status_of("echo", "--policy", "-x").stdout, "--policy -x\n")
 
     def test_background_children_of_the_program_do_not_delay_the_end(self):
@@ -113,7 +113,7 @@ class Statuses(JuggleTest):
         end_all([int(done.stdout)])
         self.assertEqual(done.returncode, 3)
 
-    def test_cpus_that_cannot_be_used_are_named_once(self):
+    def test_cpus_that_cannot_be_used_are_reported_once(self):
         last = max(os.sched_getaffinity(0))
         done = self.run_poise("juggle", "--cpus", f"0-{last + 50}", "--", "true")
         self.assertEqual(done.returncode, 0)
@@ -121,9 +121,9 @@ class Statuses(JuggleTest):
         self.assertRegex(done.stderr, rf"--cpus 0-{last + 50}: .*{last + 50}.* cannot be used")
         self.assertEqual(self.run_poise("juggle", "--cpus", str(last), "--", "true").stderr, "")
 
-    def test_bad_options_are_refused(self):
+    def test_invalid_options_are_refused(self):
         for words, says in ((("--policy", "proactiv"), "proactive"), (("--period", "5"), "100ms"),
-                            (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "allowed"),
+                            (("--cpus", "9-1"), "0-3,8"), (("--cpus", "1023"), "it may use"),
                             (("--progress", "speed"), "instructions"),
                             (("--numa", "up"), "within"), (("--jitter", "1"), "--jitter")):
             self.assert_refused("juggle", *words, "--", "true", says=says)
@@ -132,7 +132,7 @@ class Statuses(JuggleTest):
         if os.geteuid() != 0:
             self.assert_refused("juggle", "--attach", "1", says="another user")
         elif not os.path.exists("/proc/2/exe"):  # in a container it is a process like others
-            self.assert_refused("juggle", "--attach", "2", says="a thread of the kernel")
+            self.assert_refused("juggle", "--attach", "2", says="it is a kernel thread")
 
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
@@ -164,7 +164,7 @@ class Affinities(JuggleTest):
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 
-    def test_a_choice_of_the_programs_own_is_left_alone(self):
+    def test_an_affinity_set_by_the_program_is_respected(self):
         process, _, workers = self.start_busy()
         chosen = {min(CPUS - affinity(workers[0]))}
         os.sched_setaffinity(workers[0], chosen)
@@ -173,18 +173,18 @@ class Affinities(JuggleTest):
         self.assertEqual(affinity(workers[0]), chosen)
         end_all(workers)
         _, errors = process.communicate(timeout=WAIT_S)
-        self.assertNotIn("affinities of its own", errors)
+        self.assertNotIn("sets the affinities of some threads itself", errors)
 
     def insists_until_noted(self, process, pid, chosen):
         if select.select([process.stderr], [], [], 0)[0]:
             said = os.read(process.stderr.fileno(), 4096).decode()
-            self.assertEqual(said.count("affinities of its own"), 1, said)
+            self.assertEqual(said.count("sets the affinities of some threads itself"), 1, said)
             return True
         if affinity(pid) != chosen:
             os.sched_setaffinity(pid, chosen)
         return False
 
-    def test_a_running_program_is_attached_to_and_left(self):
+    def test_a_running_program_can_be_attached_to_and_left(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -199,7 +199,7 @@ class Affinities(JuggleTest):
             self.assertEqual(process.returncode, 0)
             self.assertEqual([affinity(pid) for pid in workers], [CPUS] * 3)
 
-    def test_a_stopped_program_goes_on(self):
+    def test_a_stopped_program_continues_after_a_signal(self):
         process, shell, workers = self.start_busy()
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)

@@ -37,7 +37,7 @@ class Metrics(CliTest):
                 self.assert_metrics(got, model.metrics(machine, graph, before, after))
                 self.assertNotIn("decision_s", got)
 
-    def test_without_a_current_placement_nothing_has_moved(self):
+    def test_no_task_counts_as_moved_without_a_current_placement(self):
         machine, graph, _, after = self.write_case(1)
         got = self.json_of("evaluate", "g.graph", "--placement", "after", "--machine", machine.text,
                            "--json")

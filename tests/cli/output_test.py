@@ -78,7 +78,7 @@ class Output(CliTest):
             self.assertRegex(done.stdout, f"(?i)examples?: *\n? *poise {command}")
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
-    def test_version(self):
+    def test_the_version_is_printed(self):
         done = self.run_poise("--version")
         self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\n$")
 
@@ -95,7 +95,7 @@ class Output(CliTest):
             for key in ["strategy", "error"] if "error" in row else METRICS + ["decision_s"]:
                 self.assertIn(key, row)
 
-    def test_the_table_of_strategies(self):
+    def test_the_table_of_strategies_lists_every_strategy(self):
         rows = self.json_of("strategies", "--json")["strategies"]
         names = [row["name"] for row in rows]
         self.assertIn("greedy", names)
@@ -113,12 +113,12 @@ class Output(CliTest):
                     self.assertLessEqual(knob["min"], knob["initial"])
                     self.assertLessEqual(knob["initial"], knob["max"])
 
-    def test_a_strategy_that_cannot_work_is_a_row_that_says_why(self):
+    def test_a_strategy_that_fails_has_a_row_with_the_reason(self):
         rows = self.json_of(*self.compare, "-s", "keep,orb", "--json")["results"]
         self.assertIn("position", rows[1]["error"])
         self.assertIn("position", self.run_poise(*self.compare, "-s", "keep,orb").stdout)
 
-    def test_every_machine_has_its_rows(self):
+    def test_every_machine_has_a_row_per_strategy(self):
         rows = self.json_of(*self.compare, "-m", "core:3", "-s", "keep,greedy", "--json")["results"]
         self.assertEqual([(row["machine"], row["places"]) for row in rows],
                          [("node:2 core:2", 4)] * 2 + [("core:3", 3)] * 2)
@@ -130,14 +130,14 @@ class Output(CliTest):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertEqual(self.run_poise("compare", "g.poise", "-m", "core:2").stderr, "")
 
-    def test_a_new_start_placement_fits_any_machine(self):
+    def test_a_new_start_placement_works_on_any_machine(self):
         rows = {start: self.json_of("compare", "g.graph", "-m", "core:3", "--start", start, "-s",
                                     "keep", "--json")["results"][0]
                 for start in ("blocked", "round_robin")}
         self.assertAlmostEqual(rows["blocked"]["makespan_s"], 0.005)
         self.assertAlmostEqual(rows["round_robin"]["makespan_s"], 0.004)
 
-    def test_phases_are_chosen_by_their_number(self):
+    def test_phases_are_selected_by_their_number(self):
         files.write_vt(self.folder, "two", [[[1.0], [3.0]], [[2.0], [2.0]]])
         for phase, makespan in ("0", 2.0), ("1", 3.0):
             row = self.json_of("plan", "two", "-s", "keep", "--phase", phase, "--json")
@@ -152,7 +152,7 @@ class Output(CliTest):
 
     # Files and streams.
 
-    def test_placements_go_to_lines_json_or_stdout(self):
+    def test_placements_are_written_as_lines_or_json_or_to_stdout(self):
         plan = ["plan", "g.graph", "-m", "core:2", "-s", "greedy", "-o"]
         lines = self.run_poise(*plan, "-").stdout
         self.run_poise(*plan, "lines")
@@ -163,7 +163,7 @@ class Output(CliTest):
         for name in "lines", "placed.json":
             self.json_of("evaluate", "g.graph", "-m", "core:2", "--placement", name, "--json")
 
-    def test_an_output_replaces_the_old_file_at_once(self):
+    def test_an_output_replaces_the_old_file_atomically(self):
         (self.folder / "places.new").write_text("x" * 10000)
         os.link(self.folder / "places.new", self.folder / "link")
         umask = os.umask(0o027)
@@ -176,7 +176,7 @@ class Output(CliTest):
         self.assertEqual(stat.S_IMODE((self.folder / "places.new").stat().st_mode), 0o640)
         self.assertEqual(sorted(self.files()), ["g.graph", "link", "places", "places.new"])
 
-    def test_a_closed_pipe_is_no_error(self):
+    def test_a_closed_pipe_is_not_an_error(self):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         with subprocess.Popen([POISE, "compare", "g.poise", "-m", "core:2"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -185,7 +185,7 @@ class Output(CliTest):
             process.wait(timeout=60)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_is_a_failure(self):
+    def test_a_full_disk_gives_status_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.run_poise(*self.compare, capture_output=False, stdout=full,
                                   stderr=subprocess.PIPE)
@@ -193,7 +193,7 @@ class Output(CliTest):
         self.assertIn("No space left", done.stderr.splitlines()[-1])
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_a_full_disk_is_a_failure_for_help_and_files_too(self):
+    def test_a_full_disk_gives_status_1_for_help_and_files_too(self):
         for arguments in (["--help"], ["compare", "--help"], ["--version"], ["strategies"]):
             with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
                 done = self.run_poise(*arguments, capture_output=False, stdout=full,
@@ -233,7 +233,7 @@ class Output(CliTest):
         other = self.json_of("evaluate", "dos.g.graph", "-p", "dos.places", "--json")
         self.assertEqual(plain | {"trace": ""}, other | {"trace": ""})
 
-    def test_unknown_sizes_are_unknown_and_not_zero(self):
+    def test_unknown_sizes_are_null_and_not_zero(self):
         files.write_vt(self.folder, "vt", [[[3.0, 1.0]], [[1.0]]])
         compare = "compare", "vt", "-s", "keep,greedy"
         keep, greedy = self.json_of(*compare, "--json")["results"]
@@ -253,7 +253,7 @@ class Output(CliTest):
         sized = self.json_of(*self.compare, "-s", "greedy", "--json")["results"][0]
         self.assertGreater(sized["migrated_bytes"], 0)
 
-    def test_a_graph_says_which_units_were_assumed(self):
+    def test_the_assumed_units_of_a_graph_are_reported(self):
         done = self.run_poise(*self.compare, "-s", "keep")
         self.assertRegex(done.stderr, r"^poise: g\.graph: METIS files have no units: .*microseconds.*bytes")
         self.assertEqual(done.stderr.count("\n"), 1)
@@ -263,7 +263,7 @@ class Output(CliTest):
         self.run_poise("convert", "g.graph", "g.poise", "--placement", "places")
         self.assertNotIn("units", self.run_poise("compare", "g.poise", "-s", "keep").stderr)
 
-    def test_progress_is_for_terminals_only(self):
+    def test_progress_is_shown_on_terminals_only(self):
         done = self.run_poise(*self.compare)
         self.assertNotIn("\r", done.stdout + done.stderr)
         leader, follower = pty.openpty()
@@ -282,7 +282,7 @@ class Output(CliTest):
         lines = done.stdout.splitlines()
         return [line[2:].split()[0] for line in lines if re.match(r"(\* |  )[a-z_]+ ", line)], lines
 
-    def test_compare_fits_80_columns_and_its_best_comes_first(self):
+    def test_compare_fits_80_columns_and_lists_the_best_strategy_first(self):
         names, lines = self.rows_of(*self.compare)
         self.assertLessEqual(max(map(len, lines)), 80)
         rows = self.json_of(*self.compare, "-s", "keep,greedy,refine,orb", "--json")["results"]
@@ -293,7 +293,7 @@ class Output(CliTest):
         self.assertEqual(names[:4], best + ["orb"])
         self.assertTrue(lines[[line[2:].startswith(best[0]) for line in lines].index(True)].startswith("*"))
 
-    def test_wide_adds_columns_and_those_of_zeros_go(self):
+    def test_wide_adds_columns_and_omits_columns_of_zeros(self):
         narrow = self.run_poise(*self.compare, "-s", "keep,greedy").stdout
         wide = self.run_poise(*self.compare, "-s", "keep,greedy", "--wide").stdout
         self.assertNotIn("NUCO\n", narrow)
@@ -324,7 +324,7 @@ class Output(CliTest):
                     self.assertEqual(type(value)(entry[key]), value)
         self.assert_refused(*compare, "--csv", "--json", says=["--csv", "--json"])
 
-    def test_markdown_is_a_table(self):
+    def test_markdown_output_is_a_table(self):
         text = self.run_poise(*self.compare, "-s", "keep,greedy,orb", "--markdown").stdout
         lines = [line for line in text.splitlines() if line.startswith("|")]
         self.assertEqual(len(lines), 5)
@@ -341,13 +341,13 @@ class Output(CliTest):
             os.close(follower)
             return b"\x1b[1m" in all_of(terminal)
 
-    def test_bold_is_for_terminals_that_want_it(self):
+    def test_bold_text_is_used_only_on_terminals_that_allow_it(self):
         self.assertTrue(self.colours_of())
         self.assertFalse(self.colours_of(NO_COLOR="1"))
         self.assertFalse(self.colours_of(TERM="dumb"))
         self.assertNotIn("\x1b", self.run_poise(*self.compare).stdout)
 
-    def test_a_narrow_terminal_gets_narrow_tables(self):
+    def test_tables_fit_a_narrow_terminal(self):
         leader, follower = pty.openpty()
         with os.fdopen(leader, "rb") as terminal:
             subprocess.run(["stty", "cols", "60"], stdin=follower, check=True)
@@ -366,7 +366,7 @@ class Output(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return (self.folder / "page.html").read_text()
 
-    def test_the_page_is_whole_and_needs_nothing_else(self):
+    def test_the_html_page_is_complete_and_needs_no_other_file(self):
         text = self.page_of(*self.compare, "-m", "torus:2x2 core:2 factors:9,1")
         page = Page(text)
         self.assertEqual(page.open, [])
@@ -383,13 +383,13 @@ class Output(CliTest):
         self.assertEqual(page.tags.count("svg"),
                          sum(name == "aria-label" and bool(value) for name, value in page.attributes))
 
-    def test_names_are_escaped_in_the_page(self):
+    def test_names_are_escaped_in_the_html_page(self):
         (self.folder / "<b>&.graph").write_text(files.GRAPH)
         text = self.page_of("compare", "<b>&.graph", "--placement", "places")
         self.assertIn("&lt;b&gt;&amp;.graph", text)
         self.assertNotIn("<b>&.graph", text)
 
-    def test_the_same_run_gives_the_same_page(self):
+    def test_the_same_run_gives_the_same_html_page(self):
         no_clock = self.compare + ["-s", "keep"]
         pages = [re.sub(r"<td>[0-9.e-]+ [nµm]?s</td>", "", self.page_of(*no_clock)) for _ in range(2)]
         self.assertEqual(pages[0], pages[1])

@@ -30,7 +30,7 @@ class Simulate(CliTest):
             self.assertAlmostEqual(result["efficiency"],
                                    answer["total_average_s"] / result["total_s"])
 
-    def test_balances_from_the_first_decision_on(self):
+    def test_loads_are_balanced_after_the_first_decision(self):
         answer = self.json_of(*self.command, "-s", "greedy", "--steps", 4, "--every", 2, "--json")
         none, greedy = answer["results"]
         self.assertIsNone(none["strategy"])
@@ -38,15 +38,15 @@ class Simulate(CliTest):
         self.assertEqual(greedy["series"]["iteration_s"], [6, 6, 8, 8])
         self.assertTrue(greedy["best"])
 
-    def test_cycling_starts_over(self):
+    def test_cycling_starts_over_at_the_end_of_the_trace(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 5, "--beyond", "cycle", "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [6, 6, 12, 6, 6])
 
-    def test_a_later_phase_is_the_first_step(self):
+    def test_the_replay_can_start_at_a_later_phase(self):
         answer = self.json_of(*self.command, "-s", "keep", "--steps", 2, "--phase", 2, "--json")
         self.assertEqual(answer["results"][0]["series"]["iteration_s"], [12, 12])
 
-    def test_two_runs_print_the_same_and_write_a_page(self):
+    def test_two_runs_print_the_same_and_write_an_html_page(self):
         first, second = (self.run_poise(*self.command, "--overlap", "--html", f"{i}.html")
                          for i in (1, 2))
         self.assertEqual(first.returncode, 0, first.stderr)
@@ -74,7 +74,7 @@ class Simulate(CliTest):
 class Theory(CliTest):
     eight_on_seven = "theory", "--threads", 8, "--cpus", 7, "--phase", "30s"
 
-    def test_eight_threads_on_seven_cpus(self):
+    def test_the_theory_predicts_eight_threads_on_seven_cpus(self):
         answer = self.json_of(*self.eight_on_seven, "--period", "100ms", "--json")
         self.assertEqual(answer["static_s"], 60)
         self.assertEqual(answer["reactive_s"], 45)
@@ -82,7 +82,7 @@ class Theory(CliTest):
         self.assertAlmostEqual(answer["simulated"]["completion_s"], 240 / 7, delta=0.1)
         self.assertTrue(answer["advice"].startswith("balance proactively"))
 
-    def test_figures_are_csv_or_json(self):
+    def test_figures_are_printed_as_csv_or_json(self):
         table = self.run_poise("theory", "--figure", "6").stdout.splitlines()
         answer = self.json_of("theory", "--figure", "6", "--json")
         self.assertEqual(table[0].split(","), answer["columns"])

@@ -16,7 +16,7 @@ void try_input(const std::string& input) {
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size()), 0);
 }
 
-TEST(Seeds, are_taken_or_refused_whole_cut_and_damaged) {
+TEST(Seeds, are_accepted_or_refused_if_complete_or_truncated_or_damaged) {
   std::vector<std::filesystem::path> seeds;
   for (const auto& file : std::filesystem::directory_iterator(POISE_FUZZ_SEEDS))
     seeds.push_back(file.path());

@@ -75,7 +75,7 @@ class ClusterTest(unittest.TestCase):
             r"factor between nodes</dt><dd>([\d.]+) to ([\d.]+) \(measured\)",
             page.read_text().replace(",", "")).groups()]
 
-    def test_nothing_outlives_a_cluster_that_is_killed(self):
+    def test_a_killed_cluster_leaves_no_process_or_namespace(self):
         mark = f"12345.{os.getpid()}"  # a sleeping time that no other process uses
 
         def sleepers():
@@ -100,7 +100,7 @@ class ClusterTest(unittest.TestCase):
                 cluster.send_signal(number)
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
-    def test_latencies_put_in_are_measured_and_strategies_use_them(self):
+    def test_configured_latencies_are_measured_and_used_by_strategies(self):
         for tries_left in (2, 1, 0):  # a machine under load may keep messages waiting
             measured = self.measure()
             seen_s = {"near": [], "far": []}

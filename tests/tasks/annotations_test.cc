@@ -50,7 +50,7 @@ void check_what_tasks_see(Policy policy, const std::string& settings,
     seen.push_back(context.submit(std::move(with), kLook, 200));
   }
   context.wait();
-  EXPECT_TRUE(one_has_left || context.rank() > 0);
+  EXPECT_TRUE(enough_have_left() || context.rank() > 0);
   for (int t = 0; t < 60 && context.rank() == 0; ++t)
     EXPECT_EQ(seen[static_cast<std::size_t>(t)].get(), t % 2 ? t : -1);
 }
@@ -70,7 +70,7 @@ TEST(Annotations, travel_with_replicas) {
   check_what_tasks_see({}, "policy=none,progress_thread=off,shared_bytes=0", all);
 }
 
-TEST(Annotations, are_seen_by_the_programs_policy) {
+TEST(Annotations, are_visible_to_the_policy_of_the_program) {
   std::atomic<bool> all_right{true};
   Policy policy;
   policy.sees_queue = true;
@@ -94,10 +94,10 @@ TEST(Annotations, are_seen_by_the_programs_policy) {
   }
   context.wait();
   EXPECT_TRUE(all_right);
-  EXPECT_TRUE(one_has_left || context.rank() > 0);
+  EXPECT_TRUE(enough_have_left() || context.rank() > 0);
 }
 
-TEST(Self, knows_its_owner_rank_and_whether_it_is_replicated) {
+TEST(Self, reports_the_owner_rank_of_a_task_and_whether_it_is_replicated) {
   Context context(MPI_COMM_WORLD, {});
   const auto plain = context.submit(kHome);
   With with;

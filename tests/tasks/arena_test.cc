@@ -151,7 +151,7 @@ TEST(Lending, copies_other_data_once) {
   EXPECT_LE(all.bytes_copied, 80000 * all.lent);
 }
 
-TEST(Lending, sends_messages_without_shared_memory) {
+TEST(Lending, sends_data_in_messages_without_shared_memory) {
   Context context(MPI_COMM_WORLD, {.settings = "shared_bytes=0,min_gain=0"});
   const Counters all = double_numbers(context.memory(), context, 10000);
   EXPECT_EQ(all.bytes_copied + all.bytes_in_place, 0u);

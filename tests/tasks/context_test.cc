@@ -91,7 +91,7 @@ const Function<void, int> kTree = function("tree", tree);
 extern const Function<std::uint64_t, int> kFibonacci;
 std::uint64_t fibonacci(int n) {
   if (n < 2) {
-    stay_until_one_has_left();
+    stay_until_enough_have_left();
     return static_cast<std::uint64_t>(n);
   }
   auto& context = Context::current();
@@ -249,7 +249,7 @@ TEST(Context, never_lends_pinned_tasks) {
 
 TEST(Context, waits_inside_a_task_for_its_children) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
-  one_has_left = true;
+  still_to_leave = 0;
   const int n = context.rank() % 2 ? 13 : 12;
   const auto result = context.submit(kFibonacci, n);
   context.wait();
@@ -258,7 +258,7 @@ TEST(Context, waits_inside_a_task_for_its_children) {
 
 TEST(Context, waits_inside_a_task_for_lent_children) {
   Context context(MPI_COMM_WORLD, {.threads = 2});
-  one_has_left = context.rank() > 0 || context.num_ranks() == 1;
+  still_to_leave = context.rank() == 0 && context.num_ranks() > 1 ? 1 : 0;
   meet();  // before tasks of other ranks arrive
   Future<std::uint64_t> result;
   if (context.rank() == 0) result = context.submit(With{.pinned = true}, kFibonacci, 12);
@@ -297,7 +297,7 @@ TEST(Context, lends_tasks_with_empty_null_or_no_items) {
   EXPECT_EQ(runs, own_rank() == last ? 300u : 0u);
 }
 
-TEST(Context, has_a_hundred_thousand_tasks_in_flight) {
+TEST(Context, handles_a_hundred_thousand_tasks_in_flight) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -366,7 +366,7 @@ TEST(Context, keeps_the_order_of_dependent_tasks_on_all_ranks) {
   }
 }
 
-TEST(Context, exists_several_times_at_once) {
+TEST(Context, can_exist_several_times_at_once) {
   Context a(MPI_COMM_WORLD, {.threads = 2}), b(MPI_COMM_WORLD);
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, own_rank() % 2, 0, &half);

@@ -16,10 +16,10 @@ class EndTest(unittest.TestCase):
         self.assertIn(line, done.stdout, "it has ended before that")
         self.assertNotEqual(done.returncode, 0, "the job ended well")
 
-    def test_a_killed_rank_ends_the_job(self):
+    def test_the_job_ends_if_a_rank_is_killed(self):
         self.ends_soon_after("rank 2 is inside its last task", "killed")
 
-    def test_so_does_a_message_that_is_too_long(self):
+    def test_the_job_ends_if_a_message_is_too_long(self):
         self.ends_soon_after("rank 0 expects half a message", "truncated")
 
 

@@ -41,7 +41,7 @@ std::string failure_of_wait(Context& context) {
   return "";
 }
 
-TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted) {
+TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted_them) {
   Context context(MPI_COMM_WORLD);
   runs = 0;
   meet();
@@ -126,7 +126,7 @@ TEST(Context, refuses_a_function_registered_too_late) {
   EXPECT_THROW(context.submit(late, 1), Error);
 }
 
-TEST(Context, refuses_a_wait_of_a_thread_that_may_not_call_mpi) {
+TEST(Context, refuses_to_wait_on_a_thread_that_must_not_call_mpi) {
   if (may_any_thread_call_mpi()) GTEST_SKIP() << "any thread may call MPI";
   Context context(MPI_COMM_WORLD);
   std::thread([&] { EXPECT_THROW(context.wait(), Error); }).join();

@@ -137,7 +137,7 @@ TEST(Policy, may_throw_or_name_unknown_ranks_and_tasks) {
     for (const int rank : run(policy).ran_on) EXPECT_EQ(rank, 0);
 }
 
-TEST(Policy, is_not_asked_with_policy_none) {
+TEST(Policy, is_not_called_with_policy_none) {
   Policy policy;
   policy.decide = [](const LendingView&) -> std::vector<Loan> { return {{1, 5, {}}}; };
   for (const int rank : run(policy, 20, "policy=none").ran_on) EXPECT_EQ(rank, 0);

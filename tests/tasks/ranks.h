@@ -50,30 +50,38 @@ inline std::string more_threads() {
   return may_any_thread_call_mpi() ? "progress_thread=on,progress_us=10" : "progress_thread=off";
 }
 
-/// Makes lending certain: some tasks note when they are lent, others keep the threads of their rank
-/// until one has been.
-inline std::atomic<bool> one_has_left{true};
+/// Makes lending certain, however slow the machine: some tasks note when they are lent, others keep
+/// the threads of their rank until enough have been.
+inline std::atomic<std::int64_t> still_to_leave{0};
 
-inline void stay_until_one_has_left() {
-  const auto begin = std::chrono::steady_clock::now();
-  while (!one_has_left && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+inline bool enough_have_left() { return still_to_leave <= 0; }
+
+inline void stay_until_enough_have_left() {
+  // Only a test that would hang ends by time, before its own time-out of 300 s.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
+  while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
     Context::current().poll();
     std::this_thread::sleep_for(std::chrono::microseconds(20));  // others need the core
   }
 }
 
-inline const auto kUntilOneHasLeft =
-    function("until one has left this rank", stay_until_one_has_left);
+inline const auto kUntilEnoughHaveLeft =
+    function("until enough have left this rank", stay_until_enough_have_left);
 
 inline With says_when_it_leaves() {
-  return With{.on_lend = [](std::span<Item>) { one_has_left = true; }};
+  return With{.on_lend = [](std::span<Item>) { --still_to_leave; }};
 }
 
-/// Keeps threads in the next wait; does nothing if there is one rank.
-inline void keep_threads_until_one_has_left(Context& context, unsigned threads = 1) {
-  one_has_left = context.num_ranks() == 1;
+/// Keeps threads in the next wait until `wanted` of the tasks that say so have left; does nothing
+/// if there is one rank.
+inline void keep_threads_until_left(Context& context, std::int64_t wanted, unsigned threads = 1) {
+  still_to_leave = context.num_ranks() == 1 ? 0 : wanted;
   for (unsigned i = 0; i < threads; ++i)
-    context.submit(With{.priority = 1, .pinned = true}, kUntilOneHasLeft);
+    context.submit(With{.priority = 1, .pinned = true}, kUntilEnoughHaveLeft);
+}
+
+inline void keep_threads_until_one_has_left(Context& context) {
+  keep_threads_until_left(context, 1);
 }
 
 /// A policy that lends all tasks to the last rank.

@@ -134,7 +134,7 @@ TEST(Replication, returns_exceptions) {
   EXPECT_EQ(text.find("(and 9 more)") != std::string::npos, context.rank() == 0) << text;
 }
 
-TEST(Replication, on_unknown_ranks_is_refused) {
+TEST(Replication, to_unknown_ranks_is_refused) {
   Context context(MPI_COMM_WORLD);
   With with;
   with.replicas = {1000};

@@ -14,7 +14,7 @@ SIZE, TASKS, STEPS = 120, 40, 3
 
 
 class TasksTrace(unittest.TestCase):
-    def test_has_every_task_once_and_an_arrow_for_each_that_was_lent(self):
+    def test_a_trace_shows_every_task_once_and_an_arrow_for_each_lent_task(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.json"
             subprocess.run([*os.environ["LAUNCH"].split(), os.environ["PROGRAM"], "--size", str(SIZE),
@@ -31,7 +31,7 @@ class TasksTrace(unittest.TestCase):
         for loan in loans:
             self.assertEqual(loan["task"], "multiply of rank 0")
             self.assertEqual(loan["bytes there and back"], str(3 * 8 * SIZE**2 + 4))  # and their size
-            self.assertRegex(loan["why"], r"^rank 1 (asked|would be idle in \d+\.\d+ ms)$")
+            self.assertRegex(loan["why"], r"^rank 1 (sent a steal request|would be idle in \d+\.\d+ ms)$")
             if "busy for" not in loan:  # of functions whose time is known
                 (_, lender_ms), (with_ms, without_ms) = (
                     map(float, re.findall(r"[\d.]+(?= ms)", loan[f"rank {rank} busy for"]))

@@ -59,6 +59,16 @@ TABLES = {
     "lending_objects": [({"POISE_LEND": "1", **variables}, parts) for variables, parts in
                         [*SOME_OF_TASKS, ({"OMP_NUM_THREADS": "5000"}, ["POISE_LEND=1", "number of threads is 5000"])]],
 }
+# Variables that are misspelt, or that another runtime reads.
+NO_EFFECT = {
+    "objects": [({"POISE_STRATEGI": "greedy"}, "POISE_STRATEGI has no effect: there is no such variable; did you mean "
+                 "POISE_STRATEGY?"),
+                ({"POISE_TASKS_PULL": "0"}, "POISE_TASKS_PULL has no effect: tasks read it, objects do not without POISE_LEND=1")],
+    "face": [({"POISE_PERIOD": "3"}, "POISE_PERIOD has no effect: objects, Charm++ read it, tasks do not"),
+             ({"POISE_TASK_PULL": "0"}, "POISE_TASK_PULL has no effect: there is no such variable; did you mean "
+              "POISE_TASKS_PULL?")],
+    "chameleon": [({"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONC": "3"}, "did you mean MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE?")],
+}
 
 
 def printed(folder):
@@ -83,14 +93,22 @@ class WrongSettings(unittest.TestCase):
             self.assertIn(part, line)
         self.assertEqual("".join(texts.values()), "", "others than rank 0 print something")
 
-    def test_end_the_job_with_status_2_and_one_line_of_rank_0(self):
+    def test_wrong_settings_end_the_job_with_status_2_and_one_line_of_rank_0(self):
         table = TABLES[sys.argv[1]]
         alone = os.environ["LAUNCH"].endswith(" 1")
         for variables, parts in table[::3] if alone else table:  # each launch takes half a second
             with self.subTest(variables=variables):
                 self.check(variables, parts)
 
-    def test_are_told_through_the_launcher(self):
+    def test_settings_without_effect_are_reported_once_and_the_job_runs(self):
+        for variables, note in NO_EFFECT.get(sys.argv[1], []):
+            with self.subTest(variables=variables), tempfile.TemporaryDirectory() as folder:
+                done = self.run_with({**variables, "OUTPUT": folder}, *TO_FILES)
+                self.assertEqual(done.returncode, 0, (done.stdout, printed(folder)))
+                self.assertEqual("".join(printed(folder).values()).count(note), 1, printed(folder))
+                self.assertIn(note, printed(folder)["0"])
+
+    def test_the_launcher_passes_on_the_error_of_wrong_settings(self):
         variables, parts = TABLES[sys.argv[1]][0]
         done = self.run_with(variables)
         self.assertEqual(done.returncode, 2, done.stdout)

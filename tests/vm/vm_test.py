@@ -199,7 +199,7 @@ class EightCpus(MachineTest):
         self.assertEqual(machine["numa"]["latency_factor"],
                          [[value / 10 for value in row] for row in guest.DISTANCES])
 
-    def test_threads_are_even_over_domains_and_stay_in_theirs(self):
+    def test_threads_are_spread_evenly_over_domains_and_stay_in_them(self):
         samples = self.samples("within", 6, num_threads=13)
         homes = {}
         for sample in samples:
@@ -210,23 +210,23 @@ class EightCpus(MachineTest):
         self.assertGreater(len({tuple(sorted(sample.items())) for sample in samples}), 1,
                            "no thread moved")
 
-    def test_affinities_come_back_when_the_balancer_is_killed(self):
+    def test_affinities_are_restored_when_the_balancer_is_killed(self):
         lines = self.said["killed"].splitlines()
         self.assertEqual([line for line in lines if line.isdigit()], ["9"] * KILLS)
         lists = [line.rsplit(":", 1)[1] for line in lines if "Cpus_allowed_list" in line]
         self.assertEqual(lists, [ALL] * (10 * KILLS))
 
-    def test_a_cpu_that_goes_offline_and_comes_back_is_obeyed(self):
+    def test_the_balancer_follows_a_cpu_that_goes_offline_and_comes_back(self):
         self.assert_even(self.samples("offline", 3), [0, 1, 2, 3, 4, 5, 7])
         self.assert_even(self.samples("online", 3), range(8))
-        self.assertNotIn("of its own", self.said["offline"] + self.said["online"])
+        self.assertNotIn("affinities of some threads itself", self.said["offline"] + self.said["online"])
 
-    def test_a_cpuset_that_shrinks_and_widens_is_obeyed(self):
+    def test_the_balancer_follows_a_cpuset_that_shrinks_and_grows(self):
         self.assert_even(self.samples("cpuset shrunk", 3), range(2, 6))
         self.assert_even(self.samples("cpuset widened", 3), range(8))
-        self.assertNotIn("of its own", self.said["cpuset shrunk"] + self.said["cpuset widened"])
+        self.assertNotIn("affinities of some threads itself", self.said["cpuset shrunk"] + self.said["cpuset widened"])
 
-    def test_eight_threads_on_seven_cpus_take_what_the_theory_says(self):
+    def test_eight_threads_on_seven_cpus_take_the_predicted_time(self):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["balanced"]), PHASE_S * 8 / 7)
 
@@ -236,11 +236,11 @@ class TwelveCpus(MachineTest):
     def setUpClass(cls):
         cls.boot(3, TWELVE)
 
-    def test_sixteen_threads_on_twelve_cpus_take_what_the_theory_says(self):
+    def test_sixteen_threads_on_twelve_cpus_take_the_predicted_time(self):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_they_take_the_same_when_they_stay_in_their_domains(self):
+    def test_sixteen_threads_take_the_predicted_time_if_they_stay_in_their_domains(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 

@@ -37,7 +37,7 @@ TEST(Grouping, finds_cliques_of_any_size_by_every_method) {
   }
 }
 
-TEST(Grouping, pairs_from_buckets_are_near_the_optimum) {
+TEST(Grouping, pairs_found_by_buckets_are_near_the_optimum) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

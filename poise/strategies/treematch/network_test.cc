@@ -94,7 +94,7 @@ TEST(MapToNetwork, is_near_the_optimum_on_small_networks) {
   }
 }
 
-TEST(MapToNetwork, swaps_stay_among_slots_of_one_kind) {
+TEST(MapToNetwork, swaps_only_exchange_slots_of_the_same_kind) {
   const Machine machine = machine_from_text("mesh:8 core:1");
   Random random(4);
   const Graph graph = grid(2, shuffled(8, random));
@@ -107,7 +107,7 @@ TEST(MapToNetwork, swaps_stay_among_slots_of_one_kind) {
             hop_affinity(graph, numbers(8), node_distance(machine)));
 }
 
-TEST(MapToNetwork, distances_of_a_matrix_are_its_factors) {
+TEST(MapToNetwork, distances_in_a_matrix_network_are_its_factors) {
   MachineParts parts;
   parts.places.resize(3);
   for (PlaceId p = 0; p < 3; ++p) parts.places[p].domain = p;

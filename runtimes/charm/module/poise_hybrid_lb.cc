@@ -81,7 +81,8 @@ namespace {
 
 void register_hybrid() {
   poise::charm::take_setting();
-  static const poise::charm::Listed listed = {"PoiseHybridLB", "PoiseLB, group by group of PEs"};
+  static const poise::charm::Listed listed = {"PoiseHybridLB",
+                                              "PoiseLB, separately in each group of PEs"};
   poise::charm::register_balancer<PoiseHybridLB, 0>(listed);
 }
 

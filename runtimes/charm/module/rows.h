@@ -42,7 +42,8 @@ inline void pup_past(PUP::er& p, Balancer* balancer) {
   try {
     balancer->restart(past);
   } catch (const std::exception& error) {
-    CkError("poise: warning: balancing starts without its past: %s\n", error.what());
+    CkError("poise: warning: balancing starts without the loads of the checkpoint: %s\n",
+            error.what());
   }
 }
 

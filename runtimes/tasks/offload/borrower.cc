@@ -8,7 +8,7 @@
 
 namespace poise::tasks {
 
-// A victim that may have tasks but does not answer soon is inside a long task.
+// A victim that has tasks but does not answer soon is probably inside a long task.
 void OffloadEngine::wake_unresponsive_victims() {
   std::erase_if(unanswered_, [this](const Unanswered& request) {
     if (now_s_ - request.sent_s < tuning::kWakeVictimAfter_s) return false;
@@ -23,7 +23,7 @@ void OffloadEngine::steal_if_idle(const TaskPool::State& state) {
   read_load_table();
   const auto victim = loads_.victim(termination_.wait(), now_s_, random_);
   if (!victim) return;
-  // Gives a victim with tasks time to answer, though it may be inside a long task.
+  // Sends the victim no further request until it has answered, as it may be inside a long task.
   loads_.do_not_steal_from(*victim, termination_.wait(), std::numeric_limits<double>::infinity());
   steal_pause_s_ =
       std::clamp(2 * steal_pause_s_, tuning::kMinStealPause_s, tuning::kMaxStealPause_s);
@@ -40,7 +40,7 @@ void OffloadEngine::steal_if_idle(const TaskPool::State& state) {
 void OffloadEngine::handle_answer(std::uint32_t from, double requested_at_s, bool with_tasks) {
   std::erase_if(unanswered_, [&](const Unanswered& request) { return request.rank == from; });
   if (!with_tasks && requested_at_s < wait_since_s_)
-    return;  // the decline belongs to an earlier wait
+    return;  // the rank declined a request of an earlier wait
   Peer& peer = peers_[from];
   if (requested_at_s > 0) {
     links_.learn(peer.at, [&, now_s = clock_s()](Link& way) {

@@ -10,12 +10,12 @@ namespace poise::tasks {
 
 namespace {
 
-// Flags of a task, in TaskHeader::num_items.
+// Flags of a task, stored in the upper bits of TaskHeader::num_items.
 constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
-// Flags of an item; the low bits are its mode.
+// Flags of an item; the low three bits are its Mode.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
-// The alignment of the sender's address, which the receiver's copy gets, too.
+// The alignment of an item's address; the receiver aligns its copy alike.
 std::uint8_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
   return static_cast<std::uint8_t>(address & (~address + 1));
@@ -26,7 +26,7 @@ struct TaskHeader {
   double cost;
   std::uint32_t function, owner;
   std::int32_t priority;
-  std::uint32_t num_items;  // with the flags above
+  std::uint32_t num_items;  // number of items, and the flags above
 };
 
 struct ItemHeader {
@@ -50,9 +50,9 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// The location of an item that needs no message, because it is in memory that both ranks share, or
-// a large item was copied there. No copies are made of borrowed tasks: their results go straight to
-// the owner, so a copy here would never be freed.
+// Where the receiver finds an item without a message: in memory that both ranks share, or in a copy
+// of a large item there. Items of a borrowed task are not copied when it is lent on, because their
+// results go straight to the owner, so nothing would free the copy.
 std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];
   if (!arena_.shared_with(to) || item.mode == Mode::result || item.bytes == 0) return std::nullopt;
@@ -77,7 +77,8 @@ std::optional<Arena::Spot> OffloadEngine::spot_of(Task& task, std::size_t i, std
   return arena_.find(copy.get(), item.bytes);
 }
 
-// Large items are payloads; so is an item that would make the header longer than MPI can count.
+// Large items are sent as payloads; so is an item that would make the header longer than MPI can
+// count.
 bool OffloadEngine::is_sent_as_payload(std::size_t bytes, const Writer& header) const {
   return bytes >= large_bytes_ || (bytes > 0 && header.size() + bytes > tuning::kMaxHeaderBytes);
 }
@@ -127,7 +128,7 @@ void OffloadEngine::handle_tasks(const Transport::Arrival& arrival, Reader& read
   counters_.transfer_s += clock_s() - begin_s;
 }
 
-// Calls `then` with the task when all its items have arrived.
+// Reads a task from a header, and calls `then` with it when all its items have arrived.
 void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader, std::uint32_t from,
                               std::function<void(std::unique_ptr<Task>)> then) {
   const auto header = reader.get<TaskHeader>();
@@ -158,7 +159,7 @@ void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader
   Extras& extras = task->extras.make();
   extras.message = arrival.header;
   Item* const items = task->items.resize(num_items);
-  std::size_t storage = 0;  // bytes of items that are not in the header
+  std::size_t storage = 0;  // bytes of items that are not stored in the header
   std::vector<std::size_t> stored;
   std::vector<bool> payloads;
   for (std::uint32_t i = 0; i < num_items; ++i) {

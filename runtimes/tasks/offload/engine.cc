@@ -17,9 +17,9 @@ struct MessageHeader {
   std::uint32_t tag = 0;  // written by the transport
   std::uint8_t kind = 0;
   std::uint8_t num_loads = 0;
-  std::uint64_t borrowed = 0;  // tasks received from the addressee since the start
-  double requested_at_s = 0;   // when a steal request was sent; an answer echoes it
-  Load load;                   // of the sender
+  std::uint64_t borrowed = 0;  // tasks received so far from the rank that this message goes to
+  double requested_at_s = 0;   // time at which a steal request was sent; the answer echoes it
+  Load load;                   // the sender's load
 };
 
 int rank_in(MPI_Comm communicator) {
@@ -126,7 +126,7 @@ void OffloadEngine::step(double now_s, std::uint64_t wait, bool all_inside, unsi
 
 void OffloadEngine::drain() {
   transport_.drain([this](const Transport::Arrival& arrival) { handle(arrival); });
-  POISE_ASSERT(!doorbells_.is_pending());  // all announced messages have arrived
+  POISE_ASSERT(!doorbells_.is_pending());  // every announced message has arrived
   drop_replicas();
 }
 
@@ -174,7 +174,7 @@ void OffloadEngine::send_quietly(std::uint32_t to, Writer&& header, std::vector<
   transport_.send(static_cast<int>(to), header.take(), std::move(payloads), std::move(keep));
 }
 
-// Ranks of one node share a clock. Statements from other nodes count as made on arrival.
+// Ranks of one node share a clock. Loads stated by other nodes count as stated on arrival.
 void OffloadEngine::update_load(Load load, std::uint32_t from) {
   if (std::isinf(peers_[from].at.distance)) load.stated_at_s = now_s_;
   loads_.update(load);
@@ -192,7 +192,7 @@ void OffloadEngine::handle(const Transport::Arrival& arrival) {
     peer.sum_in_flight_s -= peer.in_flight_s.front();
     peer.in_flight_s.pop_front();
   }
-  if (peer.in_flight_s.empty()) peer.sum_in_flight_s = 0;  // drops rounding errors
+  if (peer.in_flight_s.empty()) peer.sum_in_flight_s = 0;  // avoids accumulating rounding errors
   switch (static_cast<Kind>(header.kind)) {
     case Kind::tasks:
       handle_answer(from, header.requested_at_s, true);
@@ -201,7 +201,7 @@ void OffloadEngine::handle(const Transport::Arrival& arrival) {
     case Kind::results: handle_results(arrival, reader, from); break;
     case Kind::steal_request:
       if (header.load.wait <= done_wait())
-        break;  // the request belongs to an earlier wait; the rank sends a new one in the next
+        break;  // the request belongs to an earlier wait; the thief repeats it in the next one
       peer.steal_requested = has_steal_request_ = true;
       peer.requested_at_s = header.requested_at_s;
       break;
@@ -239,17 +239,18 @@ void OffloadEngine::publish_load(const TaskPool::State& state) {
   published_load_ = load;
 }
 
-// Called before a decision that uses the loads.
+// Updates the known loads from the table; called before a decision that uses them.
 void OffloadEngine::read_load_table() {
   if (gossip_targets_.size() + 1 == num_ranks_) return;
   for (const std::uint32_t rank : nearest_first_)
     if (const auto load = load_table_.load_of(rank)) loads_.update(*load);
 }
 
-// Sends the load to one rank after the other while there are tasks. Such messages ring no doorbell.
+// While this rank has tasks, sends its load to one rank after the other. These messages ring no
+// doorbell.
 void OffloadEngine::gossip(const TaskPool::State& state) {
-  if (!push_ && !pull_) return;         // no rank acts on loads
-  if (gossip_targets_.empty()) return;  // all ranks read the load table
+  if (!push_ && !pull_) return;         // no rank uses the loads
+  if (gossip_targets_.empty()) return;  // every rank reads the load table
   if (state.lendable <= threads_ || now_s_ < next_gossip_s_) return;
   next_gossip_s_ = now_s_ + tuning::kGossipInterval_s;
   const std::uint32_t to = loads_.next_gossip_target();

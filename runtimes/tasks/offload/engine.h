@@ -1,4 +1,4 @@
-// The offload engine of one rank: lends and borrows tasks, returns results, passes on loads and
+// The offload engine of one rank: it lends and borrows tasks, returns results, spreads loads and
 // detects termination. It holds no policy: poise/online/lending.h decides how much to lend.
 #pragma once
 
@@ -30,16 +30,16 @@
 
 namespace poise::tasks {
 
-/// Not thread-safe unless a function says so. During a wait only this class calls MPI.
+/// Not thread-safe, except for the functions that say so. During a wait only this class calls MPI.
 class OffloadEngine {
  public:
   /// Collective.
   OffloadEngine(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
                 Policy policy, TaskPool& pool);
 
-  /// Polls for messages and does what is due. `wait`: the number of the wait that this rank is in;
-  /// the first call with a new number enters it. `all_inside`: all threads of the program are in
-  /// the wait, so only tasks can submit. `threads`: that run tasks.
+  /// Polls for messages and handles them. `wait`: the number of the wait that this rank is in; the
+  /// first call with a new number enters that wait. `all_inside`: all threads of the program are in
+  /// the wait, so that only tasks can submit. `threads`: the number of threads that run tasks.
   void step(double now_s, std::uint64_t wait, bool all_inside, unsigned threads);
 
   /// True if a rank of this node has announced a message, or a transfer was in flight after the
@@ -47,23 +47,23 @@ class OffloadEngine {
   bool has_messages() const {
     return doorbells_.is_pending() || in_flight_.load(std::memory_order_relaxed);
   }
-  /// How many messages other ranks have announced. Thread-safe.
+  /// The number of messages that other ranks have announced so far. Thread-safe.
   std::uint32_t announced() const { return doorbells_.announced(); }
-  /// Sleeps until that count differs from `announced`, at most `max_s`. Thread-safe.
+  /// Sleeps until announced() differs from `announced`, for at most `max_s` seconds. Thread-safe.
   void park_until_notified(std::uint32_t announced, double max_s) {
     doorbells_.parker().park(max_s, [=, this] { return doorbells_.announced() != announced; });
   }
-  /// Where the progress thread sleeps until a thief whose steal request got no answer wakes it, and
-  /// how often that has happened, so that no wake-up before it sleeps is missed.
+  /// The progress thread sleeps here until a thief whose steal request got no answer wakes it.
+  /// Wake-ups are counted, so that one sent before it sleeps is not missed.
   Parker& progress_parker() { return doorbells_.progress_parker(); }
   std::uint32_t progress_wakes() const { return doorbells_.progress_wakes(); }
-  /// True if only gossip can arrive without ringing the doorbell. Thread-safe.
+  /// True if every message except gossip rings the doorbell. Thread-safe.
   bool all_messages_notify() const { return all_messages_notify_.load(std::memory_order_relaxed); }
 
-  /// True if others wake the progress thread for every message that cannot wait until a task has
-  /// ended. Thread-safe.
+  /// True if other ranks wake the progress thread for every message that cannot wait until the
+  /// current task ends. Thread-safe.
   bool progress_is_woken() const { return pull_ && all_messages_notify(); }
-  /// How many messages of the termination detector have arrived. Thread-safe.
+  /// The number of messages of the termination detector that have arrived. Thread-safe.
   std::uint32_t termination_rounds() const {
     return termination_rounds_.load(std::memory_order_relaxed);
   }
@@ -73,10 +73,11 @@ class OffloadEngine {
     return termination_.done() ? termination_.wait() : termination_.wait() - 1;
   }
 
-  /// Completes all messages. Collective.
+  /// Completes all messages in flight. Collective.
   void drain();
 
-  /// Own tasks whose results have arrived; the caller finishes them without the engine's mutex.
+  /// Tasks of this rank whose results have arrived; the caller finishes them without holding the
+  /// engine's mutex.
   std::vector<std::unique_ptr<Task>> take_finished() { return std::exchange(finished_, {}); }
 
   std::vector<std::uint32_t> missing() const { return termination_.missing(); }
@@ -99,23 +100,24 @@ class OffloadEngine {
     grant,
     refuse
   };
-  /// Set in the slot of a replicated task, whose other bits are its ticket.
+  /// Marks the slot number of a replicated task; the other bits hold its ticket.
   static constexpr std::uint64_t kReplicaBit = std::uint64_t{1} << 63;
-  /// A copy of another rank's task.
+  /// A copy of a task that belongs to another rank.
   struct Replica {
     std::unique_ptr<Task> task;
     Ticket ticket = 0;
-    std::uint64_t* token = nullptr;  // null: only the owner rank can grant it
+    std::uint64_t* token = nullptr;  // null if only the owner rank can grant the task
     bool claimed = false;
   };
   struct Peer {
-    std::uint64_t lent = 0, borrowed = 0;  // tasks to and from it since the start
-    std::uint64_t arrived = 0;             // lent tasks that it has received, as it last stated
-    std::deque<double> in_flight_s;        // expected seconds of each lent task not yet received
+    std::uint64_t lent = 0, borrowed = 0;  // tasks lent to it and borrowed from it so far
+    std::uint64_t arrived = 0;             // lent tasks that it has received, by its last message
+    // expected seconds of each lent task that it has not yet received
+    std::deque<double> in_flight_s;
     double sum_in_flight_s = 0;
-    double slowness = 1;  // seconds that it needs for what takes this rank one
+    double slowness = 1;  // its time for a task divided by this rank's time
     PeerLocality at;
-    bool steal_requested = false;  // and waits for the answer of this rank
+    bool steal_requested = false;  // it waits for this rank's answer to a steal request
     double requested_at_s = 0;
     double steal_backoff_s = 0;
   };
@@ -178,7 +180,7 @@ class OffloadEngine {
   void drop_replicas();
   std::unique_ptr<Task> take_returned(std::uint64_t slot);
 
-  // Borrowing.
+  // Borrowing tasks.
   void steal_if_idle(const TaskPool::State& state);
   void wake_unresponsive_victims();
   void handle_answer(std::uint32_t from, double requested_at_s, bool with_tasks);
@@ -205,27 +207,28 @@ class OffloadEngine {
   Arena arena_;
   Doorbells doorbells_;
   LoadTable load_table_;
-  std::atomic<bool> in_flight_{false};            // after the last step: some transfer
-  std::atomic<bool> all_messages_notify_{false};  // after the last step
+  std::atomic<bool> in_flight_{false};            // some transfer was in flight after the last step
+  std::atomic<bool> all_messages_notify_{false};  // as of the last step
   std::uint32_t rank_ = 0, num_ranks_ = 1;
-  unsigned threads_ = 1;  // that run tasks now
+  unsigned threads_ = 1;  // threads that run tasks now
   TerminationDetector termination_;
   std::atomic<std::uint32_t> termination_rounds_{0};
   Loads loads_;
   Random random_;
   std::vector<Peer> peers_;
-  std::vector<std::uint32_t> nearest_first_;  // all other ranks
+  std::vector<std::uint32_t> nearest_first_;  // all other ranks, sorted by distance
   LinkModel links_;
-  TaskOverhead packing_, unpacking_;          // of lent tasks; of results
-  std::vector<std::unique_ptr<Task>> slots_;  // own tasks that are lent
+  TaskOverhead packing_, unpacking_;          // costs of lent tasks, and of returned results
+  std::vector<std::unique_ptr<Task>> slots_;  // tasks of this rank that are lent
   std::vector<std::uint64_t> free_slots_;
   std::vector<std::unique_ptr<Task>> finished_;
-  std::vector<std::unique_ptr<Task>> results_;  // borrowed tasks that ran
+  // Finished borrowed tasks whose results are not yet sent.
+  std::vector<std::unique_ptr<Task>> results_;
   double oldest_result_s_ = 0;
-  std::vector<Buffer> kept_results_;  // their owners read them in place until the wait ends
+  std::vector<Buffer> kept_results_;  // results that their owners read in place until the wait ends
   double kept_bytes_ = 0;
   Tokens tokens_;
-  std::vector<Replica> replicas_;      // the oldest first
+  std::vector<Replica> replicas_;      // oldest first
   std::uint64_t replicated_wait_ = 0;  // the last wait in which the policy chose replicas
   double now_s_ = 0, wait_since_s_ = 0;
   double next_decision_s_ = 0, next_gossip_s_ = 0, next_steal_s_ = 0, steal_pause_s_ = 0;
@@ -234,7 +237,7 @@ class OffloadEngine {
     std::uint32_t rank;
     double sent_s;
   };
-  std::deque<Unanswered> unanswered_;  // the latest steal requests
+  std::deque<Unanswered> unanswered_;  // the latest steal requests without an answer
   double next_replicas_s_ = 0;
   std::uint32_t version_ = 0;
   Load published_load_;

@@ -17,7 +17,7 @@ bool OffloadEngine::can_borrow(std::uint32_t rank) const {
   return push_ || peers_[rank].steal_requested;
 }
 
-// The share of a stated load that remains, as the rank has worked on it since.
+// The share of a stated load that should remain, given that the rank has worked since it stated it.
 double OffloadEngine::share_remaining(const Load& load) const {
   const double since_s = std::max(0.0, now_s_ - load.stated_at_s);
   return load.busy_s > since_s ? 1 - since_s / load.busy_s : 0;
@@ -29,7 +29,7 @@ Borrower OffloadEngine::borrower(std::uint32_t rank, const TaskPool::State& stat
   const double lendable = static_cast<double>(std::max<std::size_t>(state.lendable, 1));
   const double bytes = state.bytes.both() / lendable;
   const double byte_s = links_.seconds_per_byte(peer.at), data_s = bytes * byte_s;
-  // If a rank does not know the time of its tasks, this rank's average is taken for it.
+  // For a rank that does not know the time of its tasks, this rank's average is used.
   const double stated_at_s =
       load.queued > 0 && load.task_s <= 0
           ? std::max(load.busy_s, load.queued * state.queued_s / lendable / load.threads)
@@ -45,14 +45,15 @@ Borrower OffloadEngine::borrower(std::uint32_t rank, const TaskPool::State& stat
           .distance = peer.at.distance};
 }
 
-// CPU seconds of this rank per lent task: to pack it, to unpack its result, and to finish it.
+// CPU seconds that one lent task costs this rank: packing it, unpacking its result, and finishing
+// it.
 double OffloadEngine::overhead_s(const TaskPool::State& state, double bytes) const {
   return packing_.seconds(bytes) + unpacking_.seconds(bytes) + state.finishing.seconds(bytes);
 }
 
-// Loans of functions whose time is unknown: one task per thread of each idle rank that sent a steal
-// request. This rank keeps one task for each of its threads, less those that pinned tasks will
-// take.
+// Loans of functions whose run time is unknown: one task per thread for each idle rank that sent a
+// steal request. This rank keeps one task for each of its threads, less the threads that pinned
+// tasks will occupy.
 std::vector<Loan> OffloadEngine::exploration_loans(const TaskPool::State& state) const {
   std::vector<Loan> loans;
   const auto pinned = static_cast<double>(state.queued - state.lendable);
@@ -72,7 +73,7 @@ std::vector<Loan> OffloadEngine::loans(const TaskPool::State& state) {
   std::vector<Borrower> others;
   std::vector<double> tasks, loads(num_ranks_);
   std::vector<std::uint32_t> ranks;
-  tasks.push_back(static_cast<double>(state.lendable));  // of this rank, then of the others
+  tasks.push_back(static_cast<double>(state.lendable));  // this rank first, then the others
   ranks.push_back(rank_);
   for (const std::uint32_t rank : nearest_first_) {
     loads[rank] = loads_.of(rank).stated;
@@ -108,7 +109,8 @@ std::vector<Loan> OffloadEngine::loans(const TaskPool::State& state) {
   return loans;
 }
 
-// Where tasks differ in cost they are chosen one by one, as their number says little.
+// Where tasks differ in cost they are chosen one by one, because their number says little about the
+// work.
 std::vector<Loan> OffloadEngine::loans_by_cost(const LendingView& view,
                                                const TaskPool::State& state) {
   const bool sized = state.tasks_differ && state.lendable <= tuning::kMaxTasksBySize;
@@ -128,8 +130,8 @@ std::vector<Loan> OffloadEngine::loans_by_cost(const LendingView& view,
   return loans;
 }
 
-// The cost of an exploration if nothing has changed: the lender's overhead, and the borrower's
-// extra time.
+// The cost of an exploration if lending still does not pay: the lender's overhead and the
+// borrower's extra time.
 double OffloadEngine::exploration_cost_s(const std::vector<Loan>& loans,
                                          const LendingView& view) const {
   double seconds = 0;
@@ -139,7 +141,7 @@ double OffloadEngine::exploration_cost_s(const std::vector<Loan>& loans,
   return seconds;
 }
 
-// Asks the program's policy. Drops loans that are impossible; an exception is printed once.
+// Asks the program's policy what to lend. Drops impossible loans. Prints the first exception.
 std::vector<Loan> OffloadEngine::loans_of_policy(const LendingView& view) {
   LendingView whole = view;
   std::vector<QueuedTask> queue;
@@ -158,7 +160,7 @@ std::vector<Loan> OffloadEngine::loans_of_policy(const LendingView& view) {
   return loans;
 }
 
-// Asks the program's policy for the load that the next messages state.
+// Asks the program's policy which load the next messages state.
 void OffloadEngine::ask_policy_for_load(const TaskPool::State& state) {
   if (!custom_policy_.load) return;
   const auto queue = custom_policy_.sees_queue ? pool_.queue() : std::vector<QueuedTask>{};
@@ -167,7 +169,7 @@ void OffloadEngine::ask_policy_for_load(const TaskPool::State& state) {
                                         .threads = static_cast<double>(threads_),
                                         .rank = rank_,
                                         .queue = queue});
-  } catch (...) {  // keeps the last statement
+  } catch (...) {  // states the previous load again
   }
 }
 
@@ -192,8 +194,8 @@ void OffloadEngine::decline(std::uint32_t rank) {
   send(rank, begin(Kind::decline, rank, peers_[rank].requested_at_s));
 }
 
-// How many more tasks may wait at a rank. Lent data are in memory twice until the results are back,
-// so a batch of bytes there is enough, or some tasks per thread if these are large.
+// How many more tasks may wait at a rank. Lent data occupy memory on both ranks until the results
+// are back, so at most `batch_bytes` wait there, or a few tasks per thread if these are large.
 std::size_t OffloadEngine::room_at(std::uint32_t rank, double task_bytes) const {
   const Load& load = loads_.of(rank);
   const double there =
@@ -205,7 +207,7 @@ std::size_t OffloadEngine::room_at(std::uint32_t rank, double task_bytes) const 
 
 std::vector<std::unique_ptr<Task>> OffloadEngine::take_for(const Loan& loan, double task_bytes,
                                                            bool borrowed_too) {
-  // The program's own policy is not limited.
+  // The room limits the built-in policies only, not the program's own.
   const std::size_t room = custom_policy_.decide ? SIZE_MAX : room_at(loan.rank, task_bytes);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
   const std::set<std::uint64_t> names(loan.names.begin(), loan.names.end());
@@ -217,7 +219,8 @@ std::vector<std::unique_ptr<Task>> OffloadEngine::take_for(const Loan& loan, dou
   return pool_.take_for_lending(most, batch_bytes_, borrowed_too);
 }
 
-// For the trace. Called after the tasks were taken from the queue, and before they are sent.
+// Why this rank lends, for the trace. Called after the tasks were taken from the queue and before
+// they are sent.
 Reason OffloadEngine::reason_to_lend(std::uint32_t rank,
                                      const std::vector<std::unique_ptr<Task>>& tasks) const {
   const TaskPool::State state = pool_.state();
@@ -245,7 +248,7 @@ Reason OffloadEngine::reason_to_lend(std::uint32_t rank,
   return reason;
 }
 
-// Calls on_lend if the program gave one. If that throws, the task has failed on this rank.
+// Calls on_lend if the program set one. If it throws, the task fails on this rank.
 bool OffloadEngine::prepare_to_lend(std::unique_ptr<Task>& task) {
   if (!task->extras->on_lend) return true;
   try {
@@ -268,8 +271,8 @@ void OffloadEngine::assign_slot(Task& task) {
   free_slots_.pop_back();
 }
 
-// Lends in several messages, so that the borrower starts while this rank packs the next. Small
-// tasks share a message, which costs more than they do.
+// Lends in several messages, so that the borrower starts while this rank packs the next one. Small
+// tasks share a message, because a message costs more than they do.
 void OffloadEngine::lend(Loan loan, double task_bytes) {
   const bool asked = peers_[loan.rank].steal_requested;
   if (!loan.names.empty()) {
@@ -308,7 +311,7 @@ std::size_t OffloadEngine::lend_batch(const Loan& loan, double task_bytes, bool 
   header.put(static_cast<std::uint32_t>(tasks.size()));
   std::vector<Payload> payloads;
   auto lent_on =
-      std::make_shared<std::vector<std::unique_ptr<Task>>>();  // kept until their data are sent
+      std::make_shared<std::vector<std::unique_ptr<Task>>>();  // alive until their data are sent
   double bytes = 0;
   for (auto& task : tasks) {
     const double task_s = pool_.times().per_unit(task->function) * task->cost;

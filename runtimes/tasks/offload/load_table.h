@@ -1,4 +1,5 @@
-// The loads of a node's ranks in shared memory, where the others read them without a message.
+// Each rank publishes its load in shared memory, where the ranks of its node read it without a
+// message.
 #pragma once
 
 #include <array>
@@ -16,23 +17,24 @@ namespace poise::tasks {
 /// Not thread-safe.
 class LoadTable {
  public:
-  /// Collective. Ranks that share no memory see no entry but their own.
+  /// Collective. A rank that shares no memory with others sees only its own entry.
   LoadTable(MPI_Comm communicator, Arena& arena) : entries_(communicator, arena) {}
 
   void publish(const Load& load) { entries_.own().write(load); }
-  /// What that rank published last. Nothing if it has published nothing, shares no memory with this
-  /// one, or is writing at this moment.
+  /// The last load that `rank` published. Nothing if it has published none, shares no memory with
+  /// this rank, or is writing at this moment.
   std::optional<Load> load_of(std::uint32_t rank) const {
     const Entry* const notice = entries_.of(rank);
     return notice ? notice->read() : std::nullopt;
   }
-  /// True if that other rank can read what this one publishes.
+  /// True if `rank`, which is not this one, can read what this rank publishes.
   bool is_visible_to(std::uint32_t rank) const { return entries_.is_visible_to(rank); }
 
  private:
   /// A seqlock (Lameter, "Effective synchronization on Linux/NUMA systems", 2005): one process
-  /// writes and counts before and after each change, the others read. Ordered by the accesses to
-  /// the words rather than by fences, which the thread sanitizer does not know.
+  /// writes, and increments a counter before and after each change; the others read. Ordering comes
+  /// from the accesses to the words rather than from fences, which the thread sanitizer does not
+  /// understand.
   class Entry {
    public:
     void write(const Load& load);
@@ -40,7 +42,7 @@ class LoadTable {
 
    private:
     using Words = std::array<std::uint64_t, sizeof(Load) / sizeof(std::uint64_t)>;
-    std::atomic<std::uint32_t> changes_{0};  // odd during a change
+    std::atomic<std::uint32_t> changes_{0};  // odd while the entry changes
     std::array<std::atomic<std::uint64_t>, Words().size()> words_{};
   };
 

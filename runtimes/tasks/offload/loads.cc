@@ -7,7 +7,7 @@
 namespace poise::tasks {
 
 namespace {
-// Versions wrap around.
+// Compares version numbers, which wrap around.
 bool is_later(std::uint32_t version, std::uint32_t than) {
   return than == 0 || static_cast<std::int32_t>(version - than) > 0;
 }
@@ -75,7 +75,7 @@ std::optional<std::uint32_t> Loads::victim(std::uint64_t wait, double now_s, Ran
     const auto rank = static_cast<std::uint32_t>(random.below(known_.size()));
     if (rank == self_ || !known_[rank].may_be_victim(wait, now_s)) continue;
     if (!best || known_[rank].distance < known_[*best].distance) best = rank;
-    if (known_[*best].distance <= 1) break;  // none is nearer
+    if (known_[*best].distance <= 1) break;  // no rank is nearer
   }
   return best;
 }

@@ -8,7 +8,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kLoadsPerMessage = 3;  // as many as travel with a message
+constexpr std::size_t kLoadsPerMessage = 3;  // loads that each message carries
 constexpr double kPollsElsewhere = std::numeric_limits<double>::infinity();
 
 /// Simulated ranks that each send at most one message per round.
@@ -43,8 +43,8 @@ class Village {
   std::uint64_t messages_ = 0;
 };
 
-/// Rounds until all ranks know the only rank with tasks: it gossips, and the others send steal
-/// requests to their victims and are answered, as in a wait.
+/// Counts the rounds until all ranks know the only rank with tasks. As in a wait, that rank
+/// gossips, and the others send steal requests and are answered.
 std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed) {
   Village village(num_ranks);
   Random random(seed);
@@ -60,13 +60,14 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
       village.tell(rank, *whom);
       village.tell(*whom, rank);
     }
-    EXPECT_LE(village.messages(), std::uint64_t{round} * 2 * num_ranks);  // a few of each per round
+    // At most two messages per rank and round.
+    EXPECT_LE(village.messages(), std::uint64_t{round} * 2 * num_ranks);
     if (village.that_know(loaded) + 1 == num_ranks) return round;
   }
   return 100;
 }
 
-TEST(Loads, of_earlier_waits_are_outdated) {
+TEST(Loads, stated_in_earlier_waits_are_ignored) {
   Loads loads(0, {1, 1});
   loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
   EXPECT_TRUE(loads.has_tasks(1, 1));
@@ -77,7 +78,7 @@ TEST(Loads, of_earlier_waits_are_outdated) {
   EXPECT_FALSE(loads.may_have_tasks(1, 2));
 }
 
-TEST(Loads, of_one_rank_reach_all_ranks_in_logarithmically_many_rounds) {
+TEST(Loads, reach_all_ranks_in_a_logarithmic_number_of_rounds) {
   for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE("ranks " + std::to_string(num_ranks) + ", seed " + std::to_string(seed));
@@ -85,14 +86,14 @@ TEST(Loads, of_one_rank_reach_all_ranks_in_logarithmically_many_rounds) {
     }
 }
 
-TEST(Loads, gossip_goes_to_ranks_at_powers_of_two) {
+TEST(Loads, are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   Loads loads(30, std::vector<double>(32, 1));
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 6; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(Loads, older_statements_and_own_ones_are_ignored) {
+TEST(Loads, that_are_older_or_of_the_rank_itself_are_ignored) {
   Loads loads(0, {1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
@@ -100,7 +101,7 @@ TEST(Loads, older_statements_and_own_ones_are_ignored) {
   EXPECT_EQ(loads.of(1).queued, 7);
 }
 
-TEST(Loads, the_victim_has_the_most_work_in_this_wait_and_is_not_excluded) {
+TEST(Loads, choose_the_victim_with_the_most_work_unless_it_is_excluded) {
   Loads loads(0, {1, 1, 1, 1});
   Random random(1);
   loads.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 1, .queued = 5});
@@ -113,14 +114,14 @@ TEST(Loads, the_victim_has_the_most_work_in_this_wait_and_is_not_excluded) {
   EXPECT_EQ(loads.victim(2, 10, random), 3u);
 }
 
-TEST(Loads, gossip_goes_to_near_ranks_first) {
+TEST(Loads, are_gossiped_to_near_ranks_first) {
   Loads loads(0, {1, kPollsElsewhere, 2, kPollsElsewhere, 1, kPollsElsewhere});
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 4; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{4, 2, 1, 4}));
 }
 
-TEST(Loads, the_victim_is_the_nearest_of_those_with_similar_work) {
+TEST(Loads, choose_the_nearest_victim_among_ranks_with_similar_work) {
   Loads loads(0, {1, kPollsElsewhere, 2, 1, 1});
   Random random(1);
   const auto has = [&](std::uint32_t rank, std::uint32_t version, double busy_s) {
@@ -128,7 +129,7 @@ TEST(Loads, the_victim_is_the_nearest_of_those_with_similar_work) {
   };
   has(1, 1, 10);
   EXPECT_EQ(loads.victim(1, 0, random), 1u);
-  has(2, 1, 4);  // hardly worth the question
+  has(2, 1, 4);  // too little work to be worth a request
   EXPECT_EQ(loads.victim(1, 0, random), 1u);
   has(2, 2, 9);
   EXPECT_EQ(loads.victim(1, 0, random), 2u);
@@ -139,7 +140,7 @@ TEST(Loads, the_victim_is_the_nearest_of_those_with_similar_work) {
   EXPECT_EQ(loads.victim(1, 0, random), 3u);
 }
 
-TEST(Loads, random_victims_are_near_more_often_than_far) {
+TEST(Loads, choose_near_random_victims_more_often_than_far_ones) {
   std::vector<double> distances(8, kPollsElsewhere);
   for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
   const Loads loads(0, distances);

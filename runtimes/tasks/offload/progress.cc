@@ -1,4 +1,4 @@
-// The progress thread of a context: it polls for messages while all other threads are in long
+// The progress thread of a context, which polls for messages while all other threads run long
 // tasks.
 #include <algorithm>
 #include <chrono>
@@ -9,9 +9,9 @@
 
 namespace poise::tasks {
 
-// Seconds to sleep. Waking up takes a core from a task. Where idle ranks can wake this thread it
-// sleeps long. Elsewhere it sleeps for a share of the remaining work, as a thief loses little while
-// much work remains, and between short tasks the other threads poll.
+// How long to sleep, in seconds. Each wake-up takes a core from a task. If idle ranks can wake this
+// thread, it sleeps long. Otherwise it sleeps for a share of the remaining work, because a thief
+// loses little while much work remains, and between short tasks the other threads poll.
 double Runtime::progress_sleep_s(double max_s) const {
   if (engine_->progress_is_woken()) return tuning::kMaxUnneededSleep_s;
   const TaskPool::State state = pool_->state();
@@ -21,7 +21,7 @@ double Runtime::progress_sleep_s(double max_s) const {
   return task_s < sleep_s ? max_s : std::min(max_s, sleep_s);
 }
 
-// How long to ignore wake-ups after one that led to no loan, and the number of wake-ups seen.
+// How long to ignore wake-ups after one that led to no loan, and how many wake-ups have been seen.
 struct Runtime::WakeBackoff {
   double backoff_s = tuning::kMinWakeBackoff_s;
   std::uint32_t count = 0;
@@ -46,9 +46,8 @@ void Runtime::progress_in_background() {
 }
 
 // Sleeps for `sleep_s`, but polls as soon as an idle rank wakes it. After a poll that led to no
-// loan it ignores wake-ups for `backoff_s`, since many idle ranks would keep a busy one from work.
-// Wake-ups are counted, because a thief sends only one, perhaps before this thread has begun to
-// sleep.
+// loan it ignores wake-ups for `backoff_s`, or many idle ranks would keep a busy one from work.
+// Wake-ups are counted, because a thief sends only one, perhaps before this thread sleeps.
 void Runtime::sleep_until_woken(double sleep_s, WakeBackoff& wake) {
   const double until_s = clock_s() + sleep_s;
   for (double now_s = clock_s(); now_s < until_s; now_s = clock_s()) {

@@ -1,6 +1,6 @@
-// The part of the offload engine that copies tasks to other ranks ahead of time (replication). A
-// task runs where its token is taken first: on a rank with a copy, or on the owner rank, which
-// takes it before it starts or lends the task. All other copies are dropped.
+// Replication, a part of the offload engine: it copies tasks to other ranks ahead of time. The
+// first rank to take a task's token runs the task. That is a rank with a copy, or the owner rank,
+// which takes the token before it starts or lends the task. All other copies are dropped.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace poise::tasks {
 
 namespace {
 
-// A copy of the payloads, because the program may change its data before they are sent.
+// Copies the payloads, because the program may change its data before they are sent.
 std::shared_ptr<const void> copied(std::vector<Payload>& payloads) {
   std::size_t bytes = 0;
   for (const Payload& payload : payloads) bytes += payload.bytes;
@@ -50,7 +50,7 @@ void OffloadEngine::want_replicas(const TaskPool::State& state) {
                     [&](std::uint32_t rank) { return rank == rank_ || rank >= num_ranks_; });
       pool_.want_replicas(what);
     }
-  } catch (...) {  // then no task is replicated
+  } catch (...) {  // no task is replicated
   }
 }
 
@@ -98,7 +98,7 @@ void OffloadEngine::handle_replica(const Transport::Arrival& arrival, Reader& re
   });
 }
 
-// Starts copies on free threads, if their token can be taken.
+// Starts replicas on free threads if it can take their tokens.
 void OffloadEngine::use_replicas(const TaskPool::State& state) {
   if (replicas_.empty()) return;
   const auto is_claimed = [](const Replica& replica) { return replica.claimed; };
@@ -120,7 +120,8 @@ void OffloadEngine::use_replicas(const TaskPool::State& state) {
   while (busy < threads_ && claim_random_replica()) ++busy;
 }
 
-// Asks the owner for a random copy. The oldest would often be refused, as the owner starts it next.
+// Asks the owner for a random replica. It would often refuse the oldest, which it starts next
+// itself.
 bool OffloadEngine::claim_random_replica() {
   std::vector<Replica*> unclaimed;
   for (Replica& replica : replicas_)
@@ -146,7 +147,7 @@ void OffloadEngine::claimed(Reader& reader, std::uint32_t owner, bool granted) {
   const auto replica = std::find_if(replicas_.begin(), replicas_.end(), [&](const Replica& r) {
     return r.ticket == ticket && r.task->owner == owner;
   });
-  if (replica == replicas_.end()) return;  // dropped: the wait has ended
+  if (replica == replicas_.end()) return;  // already dropped, because the wait has ended
   if (granted) {
     ++counters_.replicas_won;
     pool_.accept_borrowed(std::move(replica->task));
@@ -156,7 +157,7 @@ void OffloadEngine::claimed(Reader& reader, std::uint32_t owner, bool granted) {
   replicas_.erase(replica);
 }
 
-// The owner may have reused its memory, so items in it are given as null.
+// Items in the owner's memory are given as null, because the owner may have reused that memory.
 void OffloadEngine::report_cancelled(const Task& task) {
   if (!custom_policy_.cancelled) return;
   std::vector<Item> items(task.items.begin(), task.items.end());
@@ -171,13 +172,13 @@ void OffloadEngine::report_cancelled(const Task& task) {
   }
 }
 
-// At the end of a wait all tasks have run.
+// Drops all replicas at the end of a wait, when every task has run.
 void OffloadEngine::drop_replicas() {
   for (const Replica& replica : replicas_) report_cancelled(*replica.task);
   replicas_.clear();
 }
 
-// The own task of a result, which ran as a loan or as a copy.
+// The task of this rank that a result belongs to; it ran as a loan or as a replica.
 std::unique_ptr<Task> OffloadEngine::take_returned(std::uint64_t slot) {
   return slot & kReplicaBit ? pool_.take_started_elsewhere(slot & ~kReplicaBit) : take_slot(slot);
 }

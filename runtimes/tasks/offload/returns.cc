@@ -11,13 +11,13 @@ namespace poise::tasks {
 
 namespace {
 
-// Where the receiver finds what a task wrote.
+// Where the receiver finds the data that a task wrote.
 enum class Location : std::uint8_t { in_header, in_place, in_payload };
 
 struct ResultHeader {
   std::uint64_t slot;
   float seconds;
-  std::uint32_t error_bytes;  // of the error text of a failed task, which returns no data
+  std::uint32_t error_bytes;  // length of the error text; a failed task returns no data
   bool failed;
 };
 
@@ -81,7 +81,7 @@ void OffloadEngine::write_output(Writer& header, const Item& item, std::vector<P
     header.put(item.data, item.bytes, 1);
 }
 
-// A long result stays where it is if the owner shares that memory.
+// A long result stays in place if the owner shares that memory.
 void OffloadEngine::write_result(Writer& header, Buffer& result, std::vector<Payload>& payloads) {
   counters_.bytes_back += result.size();
   header.put(static_cast<std::uint64_t>(result.size()));
@@ -125,7 +125,7 @@ void OffloadEngine::handle_results(const Transport::Arrival& arrival, Reader& re
                                    std::uint32_t from) {
   const auto num_tasks = reader.get<std::uint32_t>();
   const double begin_s = clock_s();
-  double bytes = 0;  // both ways, as they were lent
+  double bytes = 0;  // bytes in both directions, as when the tasks were lent
   for (std::uint32_t i = 0; i < num_tasks; ++i) bytes += read_result(arrival, reader, from);
   const double seconds = clock_s() - begin_s;
   unpacking_.learn(num_tasks, bytes, seconds);
@@ -138,7 +138,7 @@ std::unique_ptr<Task> OffloadEngine::take_slot(std::uint64_t slot) {
   return std::move(slots_[slot]);
 }
 
-// Reads the outputs in the header; returns the memory for those in payloads.
+// Reads the outputs that are in the header. Returns where the payloads have to go.
 std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
@@ -162,8 +162,8 @@ std::vector<Payload> OffloadEngine::read_outputs(Task& task, Reader& reader) {
   return payloads;
 }
 
-// From a result: the time of the function if this rank does not know it, else the slowness of the
-// rank that ran the task.
+// Learns from a result: the run time of the function if this rank does not know it, else the
+// slowness of the rank that ran the task.
 void OffloadEngine::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   double& slowness = peers_[ran_on].slowness;
   const double expected_s = pool_.times().per_unit(task.function) * task.cost;
@@ -178,7 +178,7 @@ double OffloadEngine::read_result(const Transport::Arrival& arrival, Reader& rea
                                   std::uint32_t from) {
   const auto header = reader.get<ResultHeader>();
   auto task = take_returned(header.slot);
-  if (header.slot & kReplicaBit) report_cancelled(*task);  // the original
+  if (header.slot & kReplicaBit) report_cancelled(*task);  // reports the original as cancelled
   const double bytes = task->bytes().both();
   task->failed = header.failed;
   const auto* text = reinterpret_cast<const char*>(reader.get(header.error_bytes, 1));

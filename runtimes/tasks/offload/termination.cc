@@ -82,7 +82,7 @@ void TerminationDetector::handle(std::uint32_t from, const TerminationMessage& m
 }
 
 void TerminationDetector::tell_children(Kind kind, std::vector<TerminationMessage>& out) const {
-  // An "again" message carries the number of the round that has ended.
+  // An "again" message carries the number of the round that has just ended.
   const std::uint32_t round = kind == Kind::again ? round_ - 1 : round_;
   for (const std::uint32_t child : children_) out.push_back({child, kind, wait_, round});
 }

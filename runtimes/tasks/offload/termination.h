@@ -1,9 +1,9 @@
-// Termination detection: all ranks find out by counting that no task is unfinished on any of them.
+// Termination detection: by counting, all ranks find out that no rank has an unfinished task.
 //
-// Mattern, "Algorithms for distributed termination detection", 1987, four counters: ranks report
-// sums over a tree in rounds. If the tasks finished by one round are as many as those created by
-// the next, no task was unfinished between the two. A pure state machine: it takes and returns
-// messages, and neither sends nor waits.
+// The four-counter method of Mattern, "Algorithms for distributed termination detection", 1987.
+// Ranks report sums over a tree in rounds. If the number of tasks finished in one round equals the
+// number created in the next, no task was unfinished between the two. A pure state machine: it
+// takes and returns messages, and neither sends nor waits.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
   std::uint32_t to = 0;
   Kind kind = Kind::report;
-  std::uint64_t wait = 0;                   // the number of the wait
-  std::uint32_t round = 0;                  // of that wait
+  std::uint64_t wait = 0;                   // number of the wait
+  std::uint32_t round = 0;                  // number of the round in that wait
   std::uint64_t created = 0, finished = 0;  // in a report: sums over the sender's subtree
 };
 
@@ -29,8 +29,8 @@ class TerminationDetector {
   /// Begins a new wait on this rank.
   void enter(std::vector<TerminationMessage>& out);
 
-  /// Notes that this rank has no unfinished task. `created`, `finished`: of its tasks since the
-  /// start; they only grow. May be called any number of times.
+  /// Notes that this rank has no unfinished task. `created` and `finished` count its tasks since
+  /// the start and only grow. May be called any number of times.
   void idle(std::uint64_t created, std::uint64_t finished, std::vector<TerminationMessage>& out);
 
   void handle(std::uint32_t from, const TerminationMessage& message,
@@ -39,8 +39,8 @@ class TerminationDetector {
   bool done() const { return done_; }
   std::uint64_t wait() const { return wait_; }
 
-  /// The parent and children in the tree that have not entered this wait, as far as this rank
-  /// knows.
+  /// The parent and children in the tree that, as far as this rank knows, have not entered this
+  /// wait.
   std::vector<std::uint32_t> missing() const;
 
  private:
@@ -55,8 +55,9 @@ class TerminationDetector {
 
   std::optional<std::uint32_t> parent_;
   std::vector<std::uint32_t> children_;
-  std::vector<Report> reports_;         // the latest, by child
-  std::vector<std::uint64_t> entered_;  // the latest wait, by child, then of the parent
+  std::vector<Report> reports_;  // the latest report of each child
+  // the latest wait that each child, and last the parent, has entered
+  std::vector<std::uint64_t> entered_;
   std::uint64_t wait_ = 0;
   std::uint32_t round_ = 0;
   bool done_ = true, reported_ = false;

@@ -12,8 +12,8 @@
 namespace poise::tasks {
 namespace {
 
-// Simulated ranks whose tasks submit tasks and are lent, with messages of random delay. Messages
-// between two ranks stay in order, as MPI keeps them.
+// Simulated ranks whose tasks submit tasks and are lent. Messages take random times, but those
+// between two ranks stay in order, as in MPI.
 class World {
  public:
   World(std::uint32_t n, std::uint64_t seed)
@@ -33,7 +33,7 @@ class World {
     waits_[rank] = true;
     post(rank, out);
   }
-  // One random event. False when the wait is over everywhere.
+  // Simulates one random event. Returns false when the wait has ended on all ranks.
   bool step() {
     const std::size_t rank = random_.below(ranks_.size());
     switch (random_.below(3)) {
@@ -151,7 +151,7 @@ TEST(TerminationDetector, names_missing_parent_and_children) {
   EXPECT_THAT(root.missing(), testing::ElementsAre(1));
 }
 
-TEST(TerminationDetector, of_one_rank_ends_at_once) {
+TEST(TerminationDetector, ends_at_once_on_a_single_rank_without_tasks) {
   TerminationDetector wave(0, 1);
   std::vector<TerminationMessage> out;
   wave.enter(out);
@@ -160,7 +160,7 @@ TEST(TerminationDetector, of_one_rank_ends_at_once) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST(TerminationDetector, of_one_rank_waits_for_its_tasks) {
+TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
   TerminationDetector wave(0, 2);
   std::vector<TerminationMessage> out;
   wave.enter(out);

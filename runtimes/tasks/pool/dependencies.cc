@@ -26,7 +26,7 @@ void DependencyTracker::split(Address at) {
   segments_.emplace(at, std::move(right));
 }
 
-// Joins the segments that the written range covers.
+// Marks a range as written by one task, and joins the segments that it covers.
 void DependencyTracker::write(Address begin, Address end,
                               const std::shared_ptr<DependencyNode>& node) {
   split(begin);
@@ -46,7 +46,7 @@ void DependencyTracker::read(Address begin, Address end,
   split(end);
   for (Address at = begin; at < end;) {
     auto next = segments_.lower_bound(at);
-    if (next == segments_.end() || next->first > at) {  // a gap that no task has touched yet
+    if (next == segments_.end() || next->first > at) {  // a gap that no task has accessed yet
       const Address gap_end = next == segments_.end() ? end : std::min(end, next->first);
       next = segments_.emplace(at, Segment{gap_end, nullptr, {}}).first;
     }

@@ -1,4 +1,4 @@
-// Dependencies between tasks that touch the same data, as by OpenMP's depend clauses: a writer
+// Dependencies between tasks that access the same data, as with OpenMP's depend clauses: a writer
 // waits for all earlier readers and writers, a reader for the last writer. Not thread-safe.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace poise::tasks {
 
 /// A node of the dependency graph.
 struct DependencyNode {
-  std::unique_ptr<Task> task;  // until all its predecessors have finished
+  std::unique_ptr<Task> task;  // holds the task until all its predecessors have finished
   std::size_t num_predecessors = 0;
   std::vector<std::shared_ptr<DependencyNode>> successors;
   bool finished = false;
@@ -21,11 +21,11 @@ struct DependencyNode {
 
 class DependencyTracker {
  public:
-  /// Adds a task that depends on all earlier ones with which it shares bytes, unless both only read
-  /// them. Returns the task if it may start at once, else null.
+  /// Adds a task, which depends on every earlier one that accesses a common byte, unless both only
+  /// read it. Returns the task if it may start at once, else null.
   std::unique_ptr<Task> add(std::unique_ptr<Task> task);
 
-  /// Marks an added task as finished; returns the tasks that may start now.
+  /// Marks a task as finished. Returns the tasks that may start now.
   std::vector<std::unique_ptr<Task>> finish(DependencyNode& done);
 
   std::size_t unfinished() const { return unfinished_; }
@@ -35,13 +35,14 @@ class DependencyTracker {
   struct Segment {
     Address end;
     std::shared_ptr<DependencyNode> writer;
-    std::vector<std::shared_ptr<DependencyNode>> readers;  // since the last write
+    // The tasks that read it since the last write.
+    std::vector<std::shared_ptr<DependencyNode>> readers;
   };
   void write(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);
   void read(Address begin, Address end, const std::shared_ptr<DependencyNode>& node);
   void split(Address at);
 
-  std::map<Address, Segment> segments_;  // by first address; they do not overlap
+  std::map<Address, Segment> segments_;  // by first address; segments do not overlap
   std::size_t unfinished_ = 0;
 };
 

@@ -10,8 +10,9 @@
 namespace poise::tasks {
 namespace {
 
-// Random tasks on a few bytes, run in random order as far as allowed. A task must be ready exactly
-// when no earlier unfinished task shares a byte with it that one of both writes.
+// Random tasks on a few bytes, run in any order that the tracker allows. A task must be ready
+// exactly when no earlier unfinished task shares a byte with it that at least one of the two
+// writes.
 class World {
  public:
   explicit World(std::uint64_t seed) : random_(seed) {}

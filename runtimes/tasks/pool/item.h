@@ -13,8 +13,9 @@
 
 namespace poise::tasks {
 
-/// Which way an item travels when its task runs on another rank. A literal is copied at submission.
-/// A result is a Buffer that the task fills; on the owner rank it is valid until the wait ends.
+/// The direction in which an item travels when its task runs on another rank. A literal is copied
+/// when the task is submitted. A result is a Buffer that the task fills; on the owner rank it is
+/// valid until the wait ends.
 enum class Mode : std::uint8_t { in, out, inout, literal, result };
 
 struct Item {
@@ -22,8 +23,8 @@ struct Item {
   std::size_t bytes : 56 = 0;
   Mode mode : 8 = Mode::in;
 
-  /// Writes whole words: a load that follows several narrower stores to its word stalls until they
-  /// have left the store buffer.
+  /// Writes whole words, because a load that spans several narrower stores stalls until they have
+  /// left the store buffer.
   static Item of(void* data, std::size_t bytes, Mode mode) {
     struct Words {
       void* data;
@@ -40,11 +41,11 @@ struct Item {
   bool is_value() const { return mode == Mode::literal && data; }
 };
 
-/// The items of one task; up to four, as most tasks have, are stored in the task itself.
+/// The items of one task. Up to four items, enough for most tasks, are stored in the task itself.
 class Items {
  public:
   void assign(std::span<const Item> items) { std::ranges::copy(items, resize(items.size())); }
-  /// Drops the present items. Returns the first new one.
+  /// Drops the present items and makes room for `size` new ones. Returns the first.
   Item* resize(std::size_t size) {
     heap_ = size > inline_.size() ? std::make_unique<Item[]>(size) : nullptr;
     size_ = size;
@@ -71,20 +72,20 @@ struct Reference {
   std::span<T> data;
 };
 
-/// The task reads it.
+/// An argument that the task only reads.
 template <std::ranges::contiguous_range Range>
 auto in(const Range& range) {
   using T = std::ranges::range_value_t<Range>;
   return Reference<const T, Mode::in>{{std::ranges::data(range), std::ranges::size(range)}};
 }
-/// The task writes it without reading: on another rank it starts uninitialised.
+/// An argument that the task writes without reading it: on another rank it starts uninitialised.
 template <std::ranges::contiguous_range Range>
 auto out(Range&& range) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;
   static_assert(!std::is_const_v<T>);
   return Reference<T, Mode::out>{{std::ranges::data(range), std::ranges::size(range)}};
 }
-/// The task reads and writes it.
+/// An argument that the task reads and writes.
 template <std::ranges::contiguous_range Range>
 auto inout(Range&& range) {
   using T = std::remove_reference_t<std::ranges::range_reference_t<Range>>;

@@ -7,9 +7,9 @@
 
 namespace poise::tasks {
 
-/// The average after one more sample. Caps the sample at kOutlier times the average: a task that
-/// was preempted says little about the next one. Where the sample is itself the mean of `count`
-/// values, the cap allows one of them to be that large. The first sample becomes the average.
+/// The moving average after one more sample. The sample is capped at kOutlier times the average,
+/// because a preempted task says little about the next one. If the sample is the mean of `count`
+/// values, the cap lets one of them be that large. The first sample becomes the average.
 inline double moved_average(double average, double sample, double weight, double count = 1) {
   if (average <= 0) return sample;
   const double cap = (1 + (tuning::kOutlier - 1) / count) * average;

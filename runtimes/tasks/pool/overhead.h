@@ -1,4 +1,4 @@
-// What a rank pays for each task that it lends or borrows (o of the LogGP model).
+// The CPU time that a rank spends on each task that it lends or borrows (o of the LogGP model).
 #pragma once
 
 #include <algorithm>
@@ -9,20 +9,20 @@
 
 namespace poise::tasks {
 
-/// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte, both ways.
-/// First-touched memory and disturbances only make it longer, so it follows smaller samples faster.
+/// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte in both
+/// directions. Page faults and preemption only lengthen samples, so smaller samples count more.
 class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {
     const double count = static_cast<double>(tasks);
-    // In a loan of few tasks the message costs most, which says little about a loan of many.
+    // In a loan of few tasks the message dominates the cost, which says little about larger loans.
     const double trust = std::min(1.0, count / tuning::kTasksForFullWeight);
     if (bytes < tuning::kManyBytesPerTask * count)
       task_s_ = follow(task_s_, seconds / count, trust);
     else
       byte_s_ = follow(byte_s_, std::max(0.0, seconds - task_s_ * count) / bytes, 1);
   }
-  /// Of a task with this many bytes.
+  /// The overhead of a task with `bytes` bytes, in seconds.
   double seconds(double bytes) const { return task_s_ + byte_s_ * bytes; }
 
  private:

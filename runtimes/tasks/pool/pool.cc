@@ -14,16 +14,16 @@ namespace poise::tasks {
 
 namespace {
 
-// The task that this thread runs, and its pool; nested when a task waits for its children.
+// The task that this thread runs, and its pool. Entries nest when a task waits for its children.
 struct Running {
   const TaskPool* pool = nullptr;
   Task* task = nullptr;
-  std::shared_ptr<Children>* children = nullptr;  // of the task
+  std::shared_ptr<Children>* children = nullptr;  // the children of the task
   unsigned depth = 0;
 };
 thread_local Running running_of_thread;
 
-// Recycled memory is faster than malloc.
+// One recycled task per thread: taking it is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
 
 }  // namespace
@@ -64,7 +64,7 @@ void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
     blank_of_thread->prefetch();
   }
   if (in_order) task = tracker_of(*task).add(std::move(task));
-  if (!task) return;  // an earlier task has to finish first
+  if (!task) return;  // it waits for an earlier task
   enqueue(std::move(task), parent);
 }
 
@@ -86,8 +86,8 @@ void TaskPool::enqueue(std::unique_ptr<Task> task, bool newest_first) {
   queued_.store(queue_.size(), std::memory_order_relaxed);
 }
 
-// Whether a task taken from the queue may start here or be lent. False if a copy of it has started
-// on another rank: then only its result is awaited.
+// True if a task taken from the queue may start here or be lent. False if another rank has started
+// a copy of it: then this rank only waits for the result.
 bool TaskPool::is_ours(std::unique_ptr<Task>& task) {
   if (!task->extras || task->extras->ticket == 0) return true;
   Extras& extras = task->extras.make();
@@ -126,7 +126,8 @@ struct TaskPool::Batch {
   }
 };
 
-// A task that waits for its children ends without other tasks, so these are limited.
+// Takes the next task to run. A thread whose task waits for its children takes other tasks only up
+// to kMaxNestedWaits, since the wait ends without them.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -161,7 +162,7 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
                           const std::function<bool()>& is_notified) {
   Batch batch;
   if (!batch.add(next())) return 0;
-  if (recorder_) max_tasks = 1;  // a trace shows when each task began
+  if (recorder_) max_tasks = 1;  // a trace shows the start of every task
   do call(batch.last());
   while (batch.size < max_tasks && can_be_batched(batch.last()) && !is_notified() &&
          batch.add(next_of_batch(batch.last())));
@@ -173,20 +174,20 @@ std::size_t TaskPool::run(double& now_s, std::size_t max_tasks,
   return batch.size;
 }
 
-// Returns the time when the batch ended.
+// Ends a batch and returns the time when it ended.
 double TaskPool::end(Batch& batch, double begin_s) {
-  // Includes what it takes to start a task, the larger part of a very short one.
+  // This includes the time to start a task, which is most of the time of a very short one.
   const double end_s = clock_s();
   batch.seconds = end_s - begin_s;
-  Task& last = batch.last();  // the others of a batch have neither result nor callback
+  Task& last = batch.last();  // only the last task of a batch may have a result or a callback
   last.seconds = static_cast<float>(batch.seconds);
   if (!last.failed) times_.learn(last.function, batch.seconds, batch.cost, batch.size);
   if (recorder_) recorder_->ran(begin_s, end_s, last.function, last.owner, last.slot);
   return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
-// Called with the lock. Keeps tasks that may hold objects of the program, whose destructors must
-// not run under the lock.
+// Called with the lock held. Keeps tasks that may hold objects of the program, because their
+// destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->owner != rank_) {
     ++counters_.ran_borrowed;
@@ -201,8 +202,8 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
   recycled_.push_back(std::move(task));
 }
 
-// Calls what the program wants called. Returns whether that may have taken time. Empties the task
-// of the program's objects: once it counts as finished, what they refer to may be gone.
+// Calls the program's callbacks. Returns whether they may have taken time. Removes the program's
+// objects from the task: once it counts as finished, the data they refer to may be gone.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
@@ -222,7 +223,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Called with the lock.
+// Called with the lock held.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
@@ -326,7 +327,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Takes the token for that rank, unless another rank has taken it already.
+  // Takes the token on behalf of that rank, unless another rank has taken it already.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;
@@ -336,7 +337,7 @@ std::unique_ptr<Task> TaskPool::take_started_elsewhere(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  if (!found.empty()) (void)is_ours(found.front());  // false: the copy has taken the token
+  if (!found.empty()) (void)is_ours(found.front());  // false: the replica has taken the token
   const auto gone = started_elsewhere_.find(ticket);
   POISE_CHECK(gone != started_elsewhere_.end());
   auto task = std::move(gone->second);

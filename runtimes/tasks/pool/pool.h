@@ -1,5 +1,4 @@
-// The task pool of one rank: its threads take tasks from it and run them. Knows nothing of
-// messages.
+// The task pool of one rank: its threads take tasks from it and run them. It sends no messages.
 #pragma once
 
 #include <atomic>
@@ -33,73 +32,75 @@ class TaskPool {
  public:
   TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  /// Records what runs from now on; null: nothing.
+  /// Records from now on what runs; null stops recording.
   void record(TraceRecorder* recorder) { recorder_ = recorder; }
   TraceRecorder* recorder() const { return recorder_; }
 
-  /// An empty task, to be filled and given to submit.
+  /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// `in_order`: run it after earlier tasks of this kind that touch the same data and have the same
-  /// parent task, or none.
+  /// With `in_order` the task runs after earlier in-order tasks that have the same parent, or none
+  /// as well, and access the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
-  /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if there is none.
-  /// `now_s` is the time when the batch begins, and afterwards when it ended. A batch is timed and
-  /// counted as a whole, so its tasks are of one function and no rank waits for a single one of
-  /// them. It ends early when `is_notified()`. A thread inside a task that waits for its children
-  /// runs these first, and others only up to kMaxNestedWaits.
+  /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
+  /// `now_s` is the time when the batch begins, and on return the time when it ended. A batch is
+  /// timed and counted as a whole, so its tasks are all of one function, and no rank waits for a
+  /// particular one of them. It ends early when `is_notified()` is true. A thread whose task waits
+  /// for its children runs those first, and other tasks only up to kMaxNestedWaits.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
-  /// The task of this pool that the calling thread runs; else null.
+  /// The task of this pool that the calling thread runs, or null.
   Task* current() const;
-  /// The children of the current task; null when it has none.
+  /// The children of the current task, or null if it has none.
   Children* children() const;
 
-  /// Ends an own task that was lent, once its outputs are in place.
+  /// Finishes a task of this rank that was lent, once its outputs are in place.
   void finish(std::unique_ptr<Task> task, std::uint32_t ran_on);
 
   void accept_borrowed(std::unique_ptr<Task> task);
-  /// Queues an own task again that was lent and has come back without having run.
+  /// Queues a task of this rank again that was lent and has come back without having run.
   void take_back(std::unique_ptr<Task> task);
   std::vector<std::unique_ptr<Task>> take_for_lending(std::size_t max_tasks, double max_bytes,
                                                       bool borrowed_too);
-  /// Takes the tasks for which `wanted` is true.
+  /// Takes the lendable tasks for which `wanted` is true out of the queue.
   std::vector<std::unique_ptr<Task>> take_for_lending(
       const std::function<bool(const Task&)>& wanted);
 
-  /// Borrowed tasks that ran since the last call.
+  /// Takes the borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
-  /// Notes that the results of this many borrowed tasks are in flight.
+  /// Notes that the results of `tasks` borrowed tasks are in flight.
   void borrowed_departed(std::size_t tasks);
 
-  /// Takes the own tasks that are to be copied to a rank for which `can_receive` is true. The
-  /// caller copies them and puts them back with take_back.
+  /// Takes the tasks of this rank that are to be copied to a rank for which `can_receive` is true.
+  /// The caller copies them and puts them back with take_back.
   std::vector<std::unique_ptr<Task>> take_to_replicate(
       const std::function<bool(std::uint32_t rank)>& can_receive);
-  /// Marks the first tasks of the queue for copies to these ranks, as With::replicas does.
+  /// Marks the first tasks of the queue for copying to other ranks, as With::replicas does.
   void want_replicas(const Replication& what);
-  /// Returns whether a rank that has a copy of this task may start it, and if so gives it up here.
+  /// Returns whether a rank with a copy of this task may start it. If so, this rank will not run
+  /// it.
   bool grant_replica(Ticket ticket);
-  /// An own task of which another rank has run its copy.
+  /// The task of this rank of which another rank has run a copy.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
   struct State {
     std::size_t queued = 0, lendable = 0, running = 0, borrowed = 0, done_borrowed = 0;
-    double queued_s = 0;          // expected seconds of lendable tasks, without unknown functions
-    bool all_times_known = true;  // of the functions of lendable tasks
-    bool tasks_differ = false;    // some lendable task has a cost other than 1
-    Bytes bytes;                  // of the data of lendable tasks
-    TaskOverhead finishing;       // of own tasks that other ranks ran
+    // Expected seconds of lendable tasks, excluding functions of unknown time.
+    double queued_s = 0;
+    bool all_times_known = true;  // the times of all lendable tasks are known
+    bool tasks_differ = false;    // true if some lendable task has a cost other than 1
+    Bytes bytes;                  // data of lendable tasks
+    TaskOverhead finishing;       // cost to finish tasks that other ranks ran
     std::uint64_t created = 0, finished = 0;
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  /// Tasks that may be lent, named by With::name, or by number.
+  /// The lendable tasks, named by With::name or by their number.
   std::vector<QueuedTask> queue(bool by_number = false) const;
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
   const TaskTimes& times() const { return times_; }
-  /// Learns from a task of this function that ran on another rank.
+  /// Learns the time of a function from a task that ran on another rank.
   void learn_time(std::uint32_t function, double seconds, double cost) {
     times_.learn(function, seconds, cost);
   }
@@ -128,19 +129,21 @@ class TaskPool {
   TaskTimes times_;
   TaskOverhead finishing_;
   TraceRecorder* recorder_ = nullptr;
-  mutable BriefMutex mutex_;  // guards all below, sorted so that a task touches few cache lines
+  // Guards all members below, which are sorted so that a task touches few cache lines.
+  mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
   std::size_t running_ = 0, borrowed_ = 0;
   std::uint64_t created_ = 0, finished_ = 0, accepted_ = 0;
   Counters counters_;
-  std::vector<std::unique_ptr<Task>> recycled_;  // finished own tasks, emptied
+  std::vector<std::unique_ptr<Task>> recycled_;  // finished tasks of this rank, emptied for reuse
   Queue queue_;
   DependencyTracker dependencies_;
   std::vector<std::unique_ptr<Task>> done_borrowed_;
   std::vector<Failure> failures_;
-  std::map<Ticket, std::unique_ptr<Task>> started_elsewhere_;  // own tasks: a copy of each runs
+  // Tasks of this rank of which another rank runs a copy.
+  std::map<Ticket, std::unique_ptr<Task>> started_elsewhere_;
   Ticket last_ticket_ = 0;
-  std::atomic<std::size_t> num_to_replicate_{0};  // queued tasks still to be copied
+  std::atomic<std::size_t> num_to_replicate_{0};  // queued tasks that are still to be copied
 };
 
 }  // namespace poise::tasks

@@ -22,7 +22,7 @@ class Batches : public ::testing::Test {
     if (on_finish) task->extras.make().on_finish = std::move(on_finish);
     pool_.submit(std::move(task));
   }
-  // A message is announced once this many tasks have run.
+  // Runs tasks; a message is announced once `until_ran` of them have run.
   std::size_t run(std::size_t most = kMaxEvents, std::size_t until_ran = kNever) {
     const double begin_s = clock_s();
     double now_s = begin_s;
@@ -41,7 +41,7 @@ class Batches : public ::testing::Test {
   TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2, functions_ + 3}};
 };
 
-TEST_F(Batches, are_as_long_as_allowed) {
+TEST_F(Batches, hold_as_many_tasks_as_allowed) {
   for (int i = 0; i < 7; ++i) submit(kPlain);
   EXPECT_EQ(run(3), 3u);
   EXPECT_EQ(run(1), 1u);
@@ -62,20 +62,20 @@ TEST_F(Batches, are_counted_when_they_end) {
   EXPECT_GT(pool_.times().per_unit(kPlain), 0);
 }
 
-TEST_F(Batches, end_when_a_message_is_announced) {
+TEST_F(Batches, end_early_when_a_message_is_announced) {
   for (int i = 0; i < 5; ++i) submit(kPlain);
   EXPECT_EQ(run(kMaxEvents, 2), 2u);
   EXPECT_EQ(pool_.state().lendable, 3u);
 }
 
-TEST_F(Batches, are_of_one_function) {
+TEST_F(Batches, hold_tasks_of_one_function_only) {
   for (const auto function : {kPlain, kPlain, kOther, kPlain}) submit(function);
   EXPECT_EQ(run(), 2u);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, never_delay_a_borrowed_task) {
+TEST_F(Batches, never_delay_the_result_of_a_borrowed_task) {
   bool told = false;
   submit(kPlain);
   submit(kPlain, [&] { told = true; });
@@ -87,7 +87,7 @@ TEST_F(Batches, never_delay_a_borrowed_task) {
   EXPECT_EQ(run(), 1u);
 }
 
-TEST_F(Batches, never_delay_a_child) {
+TEST_F(Batches, never_delay_the_end_of_a_child_task) {
   submit(kParent);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);
@@ -95,7 +95,7 @@ TEST_F(Batches, never_delay_a_child) {
   EXPECT_TRUE(pool_.state().idle());
 }
 
-TEST_F(Batches, end_with_a_failure_and_learn_nothing_from_it) {
+TEST_F(Batches, end_at_a_failed_task_and_do_not_learn_its_time) {
   for (int i = 0; i < 3; ++i) submit(kFails);
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(run(), 1u);

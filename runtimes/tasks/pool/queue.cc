@@ -17,7 +17,7 @@ void Queue::count(const Task& task, int sign) {
   cost_[task.function] += sign * task.cost;
   bytes_.out += static_cast<std::size_t>(sign) * task.queued.out;
   bytes_.back += static_cast<std::size_t>(sign) * task.queued.back;
-  if (lendable_ == 0) std::ranges::fill(cost_, 0);  // drops rounding errors
+  if (lendable_ == 0) std::ranges::fill(cost_, 0);  // avoids accumulating rounding errors
 }
 
 void Queue::push_borrowed(std::unique_ptr<Task> task) {
@@ -65,7 +65,7 @@ std::unique_ptr<Task> Queue::pop_from(std::deque<std::unique_ptr<Task>>& tasks) 
   return task;
 }
 
-// Children are pushed to the front of their level, so most are still near it.
+// Children enter at the front of their priority level, so most are still near it.
 std::unique_ptr<Task> Queue::pop_of(const Children& children) {
   if (children.queued == 0) return nullptr;
   const auto is_one = [&](const auto& task) { return task->siblings.get() == &children; };

@@ -14,49 +14,50 @@
 
 namespace poise::tasks {
 
-/// The order of tasks:
-/// - borrowed tasks first, as other ranks wait for them; of one function the longest first, so that
-///   short ones are left for the end (each passes at most kMaxPassed shorter ones);
-/// - then by priority, and within a priority pinned tasks first, as no other rank can take them;
-/// - then the oldest first. Children of a task come newest first instead: a tree of tasks is then
-///   walked depth first and needs little memory.
+/// The order in which tasks are run:
+/// - borrowed tasks first, because other ranks wait for them; within a function the longest first,
+/// so that short ones are left for the end (each passes at most kMaxPassed shorter ones);
+/// - then by priority, and within a priority pinned tasks first, because no other rank can take
+/// them;
+/// - then the oldest first. Children of a task come newest first instead: this walks a tree of
+/// tasks depth first, which needs little memory.
 class Queue {
  public:
   explicit Queue(std::size_t num_functions) : cost_(num_functions) {}
 
-  /// Task::queued must hold the task's bytes.
+  /// Needs Task::queued to hold the task's bytes.
   void push_borrowed(std::unique_ptr<Task> task);
   void push(std::unique_ptr<Task> task, bool newest_first);
 
-  /// Takes the next task to run; null when there is none.
+  /// Takes the next task to run, or returns null if there is none.
   std::unique_ptr<Task> pop() {
     return pop_if([](const Task&) { return true; });
   }
-  /// Takes it only if it is wanted; else returns null.
+  /// Takes the next task if `wanted` is true for it, else returns null.
   template <typename Wanted>
   std::unique_ptr<Task> pop_if(Wanted wanted) {
     auto* const tasks = first();
     return tasks && wanted(std::as_const(*tasks->front())) ? pop_from(*tasks) : nullptr;
   }
 
-  /// Takes the first of these children to run; null when none is queued.
+  /// Takes the first of these children to run, or returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
 
-  /// Takes a task to lend: the one that would start last of the least priority. If there is none
-  /// and `borrowed_too`: a borrowed one. Null if no task may be lent.
+  /// Takes a task to lend: of the lowest priority, the one that would start last. If there is none
+  /// and `borrowed_too`, a borrowed one. Returns null if no task may be lent.
   std::unique_ptr<Task> take_last(bool borrowed_too);
 
-  /// Takes the wanted tasks among those that may be lent, in the order of the queue.
+  /// Takes those lendable tasks for which `wanted` is true, in the order of the queue.
   std::vector<std::unique_ptr<Task>> take(const std::function<bool(const Task&)>& wanted);
-  /// Calls `visit` with each task that may be lent, in the order of the queue.
+  /// Calls `visit` for each lendable task, in the order of the queue.
   void for_each_lendable(const std::function<void(Task&)>& visit) const;
 
   std::size_t size() const { return size_; }
   std::size_t num_lendable() const { return lendable_; }
-  /// Of the tasks that may be lent: the sum of costs by function, and the bytes in and out.
+  /// Totals over the lendable tasks: their cost by function, and the bytes in and out.
   const std::vector<double>& cost() const { return cost_; }
   const Bytes& bytes() const { return bytes_; }
-  /// True if some task that may be lent has a cost other than 1.
+  /// True if some lendable task has a cost other than 1.
   bool differ() const { return num_costly_ > 0; }
 
  private:

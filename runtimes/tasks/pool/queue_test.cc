@@ -41,7 +41,7 @@ TEST(Queue, runs_the_longest_borrowed_task_of_a_function_first) {
   for (const std::uint64_t slot : {2u, 4u, 1u, 3u, 5u, 6u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, keeps_tasks_that_are_not_wanted) {
+TEST(Queue, keeps_a_task_that_pop_if_does_not_want) {
   Queue queue(1);
   queue.push(task(1), false);
   EXPECT_EQ(queue.pop_if([](const Task& next) { return next.slot != 1; }), nullptr);
@@ -50,7 +50,7 @@ TEST(Queue, keeps_tasks_that_are_not_wanted) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
-TEST(Queue, runs_children_newest_first) {
+TEST(Queue, runs_the_newest_child_of_a_task_first) {
   Queue queue(1);
   queue.push(task(1), false);
   queue.push(task(2), true);
@@ -58,7 +58,7 @@ TEST(Queue, runs_children_newest_first) {
   for (const std::uint64_t slot : {3u, 2u, 1u}) EXPECT_EQ(queue.pop()->slot, slot);
 }
 
-TEST(Queue, lends_the_task_that_would_start_last_but_no_pinned_one) {
+TEST(Queue, lends_the_task_that_would_start_last_and_never_a_pinned_one) {
   Queue queue(1);
   queue.push(task(1, 1), false);
   queue.push(task(2), false);
@@ -73,7 +73,7 @@ TEST(Queue, lends_the_task_that_would_start_last_but_no_pinned_one) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(Queue, lends_chosen_tasks_but_no_pinned_one) {
+TEST(Queue, lends_the_wanted_tasks_and_never_a_pinned_one) {
   Queue queue(1);
   for (const std::uint64_t slot : {1u, 2u, 3u}) queue.push(task(slot), false);
   queue.push(task(4, 0, true), false);
@@ -87,7 +87,7 @@ TEST(Queue, lends_chosen_tasks_but_no_pinned_one) {
   EXPECT_EQ(queue.num_lendable(), 1u);
 }
 
-TEST(Queue, counts_costs_and_bytes) {
+TEST(Queue, sums_the_costs_and_bytes_of_lendable_tasks) {
   Queue queue(2);
   auto made = task(1);
   made->function = 1;

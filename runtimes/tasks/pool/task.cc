@@ -7,7 +7,7 @@ namespace poise::tasks {
 Children::Children() = default;
 Children::~Children() = default;
 
-// Out of line, to keep the code that runs between two tasks small.
+// The destructor is not inline, which keeps the code between two tasks small.
 Extras::~Extras() = default;
 Task::~Task() = default;
 

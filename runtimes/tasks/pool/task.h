@@ -22,18 +22,19 @@ namespace poise::tasks {
 
 class DependencyTracker;
 
-/// The children of a task, which are the tasks that it submitted.
+/// The children of a task, that is, the tasks that it submitted.
 struct Children {
   Children();
   ~Children();
-  std::atomic<std::uint32_t> open{0};  // not finished
-  std::size_t queued = 0;              // in the queue of this rank; guarded by the pool's mutex
-  std::unique_ptr<DependencyTracker> dependencies;  // made for the first ordered child
+  std::atomic<std::uint32_t> open{0};  // children that have not finished
+  // children in the queue of this rank; guarded by the pool's mutex
+  std::size_t queued = 0;
+  std::unique_ptr<DependencyTracker> dependencies;  // created with the first ordered child
 };
 
 struct DependencyNode;
 
-/// A member that few tasks need: allocated when it is first written to, empty until then.
+/// A member that few tasks need: allocated when it is first written, empty until then.
 template <typename T>
 class Lazy {
  public:
@@ -51,28 +52,30 @@ class Lazy {
   std::unique_ptr<T> made_;
 };
 
-/// The members that few tasks need.
+/// Members that few tasks need.
 struct Extras {
   ~Extras();
-  std::shared_ptr<const Annotations> annotations;  // null: none
-  std::function<void(std::span<Item>)> on_lend;    // on the owner rank, before it is first lent
-  std::function<void()> deliver;    // on the owner rank: takes the result, unless the task failed
-  std::function<void()> on_finish;  // on the owner rank
-  std::shared_ptr<std::byte> storage;  // holds literals; of a borrowed task all items
-  std::shared_ptr<std::byte> message;  // of a borrowed task: the message that holds its small items
-  Buffer result;                       // of a borrowed task that has one
-  // Copies of items, by index, in memory that ranks of this node share; null: none.
+  std::shared_ptr<const Annotations> annotations;  // may be null
+  // called on the owner rank before the task is first lent
+  std::function<void(std::span<Item>)> on_lend;
+  std::function<void()> deliver;    // on the owner rank: stores the result, unless the task failed
+  std::function<void()> on_finish;  // called on the owner rank
+  // memory of literals; of a borrowed task, memory of all items
+  std::shared_ptr<std::byte> storage;
+  std::shared_ptr<std::byte> message;  // in a borrowed task: the message that holds its small items
+  Buffer result;                       // the result of a borrowed task
+  // Copies of items in memory shared by the node's ranks, by item index; null where there is none.
   std::vector<std::shared_ptr<std::byte>> copies;
-  // On the owner rank, of a replicated task.
-  std::vector<std::uint32_t> replicas;  // the ranks that still have to get a copy
+  // Used on the owner rank of a replicated task.
+  std::vector<std::uint32_t> replicas;  // ranks that still have to get a copy
   std::shared_ptr<std::uint64_t> token;
-  Ticket ticket = 0;                        // 0: no other rank may start it
-  std::uint64_t name = 0;                   // for the program's own policy
-  std::shared_ptr<DependencyNode> ordered;  // of an ordered task
-  std::string error;                        // of a failed task
+  Ticket ticket = 0;                        // 0: no other rank may start the task
+  std::uint64_t name = 0;                   // passed to the program's own policy
+  std::shared_ptr<DependencyNode> ordered;  // null unless the task is ordered
+  std::string error;                        // empty unless the task failed
 };
 
-/// Bytes that go to another rank with a task, and bytes that come back.
+/// Bytes that travel to another rank with a task, and bytes that travel back.
 struct Bytes {
   std::size_t out = 0, back = 0;
   void add(const Item& item) {
@@ -87,38 +90,38 @@ struct Bytes {
 struct Task {
   ~Task();
 
-  std::uint32_t function = 0;  // its number, the same on all ranks
+  std::uint32_t function = 0;  // number of its function, the same on all ranks
   std::uint32_t owner = 0;     // the rank that submitted it
   double cost = 1;
   std::int32_t priority = 0;
   bool pinned = false;
   bool failed = false;
-  bool replicated = false;  // other ranks have copies of it, had some, or are to get some
+  bool replicated = false;  // other ranks have, had or will get copies of it
   Lazy<Extras> extras;
   Items items;
-  alignas(16) std::array<std::byte, 16> small_literals;  // literals, if they fit; else they are in
-                                                         // extras->storage
-  std::shared_ptr<Children> siblings;  // the children of its parent; null: no parent
-  Bytes queued;                        // bytes that its queue counts
-  std::uint64_t number =
-      0;                   // an own task counts from 1 in order of submission; a borrowed one down
-  std::uint64_t slot = 0;  // index in the owner's table of lent tasks
-  float seconds = 0;       // how long it ran
+  // Literals if they fit; otherwise they are in extras->storage.
+  alignas(16) std::array<std::byte, 16> small_literals;
+  std::shared_ptr<Children> siblings;  // the children of its parent; null without a parent
+  Bytes queued;                        // the bytes with which the queue counts it
+  // Tasks of this rank are numbered upwards from 1 in order of submission, borrowed ones downwards.
+  std::uint64_t number = 0;
+  std::uint64_t slot = 0;    // index in the owner's table of lent tasks
+  float seconds = 0;         // its run time
   std::uint32_t ran_on = 0;  // the rank that ran it
 
-  /// Keeps the first error.
+  /// Marks the task as failed. Keeps the first error only.
   void fail(std::string text) {
     if (!std::exchange(failed, true)) extras.make().error = std::move(text);
   }
   void forget_copies() {
     if (extras) extras.make().copies.clear();
   }
-  /// Prefetches the task itself.
+  /// Prefetches the Task object.
   void prefetch() const {
     const auto* const begin = reinterpret_cast<const char*>(this);
     for (std::size_t at = 0; at < sizeof *this; at += 64) __builtin_prefetch(begin + at, 1);
   }
-  /// Prefetches the beginning of its data.
+  /// Prefetches the start of the task's data.
   void prefetch_data() const {
     for (const Item& item : items) __builtin_prefetch(item.data);
   }

@@ -1,4 +1,4 @@
-// How long tasks of each function take, learnt from those that ran.
+// Run times per function, learnt from the tasks that ran.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace poise::tasks {
 
-/// Seconds per unit of cost of each function: a moving average over kTaskTimeMemory_s of work, but
-/// over eight tasks at least. An average over a few short tasks would follow a single preempted
+/// Seconds per unit of cost for each function: a moving average over kTaskTimeMemory_s of work, but
+/// over at least eight tasks. An average over fewer short tasks would follow a single preempted
 /// one, and equally loaded ranks would lend to each other. Several threads may learn at once; of
 /// two samples learnt at the same time one may be lost.
 class TaskTimes {

@@ -12,7 +12,7 @@ TEST(TaskTimes, hardly_rise_when_a_short_task_is_preempted) {
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, learn_the_same_from_a_batch_as_from_each_task) {
+TEST(TaskTimes, learn_the_same_from_a_batch_as_from_its_single_tasks) {
   TaskTimes rows(1), tasks(1);
   for (int i = 0; i < 8; ++i) rows.learn(0, 30e-6, 1), tasks.learn(0, 30e-6, 1);
   for (int i = 0; i < 160; ++i) tasks.learn(0, 20e-6, 1);
@@ -20,14 +20,14 @@ TEST(TaskTimes, learn_the_same_from_a_batch_as_from_each_task) {
   EXPECT_NEAR(rows.per_unit(0), tasks.per_unit(0), 0.2e-6);
 }
 
-TEST(TaskTimes, hardly_rise_when_a_task_of_a_batch_is_preempted) {
+TEST(TaskTimes, hardly_rise_when_one_task_of_a_batch_is_preempted) {
   TaskTimes times(1);
   for (int i = 0; i < 1000; ++i) times.learn(0, 320e-6, 16, 16);
   times.learn(0, 4.3e-3, 16, 16);
   EXPECT_NEAR(times.per_unit(0), 20e-6, 0.1e-6);
 }
 
-TEST(TaskTimes, follow_long_tasks_within_16) {
+TEST(TaskTimes, follow_a_change_of_long_tasks_within_16_tasks) {
   TaskTimes times(1);
   for (int i = 0; i < 100; ++i) times.learn(0, 0.5, 2);
   EXPECT_DOUBLE_EQ(times.per_unit(0), 0.25);

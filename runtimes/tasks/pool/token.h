@@ -1,5 +1,5 @@
-// The token of a replicated task: the first rank to take it runs the task. It is in memory that the
-// ranks of a node share, so that none has to wait for the answer of a busy one.
+// The token of a replicated task: the rank that takes it first runs the task. It lies in memory
+// that the ranks of a node share, so that no rank has to wait for the answer of a busy one.
 #pragma once
 
 #include <atomic>
@@ -7,11 +7,12 @@
 
 namespace poise::tasks {
 
-/// A number that no two tasks of a rank share. Tokens are reused, so taking one needs the
+/// A number that is unique among a rank's tasks. Tokens are reused, so taking a token requires the
 /// ticket that it was made for.
 using Ticket = std::uint64_t;
 
-/// Takes the token, which must be in memory of this rank; false if another rank was first.
+/// Takes the token, which this rank must be able to access. Returns false if another rank was
+/// first.
 inline bool take_token(std::uint64_t* token, Ticket ticket) {
   std::uint64_t free = 2 * ticket;
   return std::atomic_ref(*token).compare_exchange_strong(free, 2 * ticket + 1);

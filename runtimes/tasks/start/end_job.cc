@@ -21,7 +21,7 @@ bool has_all_ranks(MPI_Comm communicator) {
   return ranks == all_ranks;
 }
 
-/// Values of variables may have line breaks.
+/// Replaces line breaks, because the values of variables may contain some.
 void print_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -38,7 +38,7 @@ void end_job_on_error(MPI_Comm communicator, const std::string& error) {
   reduce(communicator, can_finalize, MPI_MIN);
   if (rank == 0) print_line(first);
   if (!can_finalize) MPI_Abort(MPI_COMM_WORLD, kExitStatus);
-  MPI_Barrier(communicator);  // a rank that ends early would have the launcher end the others
+  MPI_Barrier(communicator);  // a rank that exits early would make the launcher kill the others
   MPI_Finalize();
   std::exit(kExitStatus);
 }

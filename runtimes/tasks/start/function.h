@@ -17,12 +17,13 @@
 
 namespace poise::tasks {
 
-/// A function as the runtime calls it: its arguments are in the items.
+/// A registered function as the runtime calls it, with its arguments as items.
 using Body = std::function<void(std::span<const Item>)>;
 
 struct Registered {
   std::string name;
-  std::string signature;  // of the parameters: "in8 out8 value4"; must be equal on all ranks
+  // The parameters' kinds and sizes, "in8 out8 value4"; must be equal on all ranks.
+  std::string signature;
   Body body;
 };
 
@@ -33,10 +34,10 @@ using FunctionId = std::uint32_t;
 /// registered before it was created.
 FunctionId register_function(std::string_view name, std::string signature, Body body);
 
-/// All registered functions, by id. The pointers stay valid.
+/// All registered functions, indexed by FunctionId. The pointers stay valid.
 std::vector<const Registered*> registered_functions();
 
-/// A registered function whose call is checked by the compiler.
+/// A registered function; the compiler checks the arguments of its calls.
 template <typename Result, typename... Parameters>
 struct Function {
   FunctionId id;
@@ -45,7 +46,7 @@ struct Function {
 namespace detail {
 
 template <typename T>
-struct Parameter {  // by value: copied byte by byte, or through an archive
+struct Parameter {  // a value: copied byte by byte or through an archive
   static std::string signature() {
     return RawBytes<T> ? "value" + std::to_string(sizeof(T)) : "archived";
   }
@@ -59,7 +60,7 @@ struct Parameter {  // by value: copied byte by byte, or through an archive
   }
 };
 
-/// Writes the result into the last item.
+/// Writes the function's result into the last item.
 template <typename T>
 void put_result(const T& result, const Item& item) {
   if constexpr (RawBytes<T>) {

@@ -7,9 +7,11 @@
 #include "runtimes/tasks/settings.h"
 #include "runtimes/tasks/start/collective_checks.h"
 #include "runtimes/tasks/start/end_job.h"
+#include "runtimes/tasks/start/variable_notes.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
+#include "poise/base/variables.h"
 
 extern char** environ;
 
@@ -17,8 +19,8 @@ namespace poise::tasks {
 
 namespace {
 constexpr unsigned kMaxThreads = 4096;
-// Settings that must be equal on all ranks: the format of messages and collective calls depend on
-// them.
+// Settings that must be equal on all ranks, because the message format and collective calls depend
+// on them.
 constexpr const char* kEqualOnAllRanks[] = {"large_bytes", "chunk_bytes", "shared_bytes",
                                             "summary"};
 
@@ -32,7 +34,7 @@ void check_progress_thread(const Knobs& settings, const char* setting) {
     fail("{} needs MPI_THREAD_SERIALIZED or more; MPI was started with less", setting);
 }
 
-/// Reports at the start that the trace cannot be written at the end.
+/// Checks at the start that the trace can be written at the end.
 void try_trace(const std::string& path) {
   try {
     write_file(path, "");
@@ -41,7 +43,7 @@ void try_trace(const std::string& path) {
   }
 }
 
-/// The text of the Error that the call throws; empty if it throws none.
+/// The text of the Error that the call throws, or an empty text.
 template <typename Call>
 std::string error_of(Call call) {
   try {
@@ -118,10 +120,11 @@ Knobs agreed_settings(MPI_Comm communicator, const Options& options) {
                      apply_environment(settings, environ);
                      check_progress_thread(settings, "POISE_TASKS_PROGRESS_THREAD=on");
                    }));
-  // It fails on all ranks or on none.
+  // If this fails, it fails on all ranks.
   end_job_on_error(communicator, error_of([&] {
                      check_equal_on_all_ranks(communicator, kEqualOnAllRanks, settings);
                    }));
+  note_variables(communicator, reader::tasks);
   return settings;
 }
 

@@ -19,10 +19,11 @@ namespace poise::tasks {
 
 namespace {
 
-// Parts begin at multiples of a huge page.
+// A rank's part begins at a multiple of a huge page.
 constexpr std::size_t kPage = std::size_t{1} << 21;
 
-// How another process finds a part: the file, and its identity to check that it is the right one.
+// What another process needs to map a part: the file, and an identity to check that it is the right
+// one.
 struct Offer {
   std::int64_t process = 0, file = -1;
   std::uint64_t device = 0, inode = 0;
@@ -34,7 +35,7 @@ Offer offer_of(int file) {
   return {getpid(), file, status.st_dev, status.st_ino};
 }
 
-// A longer file would end the process with a signal.
+// True if the file may have this size; a longer one would end the process with a signal.
 bool is_below_file_limit(std::size_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes <= limit.rlim_cur;
@@ -121,7 +122,7 @@ void* Arena::try_allocate(std::size_t bytes) {
   if (!base_ || bytes > part_bytes_) return nullptr;
   const std::size_t wanted = aligned(std::max<std::size_t>(bytes, 1));
   const std::lock_guard lock(mutex_);
-  // First fit, so that pages already written are reused.
+  // Takes the first hole that fits, which reuses pages that were written before.
   const auto hole = std::find_if(free_.begin(), free_.end(),
                                  [&](const auto& piece) { return piece.second >= wanted; });
   if (hole == free_.end()) return nullptr;

@@ -1,5 +1,5 @@
 // Memory that the ranks of one node share: each rank allocates from its own part, and tasks on any
-// of them read and write it in place.
+// rank read and write it in place.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,32 @@
 
 namespace poise::tasks {
 
-/// Thread-safe. Each part is an anonymous file (memfd_create). Only pages that were written use
-/// memory, and the file ends with the last process that maps it.
+/// Thread-safe. Each part is an anonymous file (memfd_create). Only pages that were written occupy
+/// memory, and the last process that unmaps the file frees it.
 class Arena final : public std::pmr::memory_resource {
  public:
-  /// Collective. `node_of`: Locality::nodes. `part_bytes`: address space per rank; 0:
-  /// share nothing. Where sharing is impossible (another node, another container, too little
+  /// Collective. `node_of` is Locality::nodes. `part_bytes` is the address space per rank; with 0
+  /// nothing is shared. Where sharing is impossible (another node, another container, too little
   /// address space) the arena has no part and allocates ordinary memory.
   Arena(MPI_Comm communicator, std::span<const std::uint32_t> node_of, std::size_t part_bytes);
   ~Arena() override;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// True if this rank and the other rank `rank` share their parts.
+  /// True if this rank and `rank`, another one, share their parts.
   bool shared_with(std::uint32_t rank) const { return part_of_[rank] >= 0 && base_ != nullptr; }
 
-  /// A location in shared memory; each process has its own address for it.
+  /// A location in shared memory, where each process has its own address for it.
   struct Spot {
     std::uint32_t rank = 0;
     std::uint64_t offset = 0;
   };
-  /// The location of these bytes; nothing if they are outside all parts.
+  /// The location of these bytes, or nothing if they lie outside all parts.
   std::optional<Spot> find(const void* data, std::size_t bytes) const;
   void* at(const Spot& spot) const;
 
-  /// Allocates from this rank's part; null if there is no room or no part. deallocate frees it.
+  /// Allocates from this rank's part. Returns null if it is full or missing. deallocate frees the
+  /// memory.
   void* try_allocate(std::size_t bytes);
   std::size_t allocated_bytes() const;
 
@@ -48,16 +49,17 @@ class Arena final : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
   bool in_own_part(const void* data) const;
 
-  std::vector<int> part_of_;          // by rank; -1: on another node
+  std::vector<int> part_of_;          // by rank; -1: the rank is on another node
   std::vector<std::uint32_t> ranks_;  // by part
   std::size_t part_bytes_ = 0;
-  std::byte* base_ =
-      nullptr;  // of the first part, which the others follow; null: nothing is shared
+  // Where the first part begins; the others follow it. Null if nothing is shared.
+  std::byte* base_ = nullptr;
   std::byte* own_ = nullptr;
   int file_ = -1;
-  mutable std::mutex mutex_;                   // guards the following
-  std::map<std::size_t, std::size_t> free_;    // bytes by offset; adjacent pieces are joined
-  std::map<std::size_t, std::size_t> in_use_;  // by offset
+  mutable std::mutex mutex_;  // guards the members below
+  // sizes of free pieces by offset; adjacent pieces are joined
+  std::map<std::size_t, std::size_t> free_;
+  std::map<std::size_t, std::size_t> in_use_;  // sizes of allocated pieces by offset
   std::size_t allocated_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Waiting without being woken: a thread spins, then yields, then sleeps for longer and longer.
+// Waits without being woken: a thread first spins, then yields, then sleeps for growing times.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace poise::tasks {
 
-/// Counts from the first pause() since reset().
+/// Chooses how to wait by the time since the first pause() after reset().
 class Backoff {
  public:
   explicit Backoff(double spin_s = tuning::kSpin_s) : spin_s_(spin_s) {}
@@ -20,7 +20,7 @@ class Backoff {
       std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
     });
   }
-  /// Calls `sleep` with the seconds to sleep for, when it is time to sleep.
+  /// Waits a little. When it is time to sleep, calls `sleep` with the number of seconds.
   template <typename Sleep>
   void pause(Sleep sleep) {
     const double now_s = clock_s();
@@ -38,7 +38,7 @@ class Backoff {
 };
 
 /// A mutex for very short critical sections. Uncontended, it takes less than half the time of
-/// std::mutex; two lock-unlock pairs of that were a quarter of the overhead of a task.
+/// std::mutex, of which two lock-unlock pairs were a quarter of the overhead of a task.
 class BriefMutex {
  public:
   void lock() {

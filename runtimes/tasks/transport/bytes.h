@@ -15,15 +15,15 @@
 
 namespace poise::tasks {
 
-/// Alignment of memory for items: a cache line.
+/// Items are aligned to a cache line.
 inline constexpr std::size_t kAlignment = 64;
 
-/// Rounds up to a multiple of `alignment`, a power of two.
+/// Rounds up to a multiple of `alignment`, which is a power of two.
 inline std::size_t aligned(std::size_t bytes, std::size_t alignment = kAlignment) {
   return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
-/// Uninitialised memory for items of any type.
+/// Allocates uninitialised memory for items of any type.
 inline std::shared_ptr<std::byte> new_bytes(std::size_t bytes) {
   void* memory = std::aligned_alloc(kAlignment, aligned(bytes > 0 ? bytes : 1));
   if (memory == nullptr) throw std::bad_alloc();

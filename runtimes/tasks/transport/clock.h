@@ -5,7 +5,7 @@
 
 namespace poise::tasks {
 
-/// Seconds since some fixed time, monotonic; the ranks of a node share it.
+/// Seconds since a fixed time in the past. Monotonic, and the same for all ranks of a node.
 inline double clock_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

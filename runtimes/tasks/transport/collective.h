@@ -1,4 +1,4 @@
-// Collective operations that yield the core while they wait. MPI libraries spin in theirs, which is
+// Collective operations that yield the core while they wait. Those of MPI libraries spin, which is
 // slow where there are more ranks than cores.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace poise::tasks {
 
-/// Starts a nonblocking operation, and waits until its request is complete.
+/// Starts a nonblocking operation and waits until its request is complete.
 template <typename Start>
 void complete(const Start& start) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -24,11 +24,11 @@ void complete(const Start& start) {
   }
 }
 
-/// Reduces over all ranks, in place, element by element.
+/// Reduces `value` over all ranks, element by element and in place.
 void reduce(MPI_Comm communicator, int& value, MPI_Op op);
 void reduce(MPI_Comm communicator, std::uint64_t* values, int count, MPI_Op op);
 
-/// The values of all ranks, by rank.
+/// Gathers one value per rank on all ranks.
 template <typename T>
 std::vector<T> all_of(MPI_Comm communicator, const T& own) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -12,13 +12,14 @@
 namespace poise::tasks {
 
 /// Like memcpy, but with non-temporal stores where the processor has them: the caches keep what the
-/// next task needs, and memory is not read only to be overwritten. Pays off from some pages on.
+/// next task needs, and memory that will be overwritten is not read first. Pays off from a few
+/// pages on.
 inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
 #ifdef __SSE2__
   constexpr std::size_t kLine = 64;
-  // Prefetch distance: two pages ahead, so that the TLB entry is loaded, too.
+  // Prefetches two pages ahead, so that the TLB entry is loaded, too.
   constexpr std::size_t kAhead = 8192;
   const std::size_t before_line = -reinterpret_cast<std::uintptr_t>(target) % kLine;
   const std::size_t first = std::min(bytes, before_line);
@@ -35,7 +36,7 @@ inline void copy_past_caches(void* to, const void* from, std::size_t bytes) {
     _mm_stream_si128(stored + 2, c);
     _mm_stream_si128(stored + 3, d);
   }
-  _mm_sfence();  // complete the stores before another rank is told
+  _mm_sfence();  // completes the stores before another rank is notified
 #endif
   std::memcpy(target, source, bytes);
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMargin = 80;
 
-// Whether `bytes` are copied between these offsets, and no other byte is written.
+// True if exactly `bytes` are copied between these offsets and no other byte is written.
 bool copies(std::size_t from, std::size_t to, std::size_t bytes) {
   std::vector<unsigned char> source(from + bytes + 1), target(to + bytes + kMargin, 0xee);
   std::iota(source.begin(), source.end(), std::uint8_t{1});
@@ -19,7 +19,7 @@ bool copies(std::size_t from, std::size_t to, std::size_t bytes) {
   return target == expected;
 }
 
-TEST(Copy, copies_exactly_the_bytes_at_any_alignment) {
+TEST(Copy, writes_exactly_the_given_bytes_at_any_alignment) {
   for (std::size_t from = 0; from <= 64; from += 7)
     for (std::size_t to = 0; to <= 64; ++to)
       for (const std::size_t bytes : {0u, 1u, 15u, 63u, 64u, 65u, 127u, 1000u, 8192u, 20001u})

@@ -1,6 +1,6 @@
-// Doorbells: counters in shared memory by which a rank announces a message to another rank of its
-// node. A busy rank then knows without asking MPI, which takes 1 to 2 µs, that nothing has come,
-// and an idle one can sleep.
+// Doorbells: counters in shared memory with which a rank announces a message to another rank of its
+// node. A busy rank can tell that nothing has arrived without calling MPI, which takes 1 to 2 µs,
+// and an idle rank can sleep.
 #pragma once
 
 #include <atomic>
@@ -13,28 +13,28 @@
 
 namespace poise::tasks {
 
-/// Counts announced and received messages: while the counts differ, a message is about to arrive,
-/// though MPI may not show it yet. Ranks of other nodes cannot ring.
+/// Counts announced and received messages. While the counts differ, a message is about to arrive,
+/// even if MPI does not show it yet. Ranks of other nodes cannot ring.
 class Doorbells {
  public:
-  /// Collective. Ranks that share no memory have no doorbell.
+  /// Collective. Ranks that share no memory with others have no doorbell.
   Doorbells(MPI_Comm communicator, Arena& arena);
 
   /// Announces a message to `rank`, and wakes its threads.
   void notify(std::uint32_t rank) {
     if (Doorbell* const bell = doorbells_.of(rank)) bell->notify();
   }
-  /// Wakes the progress thread of `rank`, which otherwise may sleep until a task has ended.
+  /// Wakes the progress thread of `rank`, which may otherwise sleep until a task has ended.
   void wake_progress(std::uint32_t rank) {
     if (Doorbell* const bell = doorbells_.of(rank)) bell->wake_progress();
   }
 
-  /// True if there are other ranks and all of them can ring this rank's doorbell.
+  /// True if there are other ranks and each of them can ring this rank's doorbell.
   bool all_ranks_notify() const { return all_ranks_notify_; }
 
   /// True if an announced message has not been received yet. Thread-safe.
   bool is_pending() const { return announced() != received_.load(std::memory_order_relaxed); }
-  /// How many messages have been announced to this rank.
+  /// The number of messages announced to this rank so far.
   std::uint32_t announced() const { return doorbells_.own().announced.load(); }
   /// Counts a message from `rank` as received.
   void received_from(std::uint32_t rank) {
@@ -42,12 +42,12 @@ class Doorbells {
     received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  /// How many times others have woken this rank's progress thread.
+  /// The number of times that other ranks have woken this rank's progress thread.
   std::uint32_t progress_wakes() const { return doorbells_.own().progress_wakes.load(); }
 
-  /// Where idle threads of this rank sleep until notify().
+  /// Idle threads of this rank sleep here until notify().
   Parker& parker() { return doorbells_.own().parker; }
-  /// Where its progress thread sleeps until wake_progress().
+  /// The progress thread of this rank sleeps here until wake_progress().
   Parker& progress_parker() { return doorbells_.own().progress_parker; }
 
  private:

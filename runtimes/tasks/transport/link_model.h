@@ -1,4 +1,4 @@
-// A model of the links to other ranks, latency and time per byte, learnt from messages.
+// A model of the links to other ranks: latency and time per byte, learnt from messages.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,8 @@
 
 namespace poise::tasks {
 
-/// A running minimum that can rise again. Disturbances only make a measured time longer, so it
-/// follows smaller samples quickly and larger ones slowly, and caps each sample at a multiple of
-/// its value.
+/// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
+/// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
 class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
@@ -28,13 +27,13 @@ class RobustMin {
   double value_;
 };
 
-/// The link to one rank, or to several that are equally far (L and G of the LogGP model).
+/// The link to one rank, or to several at the same distance (L and G of the LogGP model).
 struct Link {
   RobustMin latency_s{tuning::kInitialLatency_s};
   RobustMin seconds_per_byte{tuning::kInitialLinkPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the
-  /// current wait began: its answer lay unread while the program did something else.
+  /// current wait began, because its answer lay unread while the program did something else.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }
@@ -44,9 +43,9 @@ struct Link {
 };
 
 /// The links to all groups of ranks: this memory domain, each other domain of the node, each other
-/// node. Until a group's link is learnt, it is guessed: inside the node from the own domain's and
-/// the Machine's factor, to another node from all other nodes. No link is assumed to be faster than
-/// that inside the own domain.
+/// node. The link to a group is guessed until it is learnt: inside the node from the link of this
+/// rank's domain and the Machine's factor, to another node from the links to all other nodes. No
+/// link is assumed to be faster than that inside this rank's domain.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {
@@ -55,7 +54,7 @@ class LinkModel {
   double seconds_per_byte(const PeerLocality& to) const {
     return std::max(near_.seconds_per_byte.value(), link(to).seconds_per_byte.value());
   }
-  /// Calls `learn` with each link that a message to or from this rank says something about.
+  /// Calls `learn` with each link about which a message to or from this rank gives information.
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);
@@ -73,9 +72,9 @@ class LinkModel {
     return known == known_.end() ? guess(to) : known->second;
   }
 
-  Link near_;                                      // inside the own memory domain
-  Link other_nodes_;                               // of all other nodes together
-  std::unordered_map<std::uint32_t, Link> known_;  // by group
+  Link near_;                                      // inside this rank's memory domain
+  Link other_nodes_;                               // average over all other nodes
+  std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };
 
 }  // namespace poise::tasks

@@ -32,8 +32,8 @@ TEST(Link, learns_latency_from_round_trips) {
   EXPECT_NEAR(way.latency_s.value(), 1e-3, 1e-5);
 }
 
-// The program did something else for ten seconds between two waits.
-TEST(Link, ignores_requests_of_an_earlier_wait) {
+// The program did something else for ten seconds between the two waits.
+TEST(Link, ignores_answers_to_requests_of_an_earlier_wait) {
   Link way;
   for (int i = 0; i < 200; ++i) way.learn_round_trip(100, 110, 110.1);
   EXPECT_DOUBLE_EQ(way.latency_s.value(), Link().latency_s.value());
@@ -49,7 +49,7 @@ void answer(LinkModel& ways, const PeerLocality& to, double there_and_back_s) {
     ways.learn(to, [&](Link& way) { way.learn_round_trip(0, 0, there_and_back_s); });
 }
 
-TEST(LinkModel, learns_each_node_and_guesses_others_from_them) {
+TEST(LinkModel, guesses_unknown_nodes_from_the_known_ones) {
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
   answer(ways, elsewhere(1), 200e-6);
@@ -57,10 +57,10 @@ TEST(LinkModel, learns_each_node_and_guesses_others_from_them) {
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
   EXPECT_NEAR(ways.latency_s(elsewhere(1)), 100e-6, 1e-6);
   EXPECT_NEAR(ways.latency_s(elsewhere(2)), 20e-6, 1e-6);
-  EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // as heard last
+  EXPECT_NEAR(ways.latency_s(elsewhere(3)), 20e-6, 1e-6);  // the guess follows the node heard last
 }
 
-TEST(LinkModel, scales_by_the_machines_factor_until_a_domain_is_learnt) {
+TEST(LinkModel, uses_the_machines_factor_until_a_domain_is_learnt) {
   const PeerLocality across{3, 2.5};
   LinkModel ways;
   answer(ways, kNearFront, 2e-6);
@@ -68,11 +68,11 @@ TEST(LinkModel, scales_by_the_machines_factor_until_a_domain_is_learnt) {
   EXPECT_DOUBLE_EQ(ways.seconds_per_byte(across), 2.5 * ways.seconds_per_byte(kNearFront));
   answer(ways, across, 3e-6);
   EXPECT_NEAR(ways.latency_s(across), 1.5e-6, 1e-7);
-  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // no rank of that node has answered
+  EXPECT_NEAR(ways.latency_s({4, 2.5}), 2.5e-6, 1e-7);  // no rank of that node has answered yet
   EXPECT_NEAR(ways.latency_s(kNearFront), 1e-6, 1e-7);
 }
 
-TEST(LinkModel, is_never_faster_than_inside_this_domain) {
+TEST(LinkModel, assumes_no_link_faster_than_the_one_inside_the_domain) {
   for (const PeerLocality& far : {elsewhere(1), PeerLocality{2, 2}}) {
     LinkModel ways;
     ways.learn(kNearFront, [](Link& way) { way.seconds_per_byte.learn(3e-10); });

@@ -27,16 +27,17 @@ std::string line_of(const char* path) {
   return line;
 }
 
-// MPI_Comm_split_type would need several blocking collective operations.
+// Identifies this host by a hash; MPI_Comm_split_type would need several blocking collective
+// operations.
 std::uint64_t own_host() {
   char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
   int length = 0;
   MPI_Get_processor_name(name, &length);
-  // Hosts of the same name, say localhost, have different boot ids.
+  // Hosts of the same name, for example localhost, have different boot ids.
   return hash_of(line_of("/proc/sys/kernel/random/boot_id") + name);
 }
 
-/// The processing units this rank is bound to; empty if it may run on all.
+/// The processing units to which this rank is bound; empty if it may run on all.
 std::vector<std::uint32_t> units_bound_to() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -48,7 +49,8 @@ std::vector<std::uint32_t> units_bound_to() {
   return units;
 }
 
-// hwloc takes some 10 ms, so Linux is asked first, unless variables give hwloc another machine.
+// True if the node may have several memory domains. hwloc takes about 10 ms, so Linux is asked
+// first, unless variables give hwloc another machine.
 bool has_several_domains() {
   if (std::getenv("HWLOC_SYNTHETIC") || std::getenv("HWLOC_XMLFILE")) return true;
   return line_of("/sys/devices/system/node/online").find_first_of("-,") != std::string::npos;
@@ -58,7 +60,7 @@ Machine machine_here() {
   static const Machine machine = [] {
     try {
       return live_machine();
-    } catch (const Error&) {  // all ranks of the node are then equally near
+    } catch (const Error&) {  // treats all ranks of the node as equally near
       return Machine();
     }
   }();

@@ -1,5 +1,4 @@
-// The locality of ranks: on which node and in which memory domain each is, and how far from this
-// one.
+// The locality of ranks: the node and memory domain of each, and its distance from this rank.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +12,22 @@ namespace poise::tasks {
 
 /// Where a rank runs.
 struct RankLocation {
-  std::uint64_t host = 0;    // a hash of the host name and the boot id of its system
-  std::int64_t domain = -1;  // its memory domain, as the system numbers it; -1: unknown or several
+  std::uint64_t host = 0;  // a hash of the host's name and its system's boot id
+  // its memory domain as the operating system numbers it; -1: unknown, or several
+  std::int64_t domain = -1;
 };
 
-/// Where another rank is, seen from this one.
+/// Where another rank is, seen from this rank.
 struct PeerLocality {
-  std::uint32_t group = 0;  // the lowest rank on its node; on this node, in its memory domain
-  double distance =
-      1;  // latency factor between both domains by the Machine; infinite to other nodes
+  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
+  std::uint32_t group = 0;
+  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  double distance = 1;
 };
 
-/// Where all ranks are, seen from this one.
+/// Where all ranks are, seen from this rank.
 struct Locality {
-  std::vector<std::uint32_t> nodes;  // by rank: the lowest rank on its node
+  std::vector<std::uint32_t> nodes;  // by rank: the lowest rank on the same node
   std::vector<PeerLocality> of_rank;
 };
 
@@ -34,11 +35,11 @@ struct Locality {
 /// to the others come from poise::live_machine, which is called once per process.
 Locality discover_locality(MPI_Comm communicator);
 
-/// The memory domain that contains all of these processing units; -1 if they are in several, or the
-/// machine knows none of them.
+/// The memory domain that contains all of these processing units; -1 if they lie in several domains
+/// or the machine knows none of them.
 std::int64_t domain_of(const Machine& machine, std::span<const std::uint32_t> units);
 
-/// A rank without a domain has distance 1 to all ranks of its node.
+/// Computes the locality; a rank without a known domain has distance 1 to all ranks of its node.
 Locality locality_among(std::span<const RankLocation> ranks, std::uint32_t own_rank,
                         const Machine& machine);
 

@@ -1,4 +1,4 @@
-// A place to sleep until another thread, of this process or of another, wakes the sleeper.
+// A place where threads sleep until another thread, of this or another process, wakes them.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace poise::tasks {
 
-/// Where one or more threads sleep. May lie in memory that several processes share. wake() without
-/// a sleeper costs one load; with one it costs a system call, some microseconds.
+/// One or more threads can sleep here. It may lie in memory that several processes share. wake()
+/// without a sleeper costs one load; with a sleeper it costs a system call, a few microseconds.
 class Parker {
  public:
   Parker() { sem_init(&woken_, 1, 0); }
@@ -18,9 +18,9 @@ class Parker {
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  /// Sleeps until wake(), at most `max_s` seconds, or not at all if `awake()` is true. `awake` is
-  /// called when wake() can no longer miss this thread. wake() wakes one of several sleepers; the
-  /// others sleep until their time is over. May return early.
+  /// Sleeps until wake(), for at most `max_s` seconds, or not at all if `awake()` is true. `awake`
+  /// is called when wake() can no longer miss this thread. wake() wakes one of several sleepers;
+  /// the others sleep until their time is over. May return early.
   template <typename Awake>
   void park(double max_s, Awake awake) {
     parked_.store(true);
@@ -47,7 +47,7 @@ class Parker {
     }
   }
 
-  static_assert(std::atomic<bool>::is_always_lock_free);  // a lock would be of one process only
+  static_assert(std::atomic<bool>::is_always_lock_free);  // a lock would work in one process only
   std::atomic<bool> parked_{false};
   sem_t woken_{};
 };

@@ -12,16 +12,16 @@
 namespace poise::tasks {
 namespace {
 
-constexpr double kStalePoll_s = 250;  // the test would have run out of time by then
+constexpr double kStalePoll_s = 250;  // longer than the test's time limit
 
-TEST(Parker, does_not_sleep_if_awake_is_true) {
+TEST(Parker, does_not_sleep_if_awake_returns_true) {
   Parker sleeper;
   sleeper.park(kStalePoll_s, [] { return true; });
 }
 
 TEST(Parker, sleeps_for_the_given_time_without_a_wake) {
   Parker sleeper;
-  for (int i = 0; i < 100; ++i) sleeper.wake();  // without a sleeper, so it has no effect
+  for (int i = 0; i < 100; ++i) sleeper.wake();  // has no effect without a sleeper
   for (const double seconds : {0.0, 1e-6, 0.001, 0.0099999999}) {
     const double begin_s = clock_s();
     sleeper.park(seconds, [] { return false; });

@@ -15,9 +15,9 @@
 
 namespace poise::tasks {
 
-/// Each value has cache lines of its own, and the adjacent ones, which processors prefetch. Ranks
-/// that share no memory see only their own value. Several processes change a T, so its members must
-/// be atomics or made for that.
+/// Each value occupies its own cache lines and the adjacent ones, which processors prefetch. Ranks
+/// that share no memory with others see only their own value. Several processes change a T, so its
+/// members must be atomics or otherwise safe to share.
 template <typename T>
 class PerRank {
  public:
@@ -50,7 +50,7 @@ class PerRank {
   const T& own() const { return *own_; }
   /// The value of another rank; null for this rank and for ranks that share no memory with it.
   T* of(std::uint32_t rank) const { return others_[rank]; }
-  /// True if that other rank can access this rank's value.
+  /// True if `rank`, which is not this one, can access this rank's value.
   bool is_visible_to(std::uint32_t rank) const { return visible_to_[rank]; }
 
  private:
@@ -60,7 +60,7 @@ class PerRank {
 
   Arena& arena_;
   T* own_ = nullptr;
-  std::unique_ptr<T> alone_;  // the own value, where no memory is shared
+  std::unique_ptr<T> alone_;  // this rank's value if no memory is shared
   std::vector<T*> others_;
   std::vector<bool> visible_to_;
 };

@@ -29,7 +29,7 @@ struct Tokens::Pool {
   }
 
   Arena& arena;
-  std::mutex mutex;  // guards the following
+  std::mutex mutex;  // guards the members below
   std::vector<std::uint64_t*> pieces, unused;
 };
 

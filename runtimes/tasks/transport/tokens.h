@@ -13,7 +13,7 @@ namespace poise::tasks {
 class Tokens {
  public:
   explicit Tokens(Arena& arena);
-  /// A free token; reused once the last owner drops it.
+  /// Returns a free token for `ticket`. It is reused when its last owner drops it.
   std::shared_ptr<std::uint64_t> make(Ticket ticket);
 
  private:

@@ -17,7 +17,7 @@ namespace poise::tasks {
 namespace {
 
 constexpr int kHeaderTag = 1;
-// MPI guarantees tags up to 32767.
+// MPI guarantees tags up to 32767; payloads use this range of them.
 constexpr std::uint32_t kFirstPayloadTag = 2, kNumPayloadTags = 32000;
 
 std::uint32_t payload_tag(const std::byte* header) {
@@ -73,7 +73,7 @@ void Transport::send(int to, std::vector<std::byte> header, std::vector<Payload>
   if (payloads.empty()) drop_if_sent();
 }
 
-// A small header is mostly sent at once; otherwise the next poll has to test its request.
+// Most small headers are sent at once; for the others the next poll has to test the request.
 void Transport::drop_if_sent() {
   int complete = 0;
   MPI_Test(&send_requests_.back(), &complete, MPI_STATUS_IGNORE);
@@ -121,9 +121,9 @@ bool Transport::finds_header(MPI_Message& message, MPI_Status& status) {
   return there != 0;
 }
 
-// Some MPI libraries answer a probe from what they have already read, and only then read the
-// network. After a long time without a poll a second probe finds the message now instead of a task
-// later.
+// Some MPI libraries answer a probe from messages already read, and only then read the network.
+// After a long time without a poll, a second probe finds a message now instead of after the next
+// task.
 void Transport::receive_headers() {
   const double now_s = clock_s();
   bool again = now_s - last_poll_s_ > tuning::kStalePoll_s;
@@ -161,7 +161,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
        [&](std::shared_ptr<Receiving> receiving) { arrived_.push_back(std::move(receiving)); });
   receive_headers();
   if (max_delay_s_ > 0 || !held_.empty()) release_held(clock_s());
-  // The handlers may send and fetch, so the list is taken first.
+  // The handlers may send and fetch, so the list is emptied first.
   const auto arrived = std::exchange(arrived_, {});
   for (const auto& receiving : arrived) {
     if (receiving->then)
@@ -172,7 +172,7 @@ bool Transport::poll(const std::function<void(const Arrival&)>& handle) {
   return arrived.size() >= tuning::kMaxHeadersPerPoll;
 }
 
-// Holds back every other header for a random time.
+// For tests: holds back every other header for a random time.
 void Transport::hold_back(const std::shared_ptr<Receiving>& header) {
   const double delay_s = random_.below(2) ? max_delay_s_ * random_.uniform() : 0;
   held_.push_back({clock_s() + delay_s, header});

@@ -13,17 +13,17 @@
 
 namespace poise::tasks {
 
-/// Memory that is sent or received in place.
+/// Memory that is sent from, or received into, where it lies.
 struct Payload {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Never blocks. Not thread-safe.
+/// No call blocks except the collective ones. Not thread-safe.
 class Transport {
  public:
-  /// Works on a duplicate of the communicator. Collective. A payload longer than `chunk_bytes` is
-  /// sent as several MPI messages. `max_delay_s`: for tests, the longest time that an arrived
+  /// Uses a duplicate of the communicator. Collective. A payload longer than `chunk_bytes` is sent
+  /// as several MPI messages. `max_delay_s`, for tests, is the longest time for which an arrived
   /// header is held back while others overtake it.
   Transport(MPI_Comm communicator, std::size_t chunk_bytes, double max_delay_s = 0);
   ~Transport();
@@ -32,7 +32,8 @@ class Transport {
 
   MPI_Comm communicator() const { return communicator_; }
 
-  /// The transport writes the first 4 bytes of the header. `keep` lives until everything is sent.
+  /// Sends a header, of which the transport writes the first 4 bytes. `keep` lives until everything
+  /// is sent.
   void send(int to, std::vector<std::byte> header, std::vector<Payload> payloads = {},
             std::shared_ptr<const void> keep = nullptr);
 
@@ -41,31 +42,33 @@ class Transport {
     std::shared_ptr<std::byte> header;
     std::size_t bytes = 0;
   };
-  /// Calls `handle` with headers that have arrived, and progresses all transfers. Returns true if
+  /// Calls `handle` for each header that has arrived, and progresses all transfers. Returns true if
   /// more headers may be waiting.
   bool poll(const std::function<void(const Arrival&)>& handle);
 
-  /// Receives the next payloads that follow this header, in the order in which they were sent, and
-  /// then calls `then`.
+  /// Receives the next payloads that belong to this header, in the order in which they were sent,
+  /// and then calls `then`.
   void fetch(const Arrival& arrival, std::span<const Payload> into, std::function<void()> then);
 
-  /// True if a transfer needs poll() to progress: payloads of either direction, or headers to here.
+  /// True if a transfer needs poll() to progress: payloads in either direction, or headers to this
+  /// rank.
   bool in_flight() const {
     return payload_sends_ > 0 || !receive_requests_.empty() || !held_.empty();
   }
-  /// True if anything from here is in flight.
+  /// True if anything that this rank sent is still in flight.
   bool sends_in_flight() const { return !send_requests_.empty(); }
-  /// True if payloads from here are in flight, whose memory must stay valid.
+  /// True if payloads that this rank sent are in flight, so that their memory must stay valid.
   bool payloads_in_flight() const { return payload_sends_ > 0; }
 
-  /// Completes everything that any rank sent. Collective; the last call before the destructor.
+  /// Completes everything that any rank sent. Collective. Must be the last call before the
+  /// destructor.
   void drain(const std::function<void(const Arrival&)>& handle);
 
  private:
   struct Sending {
     std::vector<std::byte> header;
     std::shared_ptr<const void> keep;
-    std::size_t open = 0;  // requests that are not complete
+    std::size_t open = 0;  // number of incomplete requests
     bool has_payloads = false;
   };
   struct Receiving {
@@ -88,11 +91,11 @@ class Transport {
   std::size_t chunk_bytes_;
   std::uint32_t next_tag_ = 0;
   double last_poll_s_ = 0;
-  std::uint64_t sent_ = 0, received_ = 0;  // headers
+  std::uint64_t sent_ = 0, received_ = 0;  // numbers of headers
   std::size_t payload_sends_ = 0;
   std::vector<MPI_Request> send_requests_, receive_requests_;
-  std::vector<std::shared_ptr<Sending>> sendings_;      // by request
-  std::vector<std::shared_ptr<Receiving>> receivings_;  // by request
+  std::vector<std::shared_ptr<Sending>> sendings_;      // by request index
+  std::vector<std::shared_ptr<Receiving>> receivings_;  // by request index
   std::vector<int> indices_;
   std::vector<std::shared_ptr<Receiving>> arrived_;
 

@@ -1,0 +1,92 @@
+// `poise variables`: every environment variable, with its reader, default and meaning.
+#include "poise/base/variables.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "apps/commands/commands.h"
+#include "apps/text/output.h"
+
+namespace poise::apps {
+
+namespace {
+
+std::string takes(const Variable& row, std::string_view separator) {
+  return row.choices.empty() ? std::string(row.takes)
+                             : fmt::format("{}", fmt::join(row.choices, separator));
+}
+
+std::string text_of_variables() {
+  std::string text;
+  for (const Variable& row : variables())
+    text +=
+        fmt::format("{}{}{} ({})\n    {}\n    takes {}\n", row.name, row.initial.empty() ? "" : "=",
+                    row.initial, readers_text(row.readers), row.help, takes(row, ", "));
+  return text;
+}
+
+nlohmann::ordered_json json_of_variables() {
+  auto list = nlohmann::ordered_json::array();
+  for (const Variable& row : variables())
+    list.push_back({{"name", row.name},
+                    {"readers", readers_text(row.readers)},
+                    {"takes", takes(row, ", ")},
+                    {"initial", row.initial},
+                    {"help", row.help}});
+  return {{"variables", std::move(list)}};
+}
+
+std::string escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, "\\");
+  return text;
+}
+
+std::string code(std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("`{}`", text);
+}
+
+/// docs/variables.md.
+std::string page_of_variables() {
+  std::string page =
+      "# Environment variables\n\n"
+      "Written by `poise variables --page`, from the table in `poise/base/variables.cc`. Who reads "
+      "them: programs on\n"
+      "[objects](objects.md), on [tasks](tasks.md) (also through CHAMELEON's interface and `omp "
+      "target`), in [Charm++](charm.md),\n"
+      "[poise juggle](juggle.md), other [commands](commands.md), and Poise's own tests.\n\n"
+      "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with status "
+      "2. A variable that is\n"
+      "misspelt or that the program's runtime does not read is named once, by rank 0, and the job "
+      "runs; a misspelt\n"
+      "`POISE_TASKS_...` ends a job on tasks.\n\n"
+      "| variable | read by | takes | default | meaning |\n|---|---|---|---|---|\n";
+  for (const Variable& row : variables())
+    page +=
+        fmt::format("| `{}` | {} | {} | {} | {} |\n", row.name, readers_text(row.readers),
+                    escaped(takes(row, ", ")), code(row.initial), escaped(std::string(row.help)));
+  return page;
+}
+
+}  // namespace
+
+void add_variables(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  auto page = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "variables", "List the environment variables: who reads each, default, meaning, values");
+  command->add_flag("--json", *json, "Print one JSON document and nothing else");
+  command->add_flag("--page", *page, "Print the page docs/variables.md");
+  command->footer("Example: poise variables");
+  command->callback([json, page] {
+    print(*page   ? page_of_variables()
+          : *json ? json_of_variables().dump(2) + "\n"
+                  : text_of_variables());
+  });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,295 @@
+#include "poise/base/variables.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise {
+
+namespace {
+
+using namespace reader;
+
+constexpr std::string_view kPrefix = "POISE_";
+constexpr std::string_view kSwitch[] = {"0", "1"};
+constexpr std::string_view kClocks[] = {"cpu", "wall"};
+constexpr std::string_view kModes[] = {"auto", "root", "replicated", "hierarchical"};
+constexpr std::string_view kPlaces[] = {"rank", "thread"};
+constexpr std::string_view kPolicies[] = {"cost", "paired", "lightest", "none"};
+constexpr std::string_view kProgressThread[] = {"auto", "on", "off"};
+constexpr std::string_view kJugglePolicies[] = {"auto", "proactive", "reactive", "hybrid", "off"};
+constexpr std::string_view kNuma[] = {"across", "within"};
+constexpr std::string_view kOffload[] = {"default", "disabled", "mandatory"};
+
+constexpr Knob kTaskSettings[] = {
+    {"policy", 0, 0, 3, "decides how many tasks to lend to whom", kPolicies},
+    {"pull", 1, 0, 1, "idle ranks send steal requests", kSwitch},
+    {"push", 1, 0, 1, "loaded ranks lend without a request", kSwitch},
+    {"min_gain", 0.1, 0, 1, "policy cost: lend if that ends the wait sooner by this share"},
+    {"min_local", 2, 0, 1e9, "policies paired, lightest: min queued tasks of a lender"},
+    {"min_absolute", 2, 0, 1e18, "the same: min difference of queued tasks between two ranks"},
+    {"min_relative", 0.05, 0, 1, "the same: min difference divided by the larger number"},
+    {"share", 0.5, 0, 1, "the same: share of the difference that is lent at once"},
+    {"max_tasks", 1, 1, 1e9, "the same: max tasks lent at once"},
+    {"poll_us", 5, 0, 1e6, "min microseconds between two polls of a busy thread"},
+    {"progress_thread", 0, 0, 2,
+     "a thread that polls during long tasks; auto: if all threads may call MPI at once",
+     kProgressThread},
+    {"progress_us", 2000, 1, 1e6, "min microseconds between two polls of the progress thread"},
+    {"large_bytes", 16384, 1, 1e9, "items from this size are sent separately, without a copy"},
+    {"chunk_bytes", 1073741824, 1, 2147483647, "max bytes of one MPI message"},
+    {"batch_bytes", 4194304, 1, 1e15, "max bytes lent at once, and waiting at a borrower"},
+    {"shared_bytes", 68719476736, 0, 1e15, "address space per rank for memory shared in the node"},
+    {"delay_us", 0, 0, 1e6, "for tests: max microseconds by which messages are delayed at random"},
+    {"patience_s", 60, 0, 1e9, "seconds in a wait after which missing ranks are named (0: never)"},
+    {"summary", 0, 0, 1, "print the counters of all ranks at the end", kSwitch},
+};
+
+constexpr std::string_view kFile = "a file that can be written",
+                           kTime = "a time such as 2s or 100ms", kNumber = "a number of at least 0";
+
+constexpr Variable kBefore[] = {
+    // Objects apply theirs in this order: a period overrides what a strategy implies.
+    {"POISE_STRATEGY", objects | charm, "a strategy with its knobs, as for poise plan", "",
+     "the strategy that balances; objects: without POISE_PERIOD it implies POISE_PERIOD=auto"},
+    {"POISE_PERIOD", objects | charm, "a number of steps, 0 (never) or auto", "0",
+     "steps between decisions; 0: only when the program asks; auto: when it pays; Charm++: only "
+     "the mini-apps read it"},
+    {"POISE_TRACE", objects | charm, kFile, "",
+     "record a trace with one phase per decision: .poise, or .json and .json.br for vt"},
+    {"POISE_TIMELINE", objects, kFile, "",
+     "record when every place worked, waited and balanced, for poise compare --timeline"},
+    {"POISE_LOG", objects | charm, kFile, "", "write one line per decision; -: to stderr"},
+    {"POISE_BUDGET", objects | charm, kTime, "", "time limit of a decision; unset: none"},
+    {"POISE_CLOCK", objects, "", "cpu",
+     "the clock that measures steps; wall: for steps that wait for something other than the "
+     "processor",
+     kClocks},
+    {"POISE_MODE", objects, "", "auto",
+     "which ranks decide: rank 0, every rank, or one leader per host; auto: hierarchical above 256 "
+     "places on several hosts, else root",
+     kModes},
+    {"POISE_PLACES", objects, "", "rank", "what holds objects: each rank or each of its threads",
+     kPlaces},
+    {"POISE_LEND", objects, "", "0",
+     "1: idle ranks run steps of other ranks' objects; the variables of tasks then apply", kSwitch},
+    {"POISE_RANKS_PER_HOST", objects, "a number of ranks", "0",
+     "this many consecutive ranks count as one host; 0: those that share memory do"},
+    {"OMP_NUM_THREADS", objects, "a number of threads", "", "threads of a rank; unset: 1"},
+    {"POISE_MACHINE", charm, "a machine, as for --machine", "",
+     "description of each host; unset: it is discovered"},
+};
+
+constexpr Variable kAfter[] = {
+    {"POISE_TASKS_TRACE", tasks, kFile, "", "write a trace for Perfetto when the context ends"},
+    {"POISE_TASKS_HELPER", tasks, "", "auto", "deprecated name of POISE_TASKS_PROGRESS_THREAD",
+     kProgressThread},
+    {"POISE_TASKS_HELPER_US", tasks, "1 to 1000000", "2000",
+     "deprecated name of POISE_TASKS_PROGRESS_US"},
+    {"MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION", chameleon, kNumber, "",
+     "selects policy paired; its min_local"},
+    {"MIN_ABS_LOAD_IMBALANCE_BEFORE_MIGRATION", chameleon, kNumber, "",
+     "selects policy paired; its min_absolute"},
+    {"MIN_REL_LOAD_IMBALANCE_BEFORE_MIGRATION", chameleon, kNumber, "",
+     "selects policy paired; its min_relative"},
+    {"PERCENTAGE_DIFF_TASKS_TO_MIGRATE", chameleon, kNumber, "",
+     "selects policy paired; its share"},
+    {"MAX_TASKS_PER_RANK_TO_MIGRATE_AT_ONCE", chameleon, kNumber, "",
+     "selects policy paired; its max_tasks"},
+    {"CHAMELEON_TOOL", chameleon, "anything", "", "0 or disabled: start no tool"},
+    {"CHAMELEON_TOOL_LIBRARIES", chameleon, "paths separated by :", "",
+     "shared libraries searched for a tool; the first that accepts is used"},
+    {"OMP_TARGET_OFFLOAD", target, "", "default",
+     "disabled: regions run on their own rank; mandatory: the program ends if one has to",
+     kOffload},
+    {"LIBOMP_USE_HIDDEN_HELPER_TASK", target, "0 or 1", "0",
+     "set to 0 unless it is set, so that nowait regions are submitted in time"},
+    {"POISE_JUGGLE_POLICY", juggle, "", "auto",
+     "auto (balance where it helps), proactive (every period), reactive (when threads block), "
+     "hybrid (both) or off",
+     kJugglePolicies},
+    {"POISE_JUGGLE_PERIOD", juggle, "a time from 1ms to 3600s such as 100ms", "100ms",
+     "Time between two balancing points, such as 20ms"},
+    {"POISE_JUGGLE_CPUS", juggle, "a list of cpus such as 0-3,8", "",
+     "Cpus to use: 0-3,8 (default: all that are allowed)"},
+    {"POISE_JUGGLE_NUMA", juggle, "", "across",
+     "Whether threads stay within their memory domain or move across", kNuma},
+    {"POISE_MACHINES", command | charm, "folders separated by :", "",
+     "folders with descriptions of machines, searched before the installed ones"},
+    {"XDG_DATA_HOME", command, "a folder", "",
+     "where poise measure keeps its results, in the folder poise; unset: ~/.local/share"},
+    {"NO_COLOR", command, "anything", "", "if set: no bold and no colours"},
+    {"TERM", command | juggle, "a kind of terminal", "",
+     "dumb: no bold and no colours, and --live prints lines"},
+    {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
+    {"POISE_SEED", tests, "a number", "", "seed of the test that kills the thread balancer"},
+    {"POISE_KILLS", tests, "a number", "", "how often that test kills it"},
+    {"POISE_FUZZ_SEEDS", tests, "a folder", "", "inputs that the fuzzers' tests replay"},
+    {"POISE_STRESS_TASKS", tests, "a number", "", "tasks of the random test of tasks"},
+    {"POISE_STRESS_SEED", tests, "a number", "", "seed of the random test of tasks"},
+    {"POISE_HUGE_ITEM", tests, "anything", "", "also lend an item of more than 2 GiB"},
+    {"POISE_TEST_DATA", tests, "a folder", "",
+     "real topologies and traces, for tests and benchmarks"},
+    {"POISE_VM_KERNEL", tests, "a file", "", "kernel of the emulated machine"},
+    {"POISE_CLUSTER_INSIDE", tests, "anything", "", "set inside the cluster of namespaces"},
+};
+
+constexpr std::pair<unsigned, std::string_view> kReaders[] = {
+    {command, "commands"},    {juggle, "poise juggle"}, {objects, "objects"}, {tasks, "tasks"},
+    {chameleon, "CHAMELEON"}, {target, "omp target"},   {charm, "Charm++"},   {tests, "tests"},
+};
+
+std::string changed(std::string_view text, int (*change)(int)) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [=](unsigned char c) { return static_cast<char>(change(c)); });
+  return result;
+}
+
+/// The rows that are derived from the settings of tasks; their texts live as long as the program.
+std::vector<Variable> all_variables() {
+  static const auto* const texts = [] {
+    auto* made = new std::vector<std::string>;
+    for (const Knob& knob : kTaskSettings) {
+      made->push_back(task_variable(knob.name));
+      made->push_back(fmt::format("{} to {}", knob.min, knob.max));
+      made->push_back(knob.choices.empty()
+                          ? fmt::format("{}", knob.initial)
+                          : std::string(knob.choices[static_cast<std::size_t>(knob.initial)]));
+    }
+    return made;
+  }();
+  std::vector<Variable> all(std::begin(kBefore), std::end(kBefore));
+  for (std::size_t i = 0; const Knob& knob : kTaskSettings) {
+    const std::string* const of_row = &(*texts)[3 * i++];
+    all.push_back({of_row[0], tasks, of_row[1], of_row[2], knob.help, knob.choices});
+  }
+  all.insert(all.end(), std::begin(kAfter), std::end(kAfter));
+  return all;
+}
+
+const Variable* find(std::string_view name) {
+  for (const Variable& row : variables())
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+/// Few letters are wrong: a quarter of those after the common prefix, so that POISE_HOME, which a
+/// module file may set, does not count as POISE_MODE.
+bool resembles(std::string_view text, std::string_view name) {
+  const std::size_t prefix = name.starts_with(kPrefix) ? kPrefix.size() : 0;
+  const std::size_t letters = name.size() - prefix;
+  return edit_distance(text, name) <= std::clamp<std::size_t>(letters / 4, 1, 2);
+}
+
+/// The variable that the text, which names none, most resembles; of equals, one that is read; null:
+/// none.
+const Variable* meant_by(std::string_view text, unsigned readers) {
+  const Variable* nearest = nullptr;
+  const auto distance = [&](const Variable& row) {
+    return 2 * edit_distance(text, row.name) + ((row.readers & readers) == 0);
+  };
+  for (const Variable& row : variables()) {
+    const bool is_own = row.name.starts_with(kPrefix) || row.readers == chameleon;
+    if (!is_own || row.readers == tests || !resembles(text, row.name)) continue;
+    if (!nearest || distance(row) < distance(*nearest)) nearest = &row;
+  }
+  return nearest;
+}
+
+/// Whether the name is one that Poise may speak about: of others' variables only few are read.
+bool may_be_meant(std::string_view name, unsigned readers) {
+  return name.starts_with(kPrefix) || (readers & chameleon) != 0;
+}
+
+std::string_view name_in(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+std::string note_on(std::string_view name, unsigned readers) {
+  if (const Variable* const row = find(name)) {
+    constexpr unsigned kOfJobs = objects | tasks | charm;
+    const bool is_ignored = name.starts_with(kPrefix) && (row->readers & kOfJobs) != 0 &&
+                            (row->readers & (readers | command)) == 0;
+    if (!is_ignored) return "";
+    return fmt::format("{} has no effect: {} read it, {} do not{}", name,
+                       readers_text(row->readers), readers_text(readers & kOfJobs),
+                       readers == objects && row->readers == tasks ? " without POISE_LEND=1" : "");
+  }
+  const Variable* const meant = may_be_meant(name, readers) ? meant_by(name, readers) : nullptr;
+  if (!meant) return "";
+  return fmt::format("{} has no effect: there is no such variable; did you mean {}?", name,
+                     meant->name);
+}
+
+}  // namespace
+
+std::span<const Variable> variables() {
+  static const std::vector<Variable> all = all_variables();
+  return all;
+}
+
+const Variable& variable(std::string_view name) {
+  const Variable* const found = find(name);
+  POISE_CHECK(found != nullptr);
+  return *found;
+}
+
+std::span<const Knob> task_settings() { return kTaskSettings; }
+
+std::string task_variable(std::string_view setting) {
+  return std::string(kTasksPrefix) + changed(setting, std::toupper);
+}
+
+std::string readers_text(unsigned readers) {
+  std::string text;
+  for (const auto& [bit, words] : kReaders)
+    if (readers & bit) text += fmt::format("{}{}", text.empty() ? "" : ", ", words);
+  return text;
+}
+
+std::vector<std::string> notes_on(const char* const* environment, unsigned readers) {
+  std::vector<std::string> notes;
+  for (; *environment; ++environment)
+    if (std::string note = note_on(name_in(*environment), readers); !note.empty())
+      notes.push_back(std::move(note));
+  std::sort(notes.begin(), notes.end());  // the order of an environment is arbitrary
+  return notes;
+}
+
+std::vector<std::string> notes_on_misspelt(const char* const* environment) {
+  std::vector<std::string> notes;
+  for (; *environment; ++environment)
+    if (std::string_view name = name_in(*environment); !find(name))
+      if (std::string note = note_on(name, command | juggle); !note.empty())
+        notes.push_back(std::move(note));
+  std::sort(notes.begin(), notes.end());
+  return notes;
+}
+
+std::size_t choice_of(const Variable& variable, std::string_view text) {
+  for (std::size_t i = 0; i < variable.choices.size(); ++i)
+    if (variable.choices[i] == text) return i;
+  const std::string_view nearest = nearest_name(text, variable.choices);
+  fail("\"{}\" is not one of {}{}", text, fmt::join(variable.choices, ", "),
+       nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest));
+}
+
+std::uint32_t count_of(const Variable& variable, std::string_view text) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number > std::numeric_limits<std::int32_t>::max())
+    fail("\"{}\" is not {}", text, variable.takes);
+  return static_cast<std::uint32_t>(*number);
+}
+
+double duration_s_of(const Variable& variable, std::string_view text) {
+  const auto seconds = parse_duration_s(text);
+  if (!seconds) fail("\"{}\" is not {}", text, variable.takes);
+  return *seconds;
+}
+
+}  // namespace poise

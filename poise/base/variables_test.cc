@@ -1,0 +1,110 @@
+#include "poise/base/variables.h"
+
+#include <gmock/gmock.h>
+#include <set>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> notes(std::vector<const char*> environment, unsigned readers) {
+  environment.push_back(nullptr);
+  return notes_on(environment.data(), readers);
+}
+
+TEST(Variables, are_named_once_each_and_explained) {
+  std::set<std::string_view> names;
+  for (const Variable& row : variables()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " is there twice";
+    EXPECT_NE(readers_text(row.readers), "") << row.name;
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    EXPECT_TRUE(!row.takes.empty() || !row.choices.empty()) << row.name;
+  }
+}
+
+TEST(Variables, have_a_default_that_they_take) {
+  for (const Variable& row : variables()) {
+    if (row.initial.empty() || row.choices.empty()) continue;
+    EXPECT_THAT(row.choices, testing::Contains(row.initial)) << row.name;
+  }
+}
+
+TEST(Variables, of_tasks_come_from_the_settings) {
+  for (const Knob& knob : task_settings())
+    EXPECT_EQ(variable(task_variable(knob.name)).help, knob.help);
+  EXPECT_EQ(variable("POISE_TASKS_MIN_GAIN").initial, "0.1");
+  EXPECT_EQ(variable("POISE_TASKS_MIN_GAIN").takes, "0 to 1");
+  EXPECT_EQ(variable("POISE_TASKS_POLICY").initial, "cost");
+}
+
+TEST(Variables, that_are_misspelt_are_noted_with_the_nearest) {
+  EXPECT_THAT(notes({"POISE_STRATEGI=greedy", "HOME=/"}, reader::objects),
+              ElementsAre("POISE_STRATEGI has no effect: there is no such variable; did you mean "
+                          "POISE_STRATEGY?"));
+  EXPECT_THAT(notes({"POISE_LEN=1", "poise_period=3"}, reader::objects),
+              ElementsAre(HasSubstr("did you mean POISE_LEND?")));
+  EXPECT_THAT(notes({"MIN_LOCAL_TASK_IN_QUEUE_BEFORE_MIGRATION=3"}, reader::tasks), IsEmpty());
+  EXPECT_THAT(
+      notes({"MIN_LOCAL_TASK_IN_QUEUE_BEFORE_MIGRATION=3"}, reader::tasks | reader::chameleon),
+      ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
+}
+
+TEST(Variables, of_others_are_not_noted) {
+  EXPECT_THAT(
+      notes({"POISE_HOME=/opt", "POISE_ROOT=/opt", "POISE_DIR=/opt", "POISE_LIB=/opt/lib",
+             "POISE_VERSION=1", "POISE_BIN=/opt/bin", "POISE_SEEDS=3", "PATH=", "=", "MAX_TASKS=3"},
+            reader::objects | reader::tasks | reader::chameleon),
+      IsEmpty());
+}
+
+TEST(Variables, of_another_runtime_are_noted) {
+  EXPECT_THAT(notes({"POISE_TASKS_PULL=0", "POISE_LEND=0"}, reader::objects),
+              ElementsAre("POISE_TASKS_PULL has no effect: tasks read it, objects do not without "
+                          "POISE_LEND=1"));
+  EXPECT_THAT(notes({"POISE_TASKS_PULL=0"}, reader::objects | reader::tasks), IsEmpty());
+  EXPECT_THAT(notes({"POISE_TRACE=a"}, reader::tasks),
+              ElementsAre("POISE_TRACE has no effect: objects, Charm++ read it, tasks do not"));
+  EXPECT_THAT(notes({"POISE_MODE=root"}, reader::charm),
+              ElementsAre("POISE_MODE has no effect: objects read it, Charm++ do not"));
+}
+
+TEST(Variables, of_commands_are_not_noted_in_jobs) {
+  EXPECT_THAT(notes({"POISE_JUGGLE_NUMA=within", "POISE_MACHINES=/m"}, reader::tasks), IsEmpty());
+}
+
+TEST(Variables, of_jobs_are_not_noted_by_commands) {
+  const char* const environment[] = {"POISE_STRATEGY=greedy", "POISE_JUGGLE_PERIO=1s", nullptr};
+  EXPECT_THAT(notes_on_misspelt(environment),
+              ElementsAre(HasSubstr("did you mean POISE_JUGGLE_PERIOD?")));
+}
+
+template <typename Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Variables, are_parsed_and_refused_in_the_words_of_their_row) {
+  EXPECT_EQ(choice_of(variable("POISE_MODE"), "replicated"), 2u);
+  EXPECT_EQ(error_of([] { choice_of(variable("POISE_MODE"), "rooot"); }),
+            "\"rooot\" is not one of auto, root, replicated, hierarchical; did you mean \"root\"?");
+  EXPECT_EQ(count_of(variable("POISE_RANKS_PER_HOST"), "2147483647"), 2147483647u);
+  EXPECT_EQ(error_of([] { count_of(variable("POISE_RANKS_PER_HOST"), "2147483648"); }),
+            "\"2147483648\" is not a number of ranks");
+  EXPECT_EQ(duration_s_of(variable("POISE_BUDGET"), "100ms"), 0.1);
+  EXPECT_EQ(error_of([] { duration_s_of(variable("POISE_BUDGET"), "2"); }),
+            "\"2\" is not a time such as 2s or 100ms");
+}
+
+}  // namespace
+}  // namespace poise

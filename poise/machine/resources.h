@@ -1,0 +1,108 @@
+// What the messages of several places share on a machine: memory buses, links between memory
+// domains, network cards, uplinks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// How long a message occupies each kind of resource. Routes through a torus, mesh or dragonfly are
+/// not counted: a message between nodes crosses their cards and the uplinks of their tiers.
+class ResourceRates {
+ public:
+  enum class Kind : std::uint8_t { bus, link, card_out, card_in, shared_network, up, down };
+
+  /// A message of `count` messages and `bytes` occupies the resource for count * s_per_message +
+  /// bytes * s_per_byte seconds.
+  struct Crossing {
+    Kind kind;
+    std::uint32_t index;  // domain (bus; link: the sender's), node (cards), group (up, down)
+    std::uint32_t other;  // link: the receiver's domain; up, down: the tier
+    double s_per_message, s_per_byte;
+  };
+
+  ResourceRates(const Machine& machine, const CostModel& costs);
+
+  /// Calls visit(Crossing) for every resource that limits and that a message from domain `from` to
+  /// domain `to` crosses. O(tiers). Not for messages between tasks of one place: they cost nothing.
+  template <typename Visit>
+  void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const;
+
+  /// Seconds on the slowest of these resources if nothing else uses them.
+  double slowest_s(DomainId from, DomainId to, double count, double bytes) const;
+
+  std::size_t num_tiers() const { return uplink_s_per_byte_.size(); }
+
+ private:
+  const Machine& machine_;
+  double bus_s_per_byte_, card_s_per_byte_, card_s_per_message_, shared_s_per_byte_;
+  double inside_crossings_, network_crossings_;
+  std::vector<double> uplink_s_per_byte_;  // per tier
+};
+
+using ResourceId = std::uint32_t;
+
+/// The shared resources of a machine, numbered from 0. Memory: a number per node and tier.
+class Resources {
+ public:
+  Resources(const Machine& machine, const CostModel& costs);
+
+  std::uint32_t count() const { return count_; }
+
+  /// For tables: "memory bus of domain 3", "card out of node 2".
+  std::string name(ResourceId resource) const;
+
+  /// Calls visit(ResourceId, seconds per message, seconds per byte); see ResourceRates.
+  template <typename Visit>
+  void for_each_crossed(DomainId from, DomainId to, const Visit& visit) const {
+    rates_.for_each_crossed(from, to, [&](const ResourceRates::Crossing& crossing) {
+      visit(id_of(crossing), crossing.s_per_message, crossing.s_per_byte);
+    });
+  }
+
+ private:
+  ResourceId id_of(const ResourceRates::Crossing& crossing) const;
+  std::uint32_t domains_of(NodeId node) const {
+    return machine_.first_domain(node + 1) - machine_.first_domain(node);
+  }
+
+  const Machine& machine_;
+  ResourceRates rates_;
+  std::vector<std::uint32_t> groups_of_tier_;
+  std::vector<ResourceId> first_up_, first_down_;  // per tier
+  std::vector<ResourceId> first_link_;             // per node
+  ResourceId first_card_out_ = 0, first_card_in_ = 0, shared_ = 0, count_ = 0;
+};
+
+template <typename Visit>
+void ResourceRates::for_each_crossed(DomainId from, DomainId to, const Visit& visit) const {
+  const NodeId node_from = machine_.node_of(from), node_to = machine_.node_of(to);
+  const bool is_inside = node_from == node_to;
+  if (bus_s_per_byte_ > 0) {
+    const double at_end = bus_s_per_byte_ * (is_inside ? inside_crossings_ : network_crossings_);
+    visit(Crossing{Kind::bus, from, 0, 0, from == to ? 2 * at_end : at_end});
+    if (from != to) visit(Crossing{Kind::bus, to, 0, 0, at_end});
+    if (is_inside && from != to)
+      visit(
+          Crossing{Kind::link, from, to, 0, bus_s_per_byte_ * machine_.bandwidth_factor(from, to)});
+  }
+  if (is_inside) return;
+  if (card_s_per_byte_ > 0 || card_s_per_message_ > 0) {
+    visit(Crossing{Kind::card_out, node_from, 0, card_s_per_message_, card_s_per_byte_});
+    visit(Crossing{Kind::card_in, node_to, 0, card_s_per_message_, card_s_per_byte_});
+  }
+  if (shared_s_per_byte_ > 0) visit(Crossing{Kind::shared_network, 0, 0, 0, shared_s_per_byte_});
+  for (std::uint32_t t = 0; t < uplink_s_per_byte_.size(); ++t) {
+    const std::vector<std::uint32_t>& group = machine_.network().tiers[t].group_of_node;
+    if (uplink_s_per_byte_[t] == 0 || group[node_from] == group[node_to]) continue;
+    visit(Crossing{Kind::up, group[node_from], t, 0, uplink_s_per_byte_[t]});
+    visit(Crossing{Kind::down, group[node_to], t, 0, uplink_s_per_byte_[t]});
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,64 @@
+// The physical cost of messages: CPU time at both ends, resources that messages share, and latency.
+//
+// Between places p and q let n be the number of messages from q to p and b their bytes.
+//
+//     O(p) = sum over messages out of n * send_s + b * copy
+//          + sum over messages in  of n * receive_s + b * copy        CPU time of p
+//     T(r) = sum over messages that cross r of n * gap(r) + b / bandwidth(r)
+//     X(p) = max of T(r) over the resources r that p's messages cross
+//          + max of latency over p's partners                         messages fly together
+//     busy(p) = max(W(p) + O(p) + (1 - overlap) * X(p), X(p))
+//
+// W(p) is the work of p and `overlap` belongs to the workload. Inside a node, receiving costs
+// receive_s times the NUCO factor and copy times the bandwidth factor, because the receiver reads
+// the sender's memory. Not modelled: computing itself uses the bus, caches, noise, protocol
+// switches.
+#pragma once
+
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/machine/resources.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// CPU seconds that messages cost their two ends.
+struct EndTimes {
+  double sender_s = 0, receiver_s = 0;
+};
+
+/// CPU seconds of `count` messages with `bytes` in total; 0 between tasks of one place.
+EndTimes end_times(const Machine& machine, const CostModel& costs, LoadsInclude loads_include,
+                   double count, double bytes, PlaceId from, PlaceId to);
+
+/// Seconds between the end of sending and the start of receiving; 0 at one place.
+double latency_s(const Machine& machine, const CostModel& costs, PlaceId from, PlaceId to);
+
+/// Everything that the messages of a phase cost under a placement, in seconds.
+struct MessageTimes {
+  std::vector<double> overhead_s;  // O per place
+  std::vector<double> exposed_s;   // X per place
+  std::vector<double> resource_s;  // T per resource (Resources)
+};
+
+/// O(messages * tiers + places + resources).
+MessageTimes message_times(const Machine& machine, const Workload& workload, const CostModel& costs,
+                           const Placement& placement);
+
+/// Seconds from the start of sending to the end of receiving if nothing else uses the resources:
+/// both ends, the slowest resource, and the latency.
+double physical_message_s(const Machine& machine, const CostModel& costs, const Message& message,
+                          PlaceId from, PlaceId to);
+
+/// Busy time of a place: see above.
+double busy_s(double work_s, double overhead_s, double exposed_s, double overlap);
+
+/// Seconds of moving all tasks from `before` to `after`, as messages of their sizes: the packing
+/// time of each task at both ends, then the resources that the tasks cross. 0 if none moves.
+double physical_migration_s(const Machine& machine, const Workload& workload,
+                            const CostModel& costs, const Placement& before,
+                            const Placement& after);
+
+}  // namespace poise

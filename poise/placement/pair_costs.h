@@ -1,0 +1,71 @@
+// CPU seconds that messages between two places cost each end, by table lookup, for searches that
+// need millions of them.
+#pragma once
+
+#include <vector>
+
+#include "poise/machine/factor_table.h"
+#include "poise/machine/machine.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// The same results as message_s() (formula `nuco`: the receiver pays all) and end_times() (formula
+/// `physical`). Refers to the machine.
+class PairCosts {
+ public:
+  PairCosts(const Machine& machine, const CostModel& costs, LoadsInclude loads_include);
+
+  /// True if sending costs anything.
+  bool senders_pay() const { return senders_pay_; }
+  /// True if all messages inside a domain cost the same, whichever two places they join.
+  bool is_flat_inside() const { return factors_.is_flat_inside(); }
+
+  /// Seconds at `to` of receiving; 0 from the place itself.
+  double receive_s(double count, double bytes, PlaceId from, PlaceId to) const {
+    const Receiving& costs = receiving(from, to);
+    double seconds = 0;
+    if (count != 0)
+      seconds = count * (costs.has_factors ? costs.message_s * factors_.message(from, to)
+                                           : costs.message_s);
+    if (costs.byte_s != 0 && bytes != 0)
+      seconds +=
+          bytes * (costs.has_factors ? costs.byte_s * factors_.byte(from, to) : costs.byte_s);
+    return seconds;
+  }
+  /// Seconds at `from` of sending; 0 to the place itself.
+  double send_s(double count, double bytes, PlaceId from, PlaceId to) const {
+    if (!senders_pay_ || from == to) return 0;
+    const Sending& costs = node_of_[from] == node_of_[to] ? send_inside_ : send_network_;
+    return count * costs.message_s + bytes * costs.byte_s;
+  }
+
+  /// The same between two different places of a domain that is flat inside.
+  double receive_inside_s(double count, double bytes) const {
+    return count * receive_inside_.message_s + bytes * receive_inside_.byte_s;
+  }
+  double send_inside_s(double count, double bytes) const {
+    return count * send_inside_.message_s + bytes * send_inside_.byte_s;
+  }
+
+ private:
+  struct Sending {
+    double message_s = 0, byte_s = 0;
+  };
+  struct Receiving {
+    double message_s = 0, byte_s = 0;
+    bool has_factors = true;  // times the factors of the pair
+  };
+  const Receiving& receiving(PlaceId from, PlaceId to) const {
+    return is_same_everywhere_ || node_of_[from] == node_of_[to] ? receive_inside_
+                                                                 : receive_network_;
+  }
+
+  FactorTable factors_;
+  bool senders_pay_ = false, is_same_everywhere_ = true;
+  Receiving receive_inside_, receive_network_;
+  Sending send_inside_, send_network_;
+  std::vector<NodeId> node_of_;  // per place
+};
+
+}  // namespace poise

@@ -1,0 +1,44 @@
+"""The variables of `poise juggle` set to nonsense: one line and status 2 before the program starts, or it runs."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+from run_poise import CliTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import nonsense  # pylint: disable=wrong-import-position
+
+
+class JuggleVariables(CliTest):
+    def names(self):
+        return [row["name"] for row in self.json_of("variables", "--json")["variables"]
+                if row["readers"] == "poise juggle"]
+
+    def test_of_any_value_is_taken_or_refused_in_one_line(self):
+        names, refused = self.names(), 0
+        self.assertEqual(len(names), 4)
+        for name in names:
+            for value in nonsense.KINDS:
+                with self.subTest(name=name, value=value[:40]):
+                    done = self.run_poise("juggle", "--", "echo", "it runs", env={**os.environ, name: value},
+                                          errors="replace")
+                    if done.returncode == 2:
+                        refused += 1
+                        self.assertRegex(done.stderr, r"^poise: [^\n]+\n$")
+                        self.assertRegex(done.stderr, rf"{name}|none of them may be used here")
+                    else:
+                        self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
+        self.assertGreater(refused, 2 * len(nonsense.KINDS))
+
+    def test_cpus_that_do_not_exist_are_told_once(self):
+        absent = max(os.sched_getaffinity(0)) + 1
+        for arguments, variables in ((["--cpus", f"0-{absent}"], {}), ([], {"POISE_JUGGLE_CPUS": f"0-{absent}"})):
+            done = self.run_poise("juggle", *arguments, "--", "echo", "it runs", env={**os.environ, **variables})
+            self.assertEqual((done.returncode, done.stdout), (0, "it runs\n"), done.stderr)
+            self.assertRegex(done.stderr, rf"^poise juggle: --cpus 0-{absent}: [^\n]*{absent} cannot be used here[^\n]*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,7 @@
+"""Values that no user means, for tests of variables: 32 kinds. A value may still be one that a variable takes."""
+
+KINDS = [
+    "", " ", "-1", "-0", "0", "1", "2", "1.5", "1,5", "+3", "0x10", "1e3", "1e400", "1e-400", "nan", "-inf",
+    "99999999999999999999", "yes", "Auto", "auto ", ":", "a=b", "greedy:tolerance=", "a\nb", "\t", "\u00e9", "\udcff\udcfe",
+    "%s%n%d", "x" * 10_000, "/", "/no/such/folder/x", "1e300s",
+]

@@ -1,0 +1,70 @@
+"""Sets every variable that a runtime reads to nonsense. The job then runs as if nothing were wrong, or rank 0 prints one line and
+every rank exits with status 2; nothing else is printed, and nothing hangs.
+
+settings_fuzz_test.py READERS all|some ARGUMENT…: `some` takes one value per variable, drawn with the seed POISE_SEED (1)."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import wrong_settings_test
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import nonsense  # pylint: disable=wrong-import-position
+
+TIMEOUT_S = 60
+CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")
+# Read by others first, who print something of their own.
+READ_BY_OTHERS = {"OMP_NUM_THREADS", "OMP_TARGET_OFFLOAD", "LIBOMP_USE_HIDDEN_HELPER_TASK"}
+
+
+def variables_of(readers):
+    listed = subprocess.run([os.environ["POISE"], "variables", "--json"], check=True, timeout=TIMEOUT_S,
+                            stdout=subprocess.PIPE)
+    return [row["name"] for row in json.loads(listed.stdout)["variables"]
+            if set(row["readers"].split(", ")) & readers and row["name"] not in READ_BY_OTHERS]
+
+
+def draws(names, which, seed):
+    kinds = list(nonsense.KINDS)
+    random.Random(seed).shuffle(kinds)
+    for i, name in enumerate(names):
+        for value in kinds if which == "all" else [kinds[i % len(kinds)]]:
+            yield name, value
+
+
+class Nonsense(unittest.TestCase):
+    def check(self, name, value, arguments):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as here:
+            command = [*os.environ["LAUNCH"].split(), *wrong_settings_test.TO_FILES, os.environ["PROGRAM"], *arguments]
+            done = subprocess.run(command, env={**os.environ, "OUTPUT": folder, name: value}, cwd=here, timeout=TIMEOUT_S,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            texts = {path.name: path.read_text(errors="replace") for path in pathlib.Path(folder).iterdir()}
+        shown = (name, value[:40], done.returncode, done.stdout[-1000:], {rank: text[-1000:] for rank, text in texts.items()})
+        self.assertIn(done.returncode, (0, 2), shown)
+        for crash in CRASHES:
+            self.assertNotIn(crash, "".join(texts.values()), shown)
+        if done.returncode == 2:
+            self.assertRegex(texts.pop("0"), r"^poise: [^\n]+\n$", shown)
+            self.assertEqual("".join(texts.values()), "", shown)
+        return done.returncode
+
+    def test_is_refused_in_one_line_or_taken(self):
+        readers, which, *arguments = sys.argv[1:]
+        seed = int(os.environ.get("POISE_SEED", "1"))
+        names = variables_of(set(readers.split(",")))
+        self.assertGreater(len(names), 5)
+        refused = 0
+        for name, value in draws(names, which, seed):
+            with self.subTest(seed=seed, name=name, value=value[:40]):
+                refused += self.check(name, value, arguments) == 2
+        self.assertGreater(refused, 0, "nothing was refused: is it the program that reads them?")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
