@@ -32,7 +32,7 @@ BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
 POISE = BIN / "poise"
 TIMEOUT_S = 120
-WATCHER = "DummyLB"  # measures and synchronises as the others do, but moves nothing
+WATCHER = "DummyLB"  # it measures and synchronises like the others, but moves nothing
 CHARM = ["GreedyLB", "GreedyCommLB", "RefineLB", "ScotchLB", "TreeMatchLB"]
 OURS = {"NucoLB": "nuco", "NumaLB": "numa", "TreeMatchTopoLB": "treematch", "PoiseLB": "poise"}
 MACHINES = {"NUMA32": 32, "NUMA48": 48, "20xNUMA4": 80}
@@ -46,11 +46,11 @@ class App:
     arguments: str
     iterations: int
     period: int  # iterations between decisions
-    steps: int = 1  # of the objects, in an iteration
+    steps: int = 1  # steps of the objects per iteration
     pes: tuple = (2, 4)
     variables: dict = dataclasses.field(default_factory=dict)
     name: str = ""
-    longer: str = ""  # other arguments, where loads are measured for the part machines
+    longer: str = ""  # further arguments for the part "machines", in which loads are measured
 
     def run(self, pes, arguments, iterations, *more):
         return run([BIN / f"{self.program}_on_charm", f"+p{pes}", "+CmiSleepOnIdle", "+setcpuaffinity",
@@ -70,7 +70,7 @@ APPS = [
 
 
 def run(command, **variables):
-    """The output and how it ended: ok, crashed or timed out."""
+    """Runs a command and returns its output and how it ended: ok, crashed or timed out."""
     try:
         done = subprocess.run([str(word) for word in command], env={**os.environ, **variables},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -125,7 +125,7 @@ def shown(value, factor, form):
 
 
 def measured(app, folder):
-    """Dumps of the program's second and next phases, on two PEs."""
+    """Makes dumps of the program's second and next phases, on two PEs."""
     stem = folder / app.program
     out, ended = app.run(2, app.longer or app.arguments, (DECISIONS + 2) * app.period, "+balancer", WATCHER, "+LBDump", "1",
                          "+LBDumpSteps", str(DECISIONS), "+LBDumpFile", stem)
@@ -141,9 +141,8 @@ def poise_json(*words):
 
 
 def replayed(balancer, stem, dump, places):
-    """What Charm++'s balancer answers to a dump: the new places, seconds, and how it ended."""
-    # Any program that links the balancer will do: it brings work of its own, so take one with
-    # little.
+    """Lets a Charm++ balancer decide on a dump; returns the new places, the seconds, and how it ended."""
+    # Any program that links the balancer can replay a dump. It also does its own work, so one with little work is used.
     out, ended = run([BIN / "lb_test_on_charm", "+p1", "+balancer", balancer, "+LBSim", "0", "+LBDumpFile", stem,
                       "+LBShowDecisions", "+LBDebug", "1", "--objects", "2", "--scale", "0", "--steps", "1000000"])
     decided_s = numbers(r"strategy finished at \S+ duration (\S+) s", out)
@@ -160,14 +159,15 @@ def replayed(balancer, stem, dump, places):
 
 
 def planned(strategy, stem, machine):
-    """Poise's answer to the same dump."""
+    """Lets Poise decide on the same dump."""
     chosen = stem.with_suffix(".json")
     report = poise_json("plan", f"{stem}.0", "--machine", machine, "--strategy", strategy, "-o", chosen)
     return json.loads(chosen.read_text())["placement"], report["decision_s"], "ok"
 
 
 def decisions(balancer, dumps, machine, stem):
-    """A row: each decision begins where the last one left the objects, with a new phase measured."""
+    """Measures one row: each decision starts from the placement that the previous one left, with a newly
+    measured phase."""
     num_places = MACHINES[machine]
     places = [i % num_places for i in range(len(dumps[0].ids()))]
     reports, seconds = [], []
@@ -214,8 +214,9 @@ def machines(apps, folder):
 
 
 def million():
-    """Seconds of the decision, where groups decide at the same time of the longest, and of the whole
-    balancing, both as Charm++ says. Loads are even at first, so that moving objects is little of it."""
+    """Returns the seconds of the decision (that of the slowest group, because groups decide at the same time)
+    and of the whole balancing, as Charm++ prints them. Loads are equal at first, so moving objects is a small
+    part."""
     rows = []
     print(f"\n{'million':<16}{'PEs':>4}{'decided s':>12}{'balanced s':>12}  ended")
     for balancer in ("PoiseLB", "PoiseHybridLB"):
@@ -233,14 +234,14 @@ def million():
     return rows
 
 
-# Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes, as in the talk on NumaLB.
+# Jacobi2D, and kNeighbor with k = 3 and messages of 1,024 bytes, as in the talk about NumaLB.
 BUILDS_COMPARED = [("jacobi2d", "--blocks 16 --points 64 --steps 200"),
                    ("kneighbor", "--objects 64 --k 3 --bytes 1024 --work 0 --steps 300"),
                    ("kneighbor", "--objects 16 --k 3 --bytes 1024 --work 0 --steps 1000")]
 
 
 def network(home, repeats):
-    """The same programs on shared memory and on a network's build, whose messages cross sockets."""
+    """Runs the same programs on shared memory and on a network build, whose messages cross sockets."""
     subprocess.run(["cmake", "--preset", "release", "-B", NETWORK, "-DPOISE_TESTS=OFF", "-DPOISE_BENCH=OFF"],
                    cwd=ROOT, env={**os.environ, "CHARM_HOME": str(home)}, stdout=subprocess.DEVNULL, check=True)
     subprocess.run(["ninja", "-C", NETWORK, *(f"{program}_on_charm" for program, _ in BUILDS_COMPARED)],

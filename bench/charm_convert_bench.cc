@@ -74,7 +74,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The strategy's minimum time of five runs.
+/// The minimum of the strategy's times in five runs.
 double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
   const Problem problem{rows.machine, converted.census.workload, converted.census.current,
                         rows.machine.costs(), 1};

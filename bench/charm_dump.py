@@ -1,5 +1,5 @@
-"""Charm++ LB dumps of 6.10 and before (docs/formats.md): the same objects and messages as another
-number of PEs would have measured them."""
+"""Rewrites Charm++ LB dumps of 6.10 and before (docs/formats.md) as if another number of PEs had measured the
+same objects and messages."""
 
 import struct
 
@@ -29,7 +29,7 @@ class Reader:
 
 
 def read_record(reader):
-    """Its bytes, whether an object sent it, and its kind."""
+    """Returns the bytes of a record, whether an object sent it, and its kind."""
     begin = reader.at
     sender, _, _, kind = reader.take(struct.Struct("<iiQB"))
     if kind == 3:
@@ -41,7 +41,7 @@ def read_record(reader):
 
 
 class Dump:
-    """Objects in order of array and id; records from one object to another."""
+    """Sorts objects by array and id, and selects records from one object to another."""
 
     def __init__(self, data):
         reader = Reader(data)
@@ -66,7 +66,7 @@ class Dump:
         return [name[1] for name, _, _ in self.objects]
 
     def on(self, places, num_pes):
-        """The bytes of a dump with `num_pes` PEs and these places of the objects."""
+        """Returns the bytes of a dump with `num_pes` PEs and these places of the objects."""
         totals = [0.0] * num_pes
         for place, (_, wall_s, _) in zip(places, self.objects):
             totals[place] += wall_s

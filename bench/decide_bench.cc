@@ -56,7 +56,7 @@ struct Instance {
   Placement current;
 };
 
-/// One workload at a time: the largest takes 200 MB.
+/// Keeps only one workload in memory, because the largest takes 200 MB.
 const Instance& instance(Size size) {
   static std::unique_ptr<Instance> kept;
   if (kept == nullptr || kept->size.tasks != size.tasks || kept->size.places != size.places) {

@@ -1,4 +1,4 @@
-"""Line plots and heat maps as SVG, with nothing but Python."""
+"""Draws line plots and heat maps as SVG with the standard library only."""
 
 import base64
 import math
@@ -71,7 +71,7 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
     x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT, log_x)
     y = Axis([p[1] for p in points], HEIGHT - BOTTOM, TOP, log_y, least_y)
     parts = frame(title, x_label, y_label, x, y)
-    # Dashed curves are drawn last, so that a solid one under them stays visible.
+    # Dashed curves are drawn last, so that a solid curve below them stays visible.
     for index, c in sorted(enumerate(curves), key=lambda item: item[1]["dash"]):
         path = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in c["points"])
         style = f'fill="none" stroke="{c["colour"]}" stroke-width="1.8" stroke-dasharray="{c["dash"]}"'
@@ -83,7 +83,7 @@ def line_plot(title, x_label, y_label, curves, log_x=False, log_y=False, least_y
 
 
 def colour_of(share):
-    """Dark blue to yellow, evenly lighter, as bytes."""
+    """A colour map from dark blue to yellow with uniformly increasing lightness, as bytes."""
     stops = [(13, 8, 80), (90, 20, 140), (190, 50, 100), (240, 120, 50), (250, 230, 90)]
     place = min(max(share, 0), 1) * (len(stops) - 1)
     below = min(int(place), len(stops) - 2)

@@ -1,4 +1,5 @@
-// What it costs to generate a workload of a million tasks, kind by kind, and how the cost grows.
+// Measures the time to generate a workload of a million tasks of each kind, and how it grows with
+// the number of tasks.
 #include <benchmark/benchmark.h>
 #include <string>
 

@@ -1,15 +1,15 @@
-"""How decision times grow with the number of tasks: bench/results/decide.json as SVG."""
+"""Plots how decision times grow with the number of tasks, from bench/results/decide.json, as SVG."""
 
 import math
 
 from drawing import COLOURS, line_plot
 
-# The first strategies that were timed are solid, the rest dashed.
+# The curves of the strategies that were timed first are solid, the others dashed.
 DASHES = ["", "6 4", "2 3"]
 
 
 def curves_of(results):
-    """Seconds of CPU by tasks, per strategy, of the rows named growth/STRATEGY/TASKS/PLACES/…"""
+    """Returns CPU seconds by number of tasks for each strategy, from the rows growth/STRATEGY/TASKS/PLACES/…"""
     points = {}
     for row in results:
         group, strategy, tasks, *_ = row["name"].split("/")
@@ -21,14 +21,14 @@ def curves_of(results):
 
 
 def n_log_n(points, label="n log n"):
-    """From the first of the points on, as n log n grows."""
+    """Extrapolates from the first point in proportion to n log n."""
     (first, start_s), *_ = points
     return {"label": label, "colour": "#888", "dash": "1 4", "points":
             [(n, start_s * n * math.log(n) / (first * math.log(first))) for n, _ in points]}
 
 
 def draw(results):
-    """The SVG text; grey dots grow as n log n does from nuco's first point."""
+    """Returns the SVG. Grey dots grow like n log n from nuco's first point."""
     curves = curves_of(results)
     curves += [n_log_n(curve["points"]) for curve in curves if curve["label"] == "nuco"]
     return line_plot("One decision: 3-D stencil, 30 tasks a place", "tasks", "CPU seconds", curves,

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Threads that compute and meet at barriers, alone and under poise juggle, in turns: what balancing
-gains, against the bound e n/m where it is known, and how much of the machine others took meanwhile;
-where a stranger computes on one of the cpus, and two programs that share them (section 6 of the paper).
-What a balancing point costs as threads grow.
-Then two kernels on OpenMP: ep, whose phases are long, and cg, whose phases are far shorter than any
-period, under GCC's and LLVM's run-times, waiting actively and passively."""
+"""Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
+meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
+of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a
+balancing point as the number of threads grows.
+
+Last come two OpenMP kernels: ep, whose phases are long, and cg, whose phases are far shorter than any period,
+with GCC's and LLVM's run-times, which wait actively and passively. The share of the machine that other programs
+used is recorded."""
 
 import argparse
 import contextlib
@@ -20,7 +22,7 @@ import tempfile
 from keep import RESULTS, ROOT, keep
 
 BIN = ROOT / "build" / "bin"
-# A run counts as quiet if all other processes used less than this share of the cpus.
+# A run is quiet if all other processes used less than this share of the cpus.
 QUIET_SHARE = 0.02
 TIMEOUT_S = 600
 
@@ -49,9 +51,9 @@ SCENARIOS = {
                                                    "over": 0, "stranger": True},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
-# 500 threads are always runnable, so the balancer has to wait for its turn on the cpu.
+# All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
 COST_THREADS = (2, 8, 16, 32, 64, 500)
-COST_S = 20  # long enough that the start, where threads are found and speeds learnt, counts little
+COST_S = 20  # long enough that the start, in which threads are found and speeds learnt, counts little
 KERNELS = {"ep": ["ep", "--points", "500000000"], "cg": ["cg", "--side", "600", "--iterations", "1000"]}
 # LLVM's OpenMP run-time also provides the entry points that GCC's code calls.
 RUNTIMES = {"gomp": None, "libomp": max(glob.glob("/usr/lib/llvm-*/lib/libomp.so.5"), default="")}
@@ -77,14 +79,14 @@ SCENARIOS.update(kernel_scenarios())
 
 
 def busy_s():
-    """Cpu time that the machine has spent on anything, in seconds since it started."""
+    """Returns the cpu time that all programs have used since the machine started, in seconds."""
     times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
     return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def stranger(is_there):
-    """Another program that computes on the last cpu all the time."""
+    """Runs another program that computes on the last cpu all the time."""
     if not is_there:
         yield
         return
@@ -105,7 +107,7 @@ def command_of(threads, scenario):
     environment = {**scenario.get("environment", {}), "OMP_NUM_THREADS": str(threads)}
     if "command" in scenario:
         command = [BIN / scenario["command"][0], *scenario["command"][1:]]
-    elif scenario.get("splits"):  # one with a thread per cpu, one with the rest
+    elif scenario.get("splits"):  # one program with a thread per cpu, one with the other threads
         cpus = len(os.sched_getaffinity(0))
         first, second = phases(cpus, scenario), phases(threads - cpus, scenario)
         command = ["sh", "-c", f"{' '.join(first)} & {' '.join(second)} & wait"]
@@ -144,10 +146,10 @@ def measure(name, threads, repeats):
     if scenario.get("over") == 0:
         threads = cpus
     bound_s = None
-    if "phases" in scenario and not scenario.get("is_rough"):  # else e is about known
+    if "phases" in scenario and not scenario.get("is_rough"):  # for the others e is only approximately known
         free_cpus = cpus - (0.5 if scenario.get("stranger") else 0)
         bound_s = scenario["phase_s"] * scenario["phases"] * max(1, threads / free_cpus)
-    # Kernels run once without and once with the balancer, both as users run them.
+    # Kernels run without and with the balancer, both as users run them.
     runners = scenario.get("runners", RUNNERS)
     runs = {runner: [] for runner in runners if "phases" in scenario or runner != "proactive"}
     for _ in range(repeats):
@@ -168,7 +170,8 @@ def measure(name, threads, repeats):
 
 
 def cost(threads):
-    """A balancing point with this number of threads, all computing, bound in turn to the cpus."""
+    """Measures a balancing point with this number of threads, all of which compute; they are bound to the cpus
+    in turn."""
     cpus = len(os.sched_getaffinity(0))
     scenario = {"phase_s": COST_S * cpus / threads, "phases": 1, "options": ["--bound"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -206,7 +209,7 @@ def costs():
 
 
 def others_kept(measured):
-    """What was kept of the scenarios that were not measured now."""
+    """Returns the stored results of the scenarios that were not measured in this run."""
     path = RESULTS / "juggle.json"
     kept = json.loads(path.read_text())["results"] if path.exists() else []
     return [row for row in kept if row["scenario"] in {*SCENARIOS, "costs"} - measured]

@@ -1,4 +1,4 @@
-"""Keeps what a benchmark measured, with machine and date, as JSON under bench/results."""
+"""Stores what a benchmark measured, with machine and date, as JSON under bench/results."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ def cpu_model():
 
 
 def keep(name, rows, **more):
-    """Writes NAME.json: `rows` under "results", `more` beside them."""
+    """Writes NAME.json with `rows` under "results" and the items of `more` beside them."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({

@@ -1,4 +1,4 @@
-// What it costs to build a machine of 32,768 places: time to parse its text, memory it holds.
+// Measures the cost of a machine of 32,768 places: the time to parse its text, and its memory.
 #include <atomic>
 #include <benchmark/benchmark.h>
 #include <cstdlib>
@@ -46,7 +46,7 @@ void build(benchmark::State& state, const char* text) {
   state.counters["held_bytes"] = static_cast<double>(held);
 }
 
-/// A message between two places drawn at random.
+/// The cost of a message between two random places.
 void ask(benchmark::State& state, const char* text) {
   const Machine machine = machine_from_text(text);
   PlaceId from = 1, to = 2;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Mapping tools that are not in the library, on the cases that mapping_bench --export wrote to a folder.
+"""Runs mapping tools that are not in the library on the cases that mapping_bench --export wrote to a folder.
 
-Each answer is left there as CASE@TOOL.place, one place per line, with its CPU seconds in
-CASE@TOOL.seconds, for mapping_bench --import. A tool that is not installed is said and skipped:
-`pip install mtkahypar kaminpar chszlablib` (the last holds SharedMap), `apt install
-libtrilinos-zoltan-dev`. One thread each.
-"""
+Each answer is written there as CASE@TOOL.place, one place per line, and its CPU seconds as CASE@TOOL.seconds,
+for mapping_bench --import. A tool that is not installed is reported and skipped: `pip install mtkahypar
+kaminpar chszlablib` (the last contains SharedMap), `apt install libtrilinos-zoltan-dev`. Every tool uses one
+thread."""
 
 import itertools
 import pathlib
@@ -17,14 +16,14 @@ import tempfile
 import time
 
 TOLERANCE = 0.03
-MAPPING_TOLERANCE = 0.05  # of those that map onto the machine: what Poise from scratch allows itself
+MAPPING_TOLERANCE = 0.05  # imbalance of the tools that map onto the machine: what Poise allows itself from scratch
 MOST_MAPPED_PLACES = 48  # Mt-KaHyPar takes seconds to map onto more
-MOST_SECONDS = 100  # of a tool for all cases
-LARGEST_TOTAL = 2**29  # of the weights that SharedMap adds up in 32 bits
+MOST_SECONDS = 100  # time limit per tool for all cases
+LARGEST_TOTAL = 2**29  # of the weights, which SharedMap adds up in 32 bits
 
 
 class Machine:
-    """The places of a machine text and the factor between any two of them."""
+    """Returns the number of places of a machine text and the factor between any two of them."""
 
     def __init__(self, text):
         words = dict(word.split(":") for word in text.split())
@@ -44,7 +43,7 @@ class Machine:
 
 
 class Graph:
-    """A METIS graph with vertex sizes, vertex weights and edge weights."""
+    """Reads a METIS graph with vertex sizes, vertex weights and edge weights."""
 
     def __init__(self, path):
         lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
@@ -61,7 +60,7 @@ class Graph:
                     self.edge_weights.append(weight)
 
     def text_without_sizes(self):
-        """KaMinPar ends with the whole process where vertices have sizes."""
+        """Removes vertex sizes, because KaMinPar aborts the whole process if vertices have sizes."""
         vertices, edges, _ = self.lines[0].split()
         rows = [line.split(maxsplit=1)[1] for line in self.lines[1:]]
         return "\n".join([f"{vertices} {edges} 11", *rows, ""])
@@ -108,13 +107,13 @@ def kaminpar_tool():
 
 
 def children_s():
-    """CPU seconds of all processes started here that have ended."""
+    """Returns the CPU seconds of all child processes that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 
 
 def sharedmap_tool():
-    """Multisection along the tree of the machine, in its strong mode: KaHIP at every cut."""
+    """SharedMap in its strong mode: multisection along the tree of the machine, with KaHIP at every cut."""
     import chszlablib
     import numpy
 
@@ -128,7 +127,7 @@ def sharedmap_tool():
             numpy.concatenate([row[1::2] for row in rows]))
         start = time.process_time()
         answer = chszlablib.Decomposition.process_map(
-            task_graph, machine.counts[::-1],  # finest first
+            task_graph, machine.counts[::-1],  # finest level first
             [round(100 * factor) for factor in machine.factors[::-1]],
             mode="strong", imbalance=MAPPING_TOLERANCE, seed=1)
         return answer.assignment.tolist(), time.process_time() - start
@@ -137,7 +136,7 @@ def sharedmap_tool():
 
 
 def zoltan_tool():
-    """Zoltan's PHG, told to repartition: what a tool does that is given the current placement."""
+    """Zoltan's PHG in repartition mode: a tool that uses the current placement."""
     folder = tempfile.TemporaryDirectory()
     program, answer = (pathlib.Path(folder.name) / name for name in ("program", "places"))
     source = pathlib.Path(__file__).resolve().parent / "zoltan_repartition.cc"
@@ -152,7 +151,7 @@ def zoltan_tool():
                                answer], check=True, capture_output=True, timeout=MOST_SECONDS)
         return [int(line) for line in answer.read_text().split()], float(done.stdout)
 
-    place.folder = folder  # lives as long as the tool does
+    place.folder = folder  # exists as long as the tool
     return place
 
 
@@ -165,7 +164,7 @@ TOOLS = {
 
 
 def run(name, folder):
-    """One tool on all cases, smallest first."""
+    """Runs one tool on all cases, smallest first."""
     try:
         place = TOOLS[name]()
     except ImportError:
@@ -179,7 +178,7 @@ def run(name, folder):
         machine = Machine(path.with_suffix(".machine").read_text())
         try:
             places, seconds = place(Graph(path), machine, path)
-        except Exception as error:  # a tool may refuse a case; the others go on
+        except Exception as error:  # a tool may refuse a case; the others continue
             print(f"without {name} on {path.stem}: {error}")
             continue
         stem = f"{path.name.removesuffix('.graph')}@{name}"
@@ -192,7 +191,7 @@ def main():
     if len(sys.argv) > 2:
         run(sys.argv[2], folder)
         return 0
-    for name in TOOLS:  # each in a process of its own: they bring thread pools that collide
+    for name in TOOLS:  # one process per tool, because their thread pools collide
         done = subprocess.run([sys.executable, __file__, folder, name], check=False)
         if done.returncode != 0:
             print(f"without {name} on the rest: it ended with {done.returncode}")

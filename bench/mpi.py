@@ -1,4 +1,4 @@
-"""Programs under mpiexec, with more ranks than cores if need be."""
+"""Runs programs under mpiexec, with more ranks than cores if necessary."""
 
 import os
 import subprocess
@@ -9,13 +9,14 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
 BOUND = {"OMPI_MCA_hwloc_base_binding_policy": "core", "OMPI_MCA_rmaps_base_oversubscribe": "0"}
-# OpenMP threads must go to sleep between regions, or they disturb the run that is timed next.
+# OpenMP threads must sleep between regions, or they would disturb the next timed run.
 SLEEPY = {"OMP_WAIT_POLICY": "passive"}
 TIMEOUT_S = 300
 
 
 def mpiexec(ranks, command, **variables):
-    """What `command` prints on as many ranks, `variables` added to its environment. Ends with it if it fails."""
+    """Runs `command` on the given number of ranks with `variables` added to its environment, and returns its
+    output. Ends this program if it fails."""
     done = subprocess.run(["mpiexec", "-n", str(ranks), *map(str, command)],
                           env={**os.environ, **ENVIRONMENT, **variables}, capture_output=True,
                           text=True, timeout=TIMEOUT_S)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Objects on MPI: what they cost, and what balancing gains every mini-app that starts badly placed.
-Prints a table and keeps it as JSON under bench/results.
+"""Measures the costs of objects on MPI, and what balancing gains in every mini-app that starts badly placed.
+Prints a table and stores it as JSON under bench/results.
 
-Each program runs on two ranks for three phases, so two decisions are behind it in the last one, whose
-iterations count. `of ideal` is the work of an iteration, spread evenly over the ranks and without any
-waiting, over the time it took: the median of all iterations of all runs, with their quartiles. `faster`
-is the median, over the turns, of the time without balancing over that with it. Both ends of a ratio come
-from the same iteration or the same turn, since on a virtual machine seconds apart a core may be
-half as fast. Runs beside which other programs took more than a share of a core are made again.
-Rows with more ranks than cores sleep for their load. What waits for memory shares it with the other
-rank, and for messages with itself: of those a perfect balance, too, would fall short of the ideal."""
+Each program runs on two ranks for three phases. Two decisions precede the last phase, whose iterations are
+evaluated. `of ideal` is the time of an ideal iteration (its work spread evenly over the ranks, without waiting)
+divided by the measured time: median and quartiles over all iterations of all runs. `faster` is the median over
+rounds of the time without balancing divided by the time with it. Both numbers of a ratio come from the same
+iteration or round, because a core of a virtual machine may be half as fast a few seconds later. Runs during
+which other programs used more than a share of a core are repeated. Rows with more ranks than cores sleep
+instead of computing. Programs limited by memory share it with the other rank, and those limited by messages
+share them, so even a perfect balance would not reach the ideal."""
 
 import argparse
 import dataclasses
@@ -38,18 +38,18 @@ MOST_TRIES = 4
 class Case:
     program: str
     arguments: str
-    period: int  # iterations between decisions
-    steps: int = 1  # of the objects, in an iteration
+    period: int  # number of iterations between decisions
+    steps: int = 1  # number of steps of the objects per iteration
     ranks: int = 2
-    bound: str = "compute"  # what it waits for
+    bound: str = "compute"  # the resource that limits the program
     name: str = ""
-    cycle: int = 1  # iterations until they repeat themselves
+    cycle: int = 1  # number of iterations after which the program repeats itself
 
     def title(self):
         return self.name or self.program
 
     def run(self, strategy):
-        iterations = PHASES * self.period - 2  # some programs begin with a step more
+        iterations = PHASES * self.period - 2  # some programs begin with an additional step
         with tempfile.TemporaryDirectory() as folder:
             timeline = pathlib.Path(folder) / "timeline.json"
             out = mpiexec(self.ranks, [BIN / self.program, *self.arguments.split(), "--steps", iterations,
@@ -69,7 +69,7 @@ class Case:
         }
 
     def undisturbed(self, strategy):
-        """A run beside which nothing else ran to speak of, or the last of several."""
+        """Returns a run during which hardly anything else ran, or the last of several."""
         for _ in range(MOST_TRIES):
             start_s, others_s = time.monotonic(), foreign_s()
             run = self.run(strategy)
@@ -79,7 +79,7 @@ class Case:
 
 
 def foreign_s():
-    """CPU seconds of everybody but this program and what it ran."""
+    """Returns the CPU seconds of all processes except this program and its children."""
     ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     user, nice, system, _, _, *interrupts = ticks[:8]
     own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -88,7 +88,7 @@ def foreign_s():
 
 
 def of_ideal(places, steps):
-    """Work spread evenly over time, of groups of steps after the last decision. A place's
+    """Returns ideal time divided by measured time for groups of steps after the last decision. A place's
     timeline is a list of [begin, end, what]: 0 works, 1 waits, 2 balances."""
     phases = []
     for spans in places:
@@ -109,8 +109,8 @@ CASES = [
     Case("lb_test", "--scale 0.0015", 9),
     Case("stencil4d", "--points 8 --stiff 100", 8),
     Case("leanmd", "--cells 4 --lattice 6", 8, steps=3),
-    Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # at tens of gigabytes a second
-    # A point takes twice as long as where the grid fits into the cache.
+    Case("jacobi2d", "--blocks 16 --points 128", 90, bound="memory"),  # reads tens of gigabytes per second
+    # A point takes twice as long as with a grid that fits into the cache.
     Case("poisson3d", "--blocks 6 --points 24", 45, bound="memory"),
     Case("waves3d", "--blocks 6 --points 16", 36, steps=2),
     Case("nbody", "--pieces 64 --particles 16384", 16, steps=2, cycle=8),
@@ -123,8 +123,8 @@ CASES = [
 
 
 def measure(case, strategies, repeats):
-    """All strategies in turns, in another order each time: what comes back every few seconds must not
-    meet the same one again and again."""
+    """Runs all strategies in turns, in a different order each time, so that a periodic disturbance does not
+    always meet the same one."""
     runs = {strategy: [] for strategy in strategies}
     order = list(strategies)
     for seed in range(repeats):

@@ -1,5 +1,5 @@
-// What objects on MPI cost, as JSON on rank 0's stdout: overhead per step, a balancing step of many
-// small objects, and migration compared with plain MPI. For two ranks.
+// Measures the costs of objects on MPI with two ranks, as JSON on rank 0's stdout: overhead per
+// step, a balancing step of many small objects, and migration compared with plain MPI.
 #include <algorithm>
 #include <cstdio>
 #include <fmt/core.h>
@@ -57,8 +57,8 @@ std::uint64_t rounds_of_100us() {
   return static_cast<std::uint64_t>(static_cast<double>(rounds) * 1e-4 / least_s);
 }
 
-/// Relative overhead on this rank: CPU time of steps in a collection over that of the work alone,
-/// minus 1.
+/// Relative overhead on this rank: CPU time of steps in a collection divided by that of the work
+/// alone, minus 1.
 double overhead() {
   constexpr ObjectId kObjects = 400;
   constexpr int kSteps = 5;
@@ -79,7 +79,7 @@ double overhead() {
     without_s = std::min(without_s, cpu_now_s() - start_s);
     if (std::accumulate(plain.begin(), plain.end(), std::uint64_t{0},
                         [](auto sum, const Busy& busy) { return sum ^ busy.state; }) == 0)
-      std::puts("");  // the work must not be left out
+      std::puts("");  // keeps the compiler from removing the work
   }
   return with_s / without_s - 1;
 }

@@ -1,4 +1,4 @@
-// What recording costs a running program, per event.
+// Measures what recording costs a running program per event.
 #include <benchmark/benchmark.h>
 #include <memory>
 
@@ -48,7 +48,7 @@ void messages_in_order(benchmark::State& state) {
   state.SetItemsProcessed(6 * state.iterations());
 }
 
-/// The worst case: pairs in random order.
+/// The worst case, in which pairs come in random order.
 void messages_in_disorder(benchmark::State& state) {
   Recorder::Log& log = recorder->add_thread();
   const auto tasks = static_cast<std::uint64_t>(state.range(0));

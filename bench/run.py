@@ -18,7 +18,7 @@ def known():
 
 
 def with_peers(name, extra):
-    """What NAME_peers.py answers to the cases of NAME_bench, if there is one."""
+    """Returns the answers of NAME_peers.py to the cases of NAME_bench, if that script exists."""
     peers = ROOT / "bench" / f"{name}_peers.py"
     if not peers.exists() or "--no_peers" in extra:
         return [option for option in extra if option != "--no_peers"]
@@ -31,7 +31,7 @@ def with_peers(name, extra):
 
 
 def run(name, extra):
-    script = ROOT / "bench" / f"{name}_bench.py"  # measures, prints and keeps its results itself
+    script = ROOT / "bench" / f"{name}_bench.py"  # measures, prints and stores its results itself
     if script.exists():
         subprocess.run([sys.executable, script, *extra], check=True)
         return
@@ -58,7 +58,7 @@ def main():
     try:
         for name in arguments.name or known():
             run(name, extra)
-    except subprocess.CalledProcessError as failed:  # it has said why
+    except subprocess.CalledProcessError as failed:  # the program has printed why
         return failed.returncode
     return 0
 

@@ -60,7 +60,7 @@ def gains(extra):
 
 
 def balanced(extra):
-    """Two ranks with equal work, each on its own core, where OpenMP's tasks run, too."""
+    """Measures two ranks with equal work, each on its own core, on which the OpenMP tasks run as well."""
     rows = []
     for tasks, us in BALANCED:
         row = measure(2, ["--tasks", str(tasks), "--us", str(us), "--balanced", "--repeats", "100", *extra], **BOUND)

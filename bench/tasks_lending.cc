@@ -28,7 +28,7 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The same work on every rank, however often it is interrupted.
+// The same work on every rank, however often the rank is interrupted.
 std::uint64_t compute(std::uint64_t iterations) {
   std::uint64_t x = iterations | 1;
   for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -149,7 +149,7 @@ double share_of(const Runs& other, const Runs& lent) {
 }
 
 struct Ways {
-  Runs alone, lent;  // without and with lending
+  Runs alone, lent;  // runs without and with lending
   Runs even;         // split by hand, which shows what the host can do at that moment
   Runs openmp;       // OpenMP in one process; with --balanced in each process
 };

@@ -1,4 +1,5 @@
-// Reading and writing traces: the native format with 1M tasks and 6M messages, vt files by the MB.
+// Measures reading and writing of traces: the native format with 1M tasks and 6M messages, vt files
+// per MB.
 #include <benchmark/benchmark.h>
 #include <filesystem>
 
@@ -11,7 +12,7 @@
 namespace poise {
 namespace {
 
-/// Tasks in a cube, each sending to its six neighbours, on 1,024 places.
+/// Tasks in a cube on 1,024 places, each of which sends to its six neighbours.
 Trace cube(TaskId side) {
   const TaskId n = side * side * side;
   Trace trace;
@@ -59,7 +60,7 @@ void native_read(benchmark::State& state) {
   std::filesystem::remove(path);
 }
 
-/// A trace's files, in a temporary folder.
+/// The files of a trace, in a temporary folder.
 class VtFolder {
  public:
   VtFolder(const Trace& trace, bool compress)

@@ -18,7 +18,8 @@
 
 namespace {
 
-constexpr const char* kTolerance = "1.03";  // like the other peers that know no machine
+// The same as for other peers that do not know the machine.
+constexpr const char* kTolerance = "1.03";
 
 struct Edge {
   ZOLTAN_ID_TYPE to;

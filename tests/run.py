@@ -28,14 +28,14 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "full_test.json"
 TIERS = ["quick", "usual", "full"]
-NUM_SLOWEST = 10  # tests shown at the end
+NUM_SLOWEST = 10  # number of tests shown at the end
 
 FUZZ_S = {"usual": "10", "full": "600"}
-# Repeats find races; 50 is what a change of the runtimes must survive.
+# Repeated runs find races. A change of the runtimes must survive 50 of them.
 NUM_REPEATS = 50
 NUM_SEEDS = "10000"
 
-# Under the address sanitizer: tasks from every language, on few ranks.
+# Tests tasks from every language under the address sanitizer, on few ranks.
 SANITIZED_TASKS = (
     r"^(mpi.(tasks_on_(1|2|4)|tasks_of_8_briefly|tasks_in_(c|fortran)|matmul_(c|fortran)|chameleon_fortran"
     r"|target_calls|(chameleon|chameleon_tool|chameleon_application|target_regions_of_clang_16"
@@ -50,8 +50,8 @@ class Part:
     """One line of the report: a command, or the tests of a build."""
     name: str
     tiers: tuple
-    command: list = None  # run as it is, in the root
-    preset: str = None  # else: build `targets` of this preset, then ctest with `options`
+    command: list = None  # a command to run as it is, in the root folder
+    preset: str = None  # otherwise: build `targets` of this preset, then run ctest with `options`
     targets: tuple = ()
     options: tuple = ()
     environment: dict = dataclasses.field(default_factory=dict)
@@ -94,7 +94,7 @@ class Result:
     build_s: float = 0
     seconds: float = 0
     failures: list = dataclasses.field(default_factory=list)
-    second_tries: list = dataclasses.field(default_factory=list)  # passed only when repeated
+    second_tries: list = dataclasses.field(default_factory=list)  # tests that passed only when they were repeated
     slowest: list = dataclasses.field(default_factory=list)  # (seconds, test)
 
 
@@ -114,7 +114,7 @@ def is_configured(folder):
 
 
 def build(preset, targets):
-    """Configures where needed and builds; the output is shown only if it fails."""
+    """Configures if necessary and builds. The output is shown only if that fails."""
     folder = folder_of(preset)
     commands = [["ninja", "-C", str(folder), *targets]]
     if not is_configured(folder):
@@ -147,7 +147,7 @@ def timed_tests(folder):
 
 
 def run_build(part, result):
-    """The tests of a build, counted one by one."""
+    """Runs the tests of a build and counts them one by one."""
     begin = time.monotonic()
     if not build(part.preset, part.targets):
         result.failures.append("it does not build")
@@ -214,7 +214,7 @@ def print_times(results):
 
 
 def keep(results):
-    """The last result of the full tier, for those who do not wait for it."""
+    """Stores the last result of the full tier for those who do not want to run it."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
                             check=True).stdout.strip()
     rows = [{"part": result.name, "passed": result.passed, "failed": result.failed, "skipped": result.skipped,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The architecture as a test: arrows between folders, rows of the strategies' table, the length of
-functions, and what every file owes its reader. Exits 1 with one line per trouble.
+"""Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
+and the comment that opens each header. Exits with status 1 and one line per problem.
 
 With --commits BASE it checks the messages of the commits since BASE instead."""
 
@@ -14,23 +14,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 MAX_SUBJECT = 60  # characters of a commit's first line
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines says why
-# Programs to learn from: a folder each, that is read in one go.
+# Programs to learn from, each in a folder that can be read at one sitting.
 SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "imbalance", "poisson3d", "commbench",
                   "nbody", "waves3d"]
 MAX_MINIAPP_LINES = 300
 
-# A folder of the library includes only itself and those before it.
+# A folder of the library may include only itself and the folders before it.
 ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate"]
-# Tests of an engine may compare it with any strategy, by way of the table.
+# Tests of an engine may compare it with any strategy through the table.
 TABLE = "poise/strategies/strategy.h"
-# Runtimes stand on the library; objects may build on tasks, and all on what they share. Apps and tests may
-# include anything.
+# Runtimes include the library. Objects may also include tasks, and all runtimes the code that they share. Apps and
+# tests may include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
-            "juggle": []}
-# A library behind one door: header -> the only files that may include it.
+            "juggle": [], "profile": []}
+# Libraries that only certain files may include: header -> these files.
 DOORS = {"hwloc.h": {"poise/machine/discover.cc"}}
-# What poise/ does not do, with the files that are excepted: it decides from values, and what touches the world is
-# short and in a file of its own. Tests may.
+# What poise/ must not do, with the files that are excepted. It decides from values; what touches the world is short and
+# in a file of its own. Tests are exempt.
 PURE = [
     ("reads a clock", r"(steady|system|high_resolution)_clock|clock_gettime",
      {"machine/probe.cc", "machine/sandbox.cc", "strategies/poise.cc"}),
@@ -42,7 +42,7 @@ PURE = [
 ]
 FORBIDDEN_FOLDERS = {"utils", "util", "common", "core", "helpers", "misc"}
 
-# The glossary: one word per idea, the field's. Retired word -> what to write instead.
+# The glossary: one word per idea, that of the field. Each retired word with its replacement.
 RETIRED = {
     r"\b(in vain|ask_if_hungry|asks? if hungry)\b": "empty poll, steal request",
     r"\b[Ww]orkplaces?\b": "task pool",
@@ -116,7 +116,7 @@ def check_functions(path, lines):
     """Relies on clang-format: a definition's braces close at the column where it starts."""
     other = re.compile(r"\s*(namespace|if|for|while|switch|else|do|class|struct|enum|union|case|return)\b")
     for indent in ("", "  "):
-        begun = opened = None  # lines of a signature not yet complete, of a body not yet closed
+        begun = opened = None  # line where an unfinished signature begins; line where an open body begins
         for number, line in enumerate(lines, 1):
             if opened:
                 if line.startswith(indent + "}"):

@@ -22,7 +22,7 @@ namespace poise::mapping {
 
 namespace {
 
-/// A recipe of a workload, and whether messages count more than loads there.
+/// A recipe for a workload, and whether messages matter more than loads in it.
 struct Kind {
   std::string recipe;
   bool weighs_messages;
@@ -43,7 +43,7 @@ constexpr const char* kLargeMachine = "node:32 numa:4 core:8 factors:10,1.5,1";
 constexpr TaskId kTasks[] = {480, 1'500, 6'000};
 constexpr TaskId kManyTasks[] = {30'000, 97'336};
 
-/// A placement by the strategy; by greedy_comm where the library of the strategy is missing.
+/// A placement by the strategy, or by greedy_comm if the strategy's library is missing.
 Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {
   const Placement start = blocked(workload.num_tasks(), machine.num_places());
   const Problem problem{machine, workload, start, machine.costs(), 1};
@@ -74,7 +74,7 @@ Instance drifted_instance(const Kind& kind, const std::string& machine_text, Tas
           std::move(current)};
 }
 
-/// The words of `text`, or the usual values when it is empty.
+/// The words of `text`, or the default values if it is empty.
 template <typename T, std::size_t size, typename Read>
 std::vector<T> asked_or(const std::string& text, char separator, const T (&usual)[size],
                         const Read& read) {
@@ -85,7 +85,8 @@ std::vector<T> asked_or(const std::string& text, char separator, const T (&usual
 }
 
 void for_each_drifted(const Selection& selection, const std::function<void(Instance&&)>& visit) {
-  constexpr int kInstancesOfASeed = 1'000;  // more than there are, and no multiple of 3 (kStarts)
+  // More than there are, and not a multiple of 3 (kStarts).
+  constexpr int kInstancesOfASeed = 1'000;
   int number = kInstancesOfASeed * std::stoi(selection.seed);
   const auto make = [&](const Kind& kind, const std::string& machine, TaskId num_tasks) {
     ++number;
@@ -114,7 +115,7 @@ void for_each_drifted(const Selection& selection, const std::function<void(Insta
         make(kind, kLargeMachine, num_tasks);
 }
 
-/// FOLDER/STEM for each series STEM.RANK.json in the folders of a folder.
+/// Lists FOLDER/STEM for each series STEM.RANK.json in the subfolders of a folder.
 std::set<std::string> series_in(const std::string& traces) {
   std::set<std::string> series;
   for (const auto& folder : std::filesystem::directory_iterator(traces)) {

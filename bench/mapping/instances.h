@@ -13,13 +13,13 @@ namespace poise::mapping {
 
 struct Instance {
   std::string name, machine_text;
-  bool weighs_messages = false;  // messages rather than loads decide there
+  bool weighs_messages = false;  // messages decide there, not loads
   Machine machine;
   Workload workload;
   Placement current;
 };
 
-/// Which instances: as the flags of mapping_bench say; an empty text stands for the usual ones.
+/// Selects instances, as the flags of mapping_bench do; an empty text selects the defaults.
 struct Selection {
   bool quick = false;
   std::string seed = "0", recipes, machines, tasks;
@@ -27,11 +27,11 @@ struct Selection {
   std::string traces;  // a folder of folders of traces, or empty
 };
 
-/// Calls visit with one instance after the other; only one is in memory.
+/// Calls `visit` with one instance after the other. Only one is in memory at a time.
 void for_each_instance(const Selection& selection, const std::function<void(Instance&&)>& visit);
 
-/// Writes a graph in METIS form, the current placement, and what the machine is. Edges weigh as
-/// many messages as they stand for, because the machines of the instances charge for messages.
+/// Writes a graph in METIS format, the current placement, and the machine. An edge weighs the
+/// number of messages it stands for, because the machines of the instances charge for messages.
 void write_instance(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

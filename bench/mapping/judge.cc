@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A tool that a placement from scratch is compared with, and the limit of our traffic over its.
+/// A tool with which a placement from scratch is compared, and the limit for our traffic divided by
+/// the tool's.
 struct Mapper {
   const char* tool;
   double max_traffic_ratio;
@@ -23,7 +24,7 @@ struct Mapper {
 constexpr Mapper kMapper = {"scotch:effort=best", 1};
 /// SharedMap in its strong mode: slow, and a few per cent better (mapping_peers.py).
 constexpr Mapper kStrongMapper = {"sharedmap", 1.05};
-/// A placement from scratch may have this makespan over its bound.
+/// The limit for the makespan of a placement from scratch divided by its lower bound.
 constexpr double kLoadCap = 1.0501;
 Row judged(const std::string& tool, const Instance& instance, Answer answer) {
   for (TaskId t = 0; t < instance.workload.num_tasks(); ++t)
@@ -49,8 +50,8 @@ class Mean {
   int count_ = 0;
 };
 
-/// Our results over those of the best peer of each instance: of all peers, or only of outside
-/// tools.
+/// Our results divided by those of the best peer of each instance: among all peers, or among
+/// outside tools only.
 json against(const std::vector<Outcome>& outcomes, bool only_outside) {
   constexpr double kEqual = 1 + 1e-9;
   int cases = 0, won = 0;
@@ -77,7 +78,8 @@ bool holds_cap(const Row& row) {
   return row.metrics.makespan_s <= kLoadCap * row.metrics.makespan_bound_s;
 }
 
-/// Placements from scratch: traffic weighted by distance, time, and whether the load cap is held.
+/// Compares placements from scratch: traffic weighted by distance, time, and whether they hold the
+/// load cap.
 json from_scratch_against(const Mapper& who, const std::vector<Outcome>& outcomes) {
   int cases = 0, ours_hold = 0, theirs_hold = 0;
   Mean traffic, time;
@@ -133,7 +135,7 @@ double longest_small_decision_s(const std::vector<Outcome>& outcomes) {
   return longest_s;
 }
 
-/// A limit that the strategy has to hold: `value` is at most `most`. Peers are outside tools.
+/// Checks a limit that the strategy must hold: `value` is at most `most`. Peers are outside tools.
 struct Bar {
   const char* text;
   double value, most;

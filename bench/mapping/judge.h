@@ -1,4 +1,4 @@
-// Judges the placements of all tools on one instance, and sums up the results on all instances.
+// Judges the placements of all tools on one instance, and summarises the results of all instances.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,10 +16,10 @@ struct Row {
   std::string tool;
   Metrics metrics;
   double decision_s = 0;
-  bool is_outside = false;  // the work of others
+  bool is_outside = false;  // a tool written by others
 };
 
-/// One instance: the first row is ours.
+/// The results on one instance; the first row is that of `poise`.
 struct Outcome {
   std::string name;
   std::uint32_t num_places;
@@ -27,7 +27,7 @@ struct Outcome {
   TaskId num_tasks;
   double bound_s = 0, limit_s = 0;
   std::vector<Row> rows;
-  std::optional<Row> from_scratch;  // ours, all tasks placed afresh
+  std::optional<Row> from_scratch;  // placement of `poise` with all tasks placed from scratch
 
   const Row* row_of(std::string_view tool) const {
     for (const Row& row : rows)
@@ -35,7 +35,7 @@ struct Outcome {
     return nullptr;
   }
   const Row& ours() const { return rows.front(); }
-  /// The peer with the shortest iteration; null where there is no peer.
+  /// The peer with the shortest iteration, or null if there is no peer.
   const Row* best_peer(bool only_outside) const {
     const Row* best = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -44,7 +44,8 @@ struct Outcome {
         best = &row;
     return best;
   }
-  /// The fastest to decide among the peers within 5 % of our iteration; null where there is none.
+  /// Among the peers within 5 % of our iteration, the one that decides fastest; null if there is
+  /// none.
   const Row* fastest_equal(bool only_outside) const {
     const Row* fastest = nullptr;
     for (const Row& row : std::span(rows).subspan(1))
@@ -67,11 +68,11 @@ struct Contest {
 /// because outside tools may not know of them.
 Outcome outcome_of(const Instance& instance, const Contest& contest);
 
-/// Prints a line about the instance to stdout.
+/// Prints one line about the instance to stdout.
 void print(const Outcome& outcome);
 
-/// A summary with the bars (the limits that the strategy has to hold) and a row per instance. The
-/// bars are printed as well.
+/// Returns a summary with the limits that the strategy must hold and one row per instance. Also
+/// prints the limits.
 nlohmann::json report_of(const std::vector<Outcome>& outcomes);
 
 }  // namespace poise::mapping

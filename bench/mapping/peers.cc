@@ -17,7 +17,7 @@ namespace poise::mapping {
 
 namespace {
 
-/// Rows of the table that are named after the library of others that they call.
+/// Rows of the table of strategies that call another library and bear its name.
 constexpr std::string_view kLibraries[] = {"metis", "scotch"};
 
 constexpr const char* kVariants[] = {"scotch:effort=best", "scotch:remap=1"};

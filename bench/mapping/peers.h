@@ -1,4 +1,5 @@
-// The tools that place an instance: strategies of the table, and outside tools through files.
+// The tools that place the tasks of an instance: strategies of the table, and outside tools that
+// exchange files.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@
 
 namespace poise::mapping {
 
-/// The strategy that is measured, and the same when it places all tasks afresh.
+/// The strategy that is measured, and its variant that places all tasks from scratch.
 inline constexpr const char* kOurs = "poise";
 inline constexpr const char* kOursFromScratch = "poise:from_scratch=1";
 
@@ -20,18 +21,19 @@ struct Answer {
   double decision_s = 0;
 };
 
-/// All strategies of the table that use messages, without ours and the oracles, and two variants of
-/// Scotch: a list for parse_strategies.
+/// All strategies of the table that use messages, except `poise` and the oracles, and two variants
+/// of Scotch, as a list for parse_strategies.
 std::string usual_peers();
 
-/// Whether a tool is the work of others: not a row of the table, or a row that calls a library.
+/// True if others wrote the tool: it is not a row of the table, or the row calls a library.
 bool is_outside(const std::string& tool);
 
-/// Nothing where the tool cannot answer: built without its library, or not for this machine.
+/// The tool's placement. Nothing if the tool was built without its library, or cannot handle this
+/// machine.
 std::optional<Answer> answer_of(const Choice& choice, const Instance& instance);
 
-/// The answers of outside tools: INSTANCE@TOOL.place and, with its seconds, INSTANCE@TOOL.seconds.
-/// None where the folder is "".
+/// The answers of outside tools: INSTANCE@TOOL.place, and INSTANCE@TOOL.seconds with the time. None
+/// if the folder is "".
 std::map<std::string, Answer> answers_in(const std::string& folder, const Instance& instance);
 
 }  // namespace poise::mapping

@@ -1,4 +1,4 @@
-# Completion of `poise` for bash: it asks the program itself, so it is never out of date.
+# Completes `poise` in bash by asking the program itself, so it is always up to date.
 
 _poise_words() { # the first words of the entries of a section of the help
   "$1" "${@:3}" --help 2> /dev/null |

@@ -55,7 +55,7 @@ TEST(Probe, the_bandwidth_buffer_exceeds_all_caches_together) {
   facts.caches = {{"l3", 32u << 20, 12, 64}, {"l2", 1u << 20, 96, 64}};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * 12 * 32} << 20);
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 4), std::size_t{4 * 3 * 32} << 20);
-  // Large cores and small ones have caches of their own size on one level.
+  // Large and small cores have caches of different sizes on the same level.
   facts.caches = {{"l2", 2u << 20, 8, 64}, {"l2", 4u << 20, 12, 64}};
   EXPECT_EQ(bandwidth_buffer_bytes(facts, 1), std::size_t{4 * (8 * 2 + 12 * 4)} << 20);
   facts.memory_bytes = {512u << 20};

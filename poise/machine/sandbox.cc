@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last byte of an answer; a truncated answer ends in neither.
+// The last byte of a complete answer is one of these; a truncated answer ends differently.
 constexpr char kResult = '\1';
 constexpr char kError = '\2';
 

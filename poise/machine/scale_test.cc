@@ -1,4 +1,4 @@
-// Large machines stay small: every allocation of this program is counted.
+// Checks that large machines use little memory, by counting every allocation of this program.
 #include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ std::atomic<std::size_t> bytes_held{0};
 
 }  // namespace
 
-// Not inlined, or the compiler sees malloc meet delete and objects.
+// Not inlined, because the compiler would warn that malloc and delete do not match.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();

@@ -131,7 +131,7 @@ TEST(JuggleTeam, threads_that_rarely_get_a_turn_take_part_all_the_time) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
-  // Turns last 4 ms, and the kernel reports a wait when it ends.
+  // Turns on the place last 4 ms, and the kernel reports a wait only when it ends.
   std::vector<double> since_s(readings.size(), 0);
   double next_s = 0;
   for (int turn = 0; turn < 4 * 200; ++turn) {

@@ -8,27 +8,30 @@ namespace poise {
 
 struct JuggleTuning {
   // Which threads take part. A round is the time from one measurement to the next.
-  double busy_share = 0.05;        // of a round: a thread that ran longer was computing
-  double ready_share = 0.5;        // of a round: a thread that ran or waited longer is ready
-  std::uint32_t busy_rounds = 2;   // with computing, before a thread takes part
-  std::uint32_t pause_rounds = 5;  // ignore shorter pauses: on a crowded cpu turns are rare
-  double max_quiet_s = 10;         // a thread that has slept longer no longer takes part
-  double min_quiet_s = 0.3;        // the same for a thread that only started others
-  double turn_s = 0.01;            // added to min_quiet_s per thread on the place
-  double quiet_over_run = 5;       // between these bounds: quiet time per cpu time used
+  double busy_share = 0.05;       // of a round: a thread that ran longer was computing
+  double ready_share = 0.5;       // share of a round: a thread that ran or waited longer is ready
+  std::uint32_t busy_rounds = 2;  // rounds of computing before a thread takes part
+  // Shorter pauses are ignored, because turns are rare on a crowded cpu.
+  std::uint32_t pause_rounds = 5;
+  double max_quiet_s = 10;   // a thread that has slept longer no longer takes part
+  double min_quiet_s = 0.3;  // the same limit for a thread that only started others
+  double turn_s = 0.01;      // added to min_quiet_s per thread on the place
+  // Between these bounds: allowed sleep divided by the cpu time used.
+  double quiet_over_run = 5;
 
   // Windows, during which threads are watched for sleep.
   double quick_start_s = 1;          // rounds are short while threads and phases are unknown
   double min_window_s = 0.05;        // in a shorter one, unreported waits look like sleep
-  double window_share = 0.9;         // of a round, minimum: rounds vary by a tenth
+  double window_share = 0.9;         // minimal share of a round, because rounds vary by a tenth
   double fading = 1.0 / 8;           // weight of the newest window in an average
   std::uint32_t enough_windows = 6;  // needed before an average is used
   double uncounted_wait_s = 0.008;  // about two time slices: the kernel reports a wait when it ends
   double watch_free_s = 0.6;  // watch free threads before moving them: the kernel may do better
 
-  // Balancing points.
-  double gap_rounds = 3;         // a longer round, in periods, means that the balancer paused
-  double point_share = 0.75;     // of a period: minimum distance of points, as rounds may be short
+  // When balancing points take place.
+  double gap_rounds = 3;  // a longer round, in periods, means that the balancer paused
+  // Minimal distance of two points as a share of the period, because rounds may be short.
+  double point_share = 0.75;
   double margin_share = 0.05;    // xi of the paper, as a fraction of the period
   double speed_tolerance = 0.1;  // smaller relative differences of speed are ignored
   double max_lead_periods = 20;  // limit for leads and lags: older ones belong to earlier phases
@@ -36,7 +39,7 @@ struct JuggleTuning {
   double wanted_place = 0.2;     // fraction of the time; a less used place does not show its speed
   double unequal_places = 0.75;  // a slower place runs another program or is a small core
 
-  // Whether to balance at all.
+  // When to balance at all.
   double periods_per_phase = 5;   // shorter phases gain little
   double phase_tolerance = 0.9;   // slightly shorter phases are still balanced
   double awake = 0.05;            // fraction of the time; less sleep is ignored

@@ -47,7 +47,7 @@ struct LendingView {
   double threads = 1;
   double lend_s = 0;  // this rank's own work per lent task
   std::span<const Borrower> others{};
-  // For policies only; the functions below ignore these:
+  // Only policies use the following members; the functions below ignore them.
   std::uint32_t rank = 0;  // this rank
   std::span<const double>
       load_of_rank{};  // per rank, as last received, in tasks unless the policy says otherwise

@@ -70,7 +70,7 @@ class Bisection {
       if (!improve_once()) return;
   }
 
-  /// Imbalance beyond the slack, then the cut: the smaller pair is better.
+  /// Compares imbalance beyond the slack first, then the cut: the smaller pair is better.
   std::pair<double, double> score() const { return {violation(), cut_}; }
 
   std::vector<Side> sides() && { return std::move(side_); }

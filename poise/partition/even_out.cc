@@ -10,7 +10,7 @@ namespace poise::graphs {
 
 namespace {
 
-/// Weight first, so that binary search finds a given weight.
+/// The weight comes first, so that binary search finds a given weight.
 using Item = std::pair<double, Vertex>;
 constexpr Vertex kNothing = std::numeric_limits<Vertex>::max();
 
@@ -43,7 +43,7 @@ class EvenOut {
         items_[part_of_[v]].insert({graph_.weight[v], v});
   }
 
-  /// Half of the difference should change parts: moves the heaviest task up to that, or exchanges a
+  /// Half of the difference should move: moves the heaviest task up to that weight, or exchanges a
   /// task for one that is lighter by about that.
   bool swap(Part from, Part to) {
     const double gap = (weight_[from] - target_[from] - weight_[to] + target_[to]) / 2;

@@ -10,7 +10,7 @@ namespace poise {
 struct Effort {
   unsigned attempts = kTuning.attempts;  // seeds per bisection
   unsigned climbs = kTuning.climbs;      // hill climbs in the descent on traffic
-  unsigned threads = 1;                  // no effect on the placement
+  unsigned threads = 1;                  // has no effect on the placement
 };
 
 /// Cuts the tasks along the machine's tree (multisection.h), enforces the load cap by moves and

@@ -59,7 +59,7 @@ TEST(FromScratch, holds_the_load_cap_if_only_list_scheduling_can) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     Workload workload = generate(parse_recipe("stencil3d:skew=equal"), 480, seed).front();
-    Random random(seed);  // ten of the 32 places hold one large task each
+    Random random(seed);  // ten of the 32 places have one large task each
     for (PlaceId p = 0; p < 32; ++p) workload.background_s.push_back(0.4 * random.uniform());
     for (TaskId t = 0; t < 480; ++t)
       workload.tasks[t].load_s = (t % 48 == 0   ? 0.94

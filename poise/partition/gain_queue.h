@@ -15,7 +15,7 @@ namespace poise::graphs {
 struct Gain {
   double gain;
   Vertex vertex;
-  /// Ties: the lower vertex comes first.
+  /// If gains are equal, the lower vertex comes first.
   friend bool operator<(const Gain& a, const Gain& b) {
     return std::tie(a.gain, b.vertex) < std::tie(b.gain, a.vertex);
   }
@@ -48,7 +48,7 @@ class GainQueue {
   std::size_t size() const { return queue_.size(); }
 
  private:
-  /// NaN is unequal to every gain.
+  /// NaN marks vertices without an entry, because it is unequal to every gain.
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   std::priority_queue<Gain> queue_;

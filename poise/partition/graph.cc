@@ -38,7 +38,7 @@ class RowWriter {
   std::size_t row_ = 0, end_ = 0;
 };
 
-/// Both directions of every message, one entry each; the row of v starts at first[v].
+/// Stores both directions of every message, one entry each. The row of v starts at first[v].
 Graph all_entries(const Workload& workload, bool counts) {
   Graph graph;
   graph.first.assign(workload.tasks.size() + 2, 0);

@@ -67,7 +67,7 @@ class EnclosingGroups {
       borders_.push_back(std::move(borders));
   }
 
-  /// Also the rows and planes of a torus or mesh and the groups of a dragonfly, if their routers
+  /// Adds the rows and planes of a torus or mesh and the groups of a dragonfly, if their routers
   /// are numbered in that order.
   void add_rows(const Machine& machine) {
     const Network& network = machine.network();
@@ -168,7 +168,7 @@ class LoadCap {
     return tasks;
   }
 
-  /// Gives away tasks other than `kept` until the place is under the cap.
+  /// Gives away tasks except `kept` until the place is under the cap.
   void shed(PlaceId p, TaskId kept) {
     std::vector<TaskId> tasks = by_attachment(p);
     std::replace(tasks.begin(), tasks.end(), kept, kGone);

@@ -92,7 +92,7 @@ class Multisection {
     std::iota(all.begin(), all.end(), 0);
     Placement group_of(static_cast<TaskId>(names.size()));
     halve(graph, all, siblings, 0, siblings.count(), threads, group_of);
-    // The caller improves all places at once.
+    // In that case the caller improves all places at once.
     const bool are_places = last - first == siblings.count();
     if (sections_.climbs > 0 && siblings.count() > 2 && !are_places)
       cycle_on_traffic({distances_, siblings.places(), graph, caps_of(graph, siblings),

@@ -45,7 +45,7 @@ class Descent {
     is_due_.assign(graph_.num_vertices(), 1);
   }
 
-  /// Every task that is due takes its best step, if that gains. False if there was none.
+  /// Lets every due task take its best step if that gains. Returns false if no task took one.
   bool pass() {
     bool any = false;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v) {
@@ -96,7 +96,7 @@ class Descent {
     for (Near& near : near_) near.affinity = std::exchange(pull_[near.place], 0);
   }
 
-  /// Cost of the gathered task's messages if it were at p.
+  /// The cost of the gathered task's messages if it were at place p.
   double cost_at(PlaceId p) const {
     double cost = 0;
     for (const Near& near : near_) cost += near.affinity * distance(near.place, p);

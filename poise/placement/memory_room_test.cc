@@ -25,7 +25,7 @@ Workload drawn_workload(TaskId num_tasks, std::uint32_t num_places, std::uint64_
   return workload;
 }
 
-/// The definition, computed directly.
+/// Computes the memory of a place directly from its definition.
 std::uint64_t bytes_at(const Workload& workload, const Placement& placement, PlaceId p) {
   std::uint64_t bytes = workload.place_bytes[p], working = 0;
   std::set<std::int32_t> blocks;
@@ -80,7 +80,7 @@ TEST(MemoryRoom, respects_the_memory_of_domains_if_known) {
   workload.memory.assign(3, {.footprint_bytes = 60});
   const Placement current(std::vector<PlaceId>{0, 2, 3});
   MemoryRoom room(machine, workload, current, 0);
-  EXPECT_TRUE(room.fits(0, 1));  // it frees what it needs
+  EXPECT_TRUE(room.fits(0, 1));  // the task frees the memory that it needs
   EXPECT_FALSE(room.fits(1, 1));
   EXPECT_TRUE(room.fits(1, 3));
 }

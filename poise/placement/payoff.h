@@ -1,4 +1,4 @@
-// Whether balancing pays: the time that it would save compared with its cost.
+// Decides whether balancing pays: compares the time that it would save with its cost.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr double kEqual = 0.01;
 
-/// A node or a place: a unit that can be renamed. Only units of the same kind exchange their parts.
+/// A unit that can be renamed: a node or a place. Only units of the same kind exchange their parts.
 struct Unit {
   std::uint32_t kind;
   double share;

@@ -34,7 +34,7 @@ class SpeedGroups {
  public:
   SpeedGroups(const Machine& machine, const std::vector<double>& busy_s);
 
-  /// In ascending order of speed.
+  /// The groups, in ascending order of speed.
   std::span<const SpeedGroup> all() const { return groups_; }
 
   double busy_s(PlaceId p) const { return groups_[group_of_[p]].busy.busy_s(index_of_[p]); }

@@ -56,7 +56,7 @@ TEST(Subphases, rows_whose_sum_overflows_are_ignored) {
   const Workload workload = divided({{1e308, 1e308}, {1, 1e-320}}, {1, 2});
   const Subphases subphases(workload);
   ASSERT_EQ(subphases.count(), 2u);
-  EXPECT_EQ(subphases.load_s(0, 0), 1);  // divided like the other tasks
+  EXPECT_EQ(subphases.load_s(0, 0), 1);  // divided like the loads of the other tasks
   EXPECT_EQ(subphases.load_s(1, 0), 2);
 }
 
@@ -68,9 +68,9 @@ TEST(Subphases, busiest_times_are_added_up) {
   const auto metrics = [&] { return evaluate(machine, workload, machine.costs(), apart, apart); };
   EXPECT_EQ(metrics().makespan_s, 20);
   EXPECT_EQ(metrics().iteration_s, 20);
-  workload.background_s = {2, 0, 0};  // one second in each
+  workload.background_s = {2, 0, 0};  // one second in each subphase
   EXPECT_EQ(metrics().makespan_s, 21);
-  workload.messages = {{1, 2, 4, 0}};  // two seconds in each
+  workload.messages = {{1, 2, 4, 0}};  // two seconds in each subphase
   EXPECT_EQ(metrics().makespan_s, 21);
   EXPECT_EQ(metrics().iteration_s, 24);
   workload.subphase_load_s.clear();

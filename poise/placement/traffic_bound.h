@@ -17,7 +17,7 @@ struct Cluster {
 /// Every task is in one cluster. Weights are loads plus a little, so that none is 0.
 struct Spectra {
   std::vector<Cluster> clusters;
-  double added = 0;  // to all loads together, seconds
+  double added = 0;  // seconds added to all loads together
 };
 
 /// L is the Laplacian of the messages, both directions added, and D holds the weights of the tasks.

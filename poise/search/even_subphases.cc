@@ -15,7 +15,7 @@ namespace poise {
 
 namespace {
 
-/// Moves a task from one place to the other; with a partner, the two tasks change places.
+/// A move of a task from one place to another; with a partner, an exchange of the two tasks.
 struct Step {
   TaskId task;
   PlaceId from, to;

@@ -26,20 +26,21 @@ constexpr double kWinsTies = -1;
 /// Relative difference that two orders of summing the same terms can make, at most.
 constexpr double kRoundingSlack = 1e-9;
 
-/// Messages that a task exchanges with partners in one leaf of the distance tree.
+/// The messages that a task exchanges with partners in one leaf of the distance tree.
 struct Traffic {
   std::uint32_t leaf;
   std::uint64_t count;
 };
 
-/// The same for a group of any level: its leaves are traffic_[first, last).
+/// The messages that a task exchanges with one group of any level, whose leaves are traffic_[first,
+/// last).
 struct Branch {
   std::uint32_t group;
   std::size_t first, last;
   std::uint64_t count;
 };
 
-/// A candidate place for the current task; the smaller is the better.
+/// A candidate place for the current task. Of two candidates the smaller is better.
 struct Candidate {
   double cost, busy_s;
   PlaceId place;
@@ -64,7 +65,8 @@ class Scheduler {
   void find_best();
   void move(TaskId t, PlaceId to);
 
-  // Each of these looks for a better place in a group; outside_ holds the messages from outside it.
+  // Each of these functions looks for a better place in a group; outside_ holds the messages from
+  // outside the group.
   void visit(std::size_t level, const Branch& branch);
   void visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch);
   void visit_rest_of_uniform(std::size_t level, const Branch& branch, std::size_t first_branch);
@@ -110,7 +112,7 @@ class Scheduler {
   SpeedGroups places_;
   BlockDistances blocks_;
 
-  // The task being placed.
+  // The members below describe the task that is being placed.
   double load_s_ = 0;
   PlaceId current_ = 0;
   double busy_without_task_s_ = 0;  // busy time of its current place without it
@@ -232,7 +234,8 @@ bool Scheduler::could_hold_best(const DistanceTree::Group& group, double lightes
   return false;
 }
 
-/// The branches, that of the current place first: a good candidate early prunes the others.
+/// Visits the branches, that of the current place first, because an early good candidate prunes the
+/// others.
 void Scheduler::visit_branches(std::size_t level, const Branch& branch, std::size_t first_branch) {
   const DistanceTree::Group& group = tree_.level(level)[branch.group];
   const std::size_t num_branches = branches_.size() - first_branch;
@@ -279,7 +282,7 @@ void Scheduler::visit_rest_of_mixed(std::size_t level, const Branch& branch,
     visit_quiet_child(level + 1, child, first_branch);
   };
   if (holds(group, current_)) visit_at(current_);
-  // Best candidates first, so that the others are pruned.
+  // Visits the best candidates first, so that the others are pruned.
   for (const SpeedGroup& places : places_.all())
     if (const PlaceId p = places.least(); holds(group, p)) visit_at(p);
   const double outside = outside_.sum();
@@ -323,12 +326,12 @@ void Scheduler::visit_idle_children(std::size_t level, std::uint32_t first_child
   }
 }
 
-/// For a group without traffic; groups with traffic were visited as branches.
+/// Handles a group without traffic; groups with traffic were visited as branches.
 void Scheduler::visit_quiet_child(std::size_t level, std::uint32_t child,
                                   std::size_t first_branch) {
   if (is_branch(child, first_branch)) return;
   const DistanceTree::Group& group = tree_.level(level)[child];
-  // Most are rejected by this sum, which is quick because its order does not matter.
+  // This sum, which is fast because its order does not matter, rejects most candidates.
   double messages = outside_.sum();
   for (std::size_t b = first_branch; b < branches_.size(); ++b)
     messages +=

@@ -23,7 +23,7 @@ class Surroundings {
  public:
   Surroundings(const Problem& problem, const BusyTimes& times);
 
-  /// Selects task t, at its current place.
+  /// Selects task t at its current place.
   void gather(TaskId t);
 
   /// Appends the places that t exchanges most with, at most `most` of them.
@@ -125,8 +125,8 @@ class Surroundings {
   double relief_s_ = 0;  // seconds that t's place saves if t leaves
   std::uint64_t scans_ = 0;
 
-  // Changes of resources: if t leaves, and if it also arrives in the domain faced, at a place
-  // without partners.
+  // How resources change if t leaves, and if it then arrives at a place without partners in the
+  // domain `faced_`.
   std::vector<Change> leaving_;
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // the slowest resource that its messages then cross
@@ -134,7 +134,7 @@ class Surroundings {
   std::vector<double> change_s_;  // per spot; 0 unless changed
   std::vector<bool> is_changed_;  // per spot
 
-  // The same for t at any place of the domain faced:
+  // Values that are the same for t at any place of the domain `faced_`.
   DomainId faced_ = kNone;
   double own_outside_s_ = 0,
          own_inside_s_ = 0;       // with other domains; with this domain, if flat

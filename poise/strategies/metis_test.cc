@@ -77,7 +77,8 @@ TEST_F(Metis, accounts_for_speeds_and_pinned_tasks) {
   const std::vector<double> busy_s = work_s(mixed.machine, mixed.workload, placed);
   EXPECT_NEAR(busy_s[1] / busy_s[0], 1, 0.06);
   EXPECT_NEAR(busy_s[2] / busy_s[0], 1, 0.06);
-  EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);  // pinned there
+  // Ten tasks are pinned to place 3.
+  EXPECT_EQ(std::count(placed.places().begin(), placed.places().end(), 3u), 10);
 }
 
 TEST_F(Metis, moves_few_tasks_in_a_second_decision) {

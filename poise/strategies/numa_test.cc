@@ -132,10 +132,11 @@ PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
 }
 
 TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_partners) {
-  // By core, leaving adds a message of factor 1 and loses the gain of a local one: 2 s.
+  // With level=core, leaving the place adds a message of factor 1 and loses the gain of a local
+  // one: 2 s.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);
   EXPECT_EQ(place_of_pair("numa:alpha=1", 2.25, {1, 0, 1, 0}), 1u);
-  // By node, both places are equally close.
+  // With level=node, both places are equally close.
   EXPECT_EQ(place_of_pair("numa:alpha=1,level=node", 0.25, {1, 0, 1, 0}), 1u);
 }
 
@@ -145,7 +146,7 @@ TEST(Numa, counts_messages_in_both_directions) {
 }
 
 TEST(Numa, moves_few_tasks_of_a_balanced_program) {
-  // The slides' Poisson3D: NumaLB costs 0.5 to 1.7 % where greedy costs 8.6 to 29 %.
+  // In the slides' Poisson3D, NumaLB costs 0.5 to 1.7 % of the time, and greedy 8.6 to 29 %.
   const Machine machine = paper_machine("Xeon4x8");
   const Recipe recipe = parse_recipe("poisson3d");
   const Workload workload = std::move(generate(recipe, 512, 1).front());

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-// Must come after the two headers above.
+// This header must come after the two headers above.
 #include <scotch.h>
 
 #include "poise/base/error.h"

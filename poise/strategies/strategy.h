@@ -44,8 +44,8 @@ struct Choice {
 /// Reads NAME or NAME:KNOB=VALUE,KNOB=VALUE. Throws Error with the nearest name and the known ones.
 Choice parse_strategy(std::string_view text);
 
-/// Reads a comma-separated list of these; a piece with "=" but no ":" is a knob of the strategy
-/// before.
+/// Reads a comma-separated list of strategies. A piece with "=" but no ":" is a further knob of the
+/// strategy before it.
 std::vector<Choice> parse_strategies(std::string_view text);
 
 }  // namespace poise

@@ -20,9 +20,10 @@ namespace poise::charm {
 namespace {
 
 struct Layout {
-  bool counts_first;   // 6.10: all counts before all lists; the strategy's answer after `from`
-  bool has_pointers;   // 6.10: a raw pointer before each object
-  bool has_cpu_times;  // a build option of both
+  // 6.10 stores all counts before all lists, and the strategy's answer after `from`.
+  bool counts_first;
+  bool has_pointers;   // 6.10 stores a raw pointer before each object
+  bool has_cpu_times;  // depends on a build option of both versions
 };
 
 constexpr Layout kLayouts[] = {{true, true, false}, {false, false, false}, {true, false, false},
@@ -47,9 +48,9 @@ struct Object {
 
 /// Messages of one sender to one receiver or to each member of a multicast.
 struct Record {
-  std::int32_t from_pe;  // -1: an object
+  std::int32_t from_pe;  // -1: the sender is an object
   ObjectId from;
-  std::int32_t to_pe = -1;  // -1: objects
+  std::int32_t to_pe = -1;  // -1: the receivers are objects
   std::vector<ObjectId> to = {};
   std::uint64_t messages = 0, bytes = 0;
 };
@@ -61,7 +62,7 @@ struct Dump {
   std::vector<Record> records;
 };
 
-/// Where and why a layout does not fit.
+/// Records where and why a layout does not fit.
 struct Misfit {
   std::uint64_t offset = 0;
   const char* why = "";
@@ -197,7 +198,7 @@ class Parser {
           static_cast<std::size_t>(dump_.from.back()) >= dump_.processors.size())
         return refuse("an object is on a processor that does not exist");
     }
-    if (layout_.counts_first) file_.take(4 * count);  // where the strategy moved them
+    if (layout_.counts_first) file_.take(4 * count);  // the places to which the strategy moved them
     return true;
   }
 

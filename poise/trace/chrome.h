@@ -27,10 +27,10 @@ class ChromeTrace {
   void name_row(Row row, const std::string& name);
   /// `notes` are shown when the slice is selected.
   void slice(Row row, const std::string& name, double from_s, double to_s, const Notes& notes = {});
-  /// An arrow from the slice at one time to the slice that begins at another.
+  /// Draws an arrow from the slice at one time to the slice that begins at another.
   void arrow(Row from, double from_s, Row to, double to_s, const std::string& name);
 
-  /// The text of the file.
+  /// Returns the text of the file.
   std::string text() const;
 
  private:

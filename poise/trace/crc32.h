@@ -7,7 +7,7 @@
 
 namespace poise {
 
-/// The checksum of bytes that follow others with checksum `before`. About 2 GB/s.
+/// The checksum of `bytes`, which follow other bytes with checksum `before`. About 2 GB/s.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
 }  // namespace poise

@@ -12,7 +12,7 @@ namespace poise::native {
 /// The first bytes of every file; the carriage return reveals that a file was copied as text.
 inline constexpr std::string_view kMagic = "\x89POISE\r\n";
 
-/// Whether an incomplete file is accepted.
+/// Whether to accept an incomplete file.
 enum class Reading {
   whole,    // an incomplete file is an error
   recover,  // returns the complete phases before the first damage
@@ -31,7 +31,7 @@ class Recording {
  public:
   /// Creates the file. Throws Error naming it.
   Recording(const std::string& path, std::uint32_t num_places, const Machine* machine = nullptr);
-  /// Without finish(), the file stays incomplete.
+  /// The destructor leaves the file incomplete unless finish() was called.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;

@@ -60,7 +60,7 @@ class Columns {
     return true;
   }
 
-  /// The same, into a vector.
+  /// Reads a column into a vector.
   template <typename Item, typename Read>
   bool read_into(std::vector<Item>& items, std::string_view name, std::uint64_t count,
                  std::size_t min_size, const Read& read_item) const {
@@ -228,7 +228,7 @@ std::optional<Section> next_section(Cursor& file, std::string& damage) {
   return Section{head.substr(0, 4), Cursor(file.file(), payload, offset)};
 }
 
-/// Places take memory without being in the file, so a small file may not have many.
+/// Places take memory but no space in the file, so a small file may not have many.
 std::uint32_t max_places_of(std::size_t file_size) {
   constexpr std::size_t kAlways = 1 << 20;
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(file_size, kAlways, kMaxPlaces));

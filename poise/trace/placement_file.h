@@ -12,7 +12,7 @@ namespace poise {
 /// Error naming the file and the line.
 Placement read_placement(const std::string& path);
 
-/// The same from text; `name` is used in errors.
+/// Reads a placement from text; `name` is used in errors.
 Placement placement_from_text(const std::string& name, std::string_view text);
 
 /// One place number per line, task by task.

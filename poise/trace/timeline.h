@@ -37,9 +37,9 @@ std::array<double, 3> seconds_of(const std::vector<Span>& spans);
 /// Writes JSON (docs/formats.md). Throws Error naming the path; never leaves a partial file.
 void write_timeline(const Timeline& timeline, const std::string& path);
 
-/// Throws Error naming the path and what is wrong.
+/// Reads a timeline. Throws Error naming the path and what is wrong.
 Timeline read_timeline(const std::string& path);
-/// The same from text.
+/// Reads a timeline from text.
 Timeline timeline_from_text(const std::string& path, std::string_view text);
 
 }  // namespace poise

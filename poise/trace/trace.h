@@ -66,8 +66,8 @@ Trace read_trace(const std::string& path, const ReadOptions& options = {});
 /// the format cannot hold is omitted (docs/formats.md). Throws Error; never leaves a partial file.
 void write_trace(const Trace& trace, const std::string& path, std::string_view format = {});
 
-/// Throws Error if write_trace() would not know the format or cannot write it; call it before long
-/// work.
+/// Throws Error if write_trace() would not know the format or could not write it. Call this before
+/// long work.
 void check_form(const std::string& path, std::string_view format = {});
 
 /// Throws Error if the parts of a phase do not fit together or phase ids do not increase.

@@ -49,7 +49,7 @@ struct RankPhase {
   std::uint64_t place_bytes = 0;
 };
 
-/// One rank's file.
+/// The content of one rank's file.
 struct RankFile {
   std::string name;
   std::uint32_t rank = 0;

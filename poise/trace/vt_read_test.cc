@@ -313,7 +313,7 @@ TEST(VtRealFiles, reads_the_brotli_files_of_a_run_on_16_nodes) {
     num_messages += each.workload.messages.size();
     for (const TaskName& name : each.names) num_tasks += name.kind == TaskName::Kind::id;
   }
-  // Counted by an independent script on the same files.
+  // An independent script counted these numbers in the same files.
   EXPECT_EQ(num_messages, 15238u);
   EXPECT_EQ(num_tasks, 5280u);
 }

@@ -117,7 +117,7 @@ void add_user_defined(Text& text, const Phase& phase, TaskId t) {
       add_float(text, workload.positions[t][axis]);
     }
   if (text.size() == start) return;
-  text[start] = '{';  // replaces the first comma
+  text[start] = '{';  // overwrites the comma before the first item
   const std::string fields(text.begin() + start, text.end());
   text.resize(start);
   add(text, ",\"user_defined\":{}}}", fields);
@@ -148,7 +148,7 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
       to_place     ? "CollectionToNode"
       : from_place ? "NodeToCollection"
                    : "SendRecv");
-  // No kind of message goes from node to node; the sender is then vt's "nobody" of the file's rank.
+  // vt has no kind of message from node to node, so the sender is the object "nobody" of that rank.
   if (from_place && to_place)
     add(text, R"({{"type":"object","id":0,"home":0,"migratable":false}})");
   else
@@ -158,7 +158,7 @@ void add_message(Text& text, const Phase& phase, const Message& message) {
   add(text, ",\"messages\":{},\"bytes\":{}.0}}", message.count, message.bytes);
 }
 
-/// The data of the rank itself, not of a task.
+/// Data of the rank itself, not of a task.
 void add_phase_user_defined(Text& text, const Phase& phase, PlaceId rank, double background_s) {
   const Workload& workload = phase.workload;
   add(text, ",\"user_defined\":{{\"background_s\":");

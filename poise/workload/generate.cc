@@ -162,7 +162,7 @@ std::vector<Workload> generate(const Recipe& recipe, TaskId num_tasks, std::uint
   std::vector<Workload> phases;
   phases.reserve(num_phases);
   std::vector<double> walk(calm.tasks.size(), 1.0);
-  Random random(mix(seed ^ 0x6472696674));  // "drift": its own stream of random numbers
+  Random random(mix(seed ^ 0x6472696674));  // a separate stream of random numbers for "drift"
   for (std::uint32_t phase = 0; phase < num_phases; ++phase) {
     // The last phase takes the messages; the others copy them.
     phases.push_back(phase + 1 < num_phases ? calm : std::move(calm));

@@ -33,14 +33,13 @@ class Recorder {
   /// A log for the calling thread, valid as long as the recorder. Takes a lock.
   Log& add_thread();
 
-  /// What was recorded since the last call: loads; messages, one per ordered pair, sorted by sender
-  /// and receiver; background load if there is any. A task that is running is charged up to now_s
-  /// and continues in the next phase; now_s must then be on its thread's clock.
+  /// Returns what was recorded since the last call: loads; messages, one per ordered pair, sorted
+  /// by sender and receiver; and background load if there is any. A task that is running is charged
+  /// up to now_s and continues in the next phase; now_s must then be a time of its thread's clock.
   ///
   /// The caller ensures that no thread records during the call and that earlier records happened
-  /// before it; a barrier does both. Throws Error naming the first misuse of a log; the next phase
+  /// before it; a barrier does both. Throws Error naming the first misuse of a log. The next phase
   /// starts empty even then.
-  /// phase starts afresh even then.
   Workload end_phase(double now_s);
 
  private:
@@ -74,7 +73,7 @@ class alignas(128) Recorder::Log {
     running_.pop_back();
   }
 
-  /// One task sends another a message of this size.
+  /// Records that one task sends another a message of this size.
   void message(TaskId from, TaskId to, std::uint64_t bytes) {
     if (from >= num_tasks_ || to >= num_tasks_)
       return note(Misuse::no_such_task, from >= num_tasks_ ? from : to);
@@ -83,7 +82,7 @@ class alignas(128) Recorder::Log {
     sent.bytes += bytes;
   }
 
-  /// A place was busy this long with work other than tasks.
+  /// Records that a place was busy for this time with work other than tasks.
   void background(PlaceId place, double seconds) {
     if (place >= num_places_) return note(Misuse::no_such_place, place);
     if (!(seconds >= 0)) return note(Misuse::negative_background, place);

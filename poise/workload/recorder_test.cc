@@ -106,7 +106,7 @@ TEST(Recorder, every_phase_starts_empty) {
     log.begin(0, 0);
     log.end(0, 1);
     log.message(0, 1, 8);
-    if (phase == 1) log.message(2, 3, 8);  // only in this phase
+    if (phase == 1) log.message(2, 3, 8);  // sent only in this phase
     log.background(1, 0.5);
     const Workload workload = recorder.end_phase(1);
     EXPECT_EQ(workload.tasks[0].load_s, 1);

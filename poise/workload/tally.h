@@ -72,7 +72,7 @@ class Tally {
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t>
-      slots_;  // index into entries_ plus 1, 0: free; the size is a power of two
+      slots_;  // index into entries_ plus 1; 0: free; the size is a power of two
   std::size_t expected_ = 0;
 };
 

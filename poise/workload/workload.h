@@ -13,7 +13,7 @@ using TaskId = std::uint32_t;
 
 struct Task {
   double load_s = 0;        // seconds on a place of speed 1
-  std::uint64_t bytes = 0;  // sent by a migration
+  std::uint64_t bytes = 0;  // bytes that a migration sends
   bool movable = true;
 };
 
@@ -39,12 +39,13 @@ enum class LoadsInclude : std::uint8_t { none, send, send_and_receive };
 struct Workload {
   std::vector<Task> tasks;
   std::vector<Message> messages;
-  std::vector<double> background_s;  // per place, or empty: none
+  std::vector<double> background_s;  // per place; empty: no background load
 
-  std::vector<std::array<double, 3>> positions;      // per task, for geometric strategies
-  std::vector<PlaceId> homes;                        // per task, its first place
-  std::vector<TaskMemory> memory;                    // per task
-  std::vector<std::uint64_t> shared_block_bytes;     // per block; once on each place that needs it
+  std::vector<std::array<double, 3>> positions;  // per task, for geometric strategies
+  std::vector<PlaceId> homes;                    // per task, its first place
+  std::vector<TaskMemory> memory;                // per task
+  // Per block; each place that needs the block holds it once.
+  std::vector<std::uint64_t> shared_block_bytes;
   std::vector<std::uint64_t> place_bytes;            // per place: the program's own memory
   std::vector<std::vector<double>> subphase_load_s;  // per task and subphase; a row may be empty
   /// True if places wait for each other after each subphase (placement/subphases.h). Runtimes may

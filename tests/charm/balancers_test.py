@@ -13,7 +13,7 @@ import unittest
 
 RING, POISE = os.environ["RING"], os.environ["POISE"]
 HAS_TREES = os.path.exists(os.environ["CHARM_HOME"] + "/include/HybridBaseLB.h")
-MOVABLE = 56  # of 64 pieces; they are balanced three times
+MOVABLE = 56  # of the 64 pieces; they are balanced three times
 
 
 def charm(*flags, pes=4, variables=()):
@@ -66,7 +66,7 @@ class Balancers(unittest.TestCase):
             self.skipTest("Charm++ has no HybridBaseLB")
         for pes in (2, 4, 6, 8, 12):  # with 5 PEs or more the tree has three levels
             self.assertGreater(self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "greedy", pes=pes), 0)
-        # If the strategy refuses, only objects from other groups are assigned a PE.
+        # If the strategy fails, only objects from other groups are assigned a PE.
         self.moves("+balancer", "PoiseHybridLB", "+PoiseLB", "orb", pes=8, warnings=2)
         self.moves("+balancer", "PoiseHybridLB", pes=8, warnings=1, variables={"POISE_LOG": "-"})
 
@@ -102,14 +102,15 @@ class Balancers(unittest.TestCase):
     def test_a_checkpoint_restores_the_past_loads_of_a_balancer(self):
         # The random numbers depend on the number of earlier decisions.
         moved = self.checkpoint("+balancer", "PoiseRandomLB")
-        self.assertEqual(self.restarted(step=10), moved)  # this run writes the checkpoints of steps 20 and 30 again
+        self.assertEqual(self.restarted(step=10), moved)  # this run also writes the checkpoints of steps 20 and 30
         self.assertEqual(self.restarted(step=20), moved)
         self.assertEqual(self.restarted(step=30), moved)
         trace, log = self.folder / "run.poise", self.folder / "log"
         for pes in (2, 4, 6):
             self.restarted(pes=pes, variables={"POISE_TRACE": str(trace), "POISE_LOG": str(log)})
             said = re.search(r"(\d+) migrations", log.read_text())
-            plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")  # the third decision
+            # Seed 2 belongs to the third decision.
+            plan = poise("plan", str(trace), "--strategy", "random", "--seed", "2", "--json")
             self.assertEqual(json.loads(plan)["migrations"], int(said[1]))
 
     def test_pes_are_bound_to_the_same_cores_after_a_restart(self):
@@ -182,7 +183,7 @@ class Balancers(unittest.TestCase):
         for phase in (0, 1, 2):
             plan = json.loads(poise("plan", str(trace), "--phase", str(phase), "--strategy", "nuco", "--json"))
             self.assertEqual(plan["places"], 4)
-            self.assertEqual(plan["migrations"], said[phase])  # the same decision as outside Charm++
+            self.assertEqual(plan["migrations"], said[phase])  # the same decision as inside Charm++
 
     def test_every_member_of_a_multicast_receives_the_whole_message(self):
         trace = self.folder / "run.poise"

@@ -1,4 +1,4 @@
-"""Wrong input of any kind: status 2, one helpful line on stderr, no file written."""
+"""Invalid input of any kind must give status 2, one helpful line on stderr, and no file."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""The documents of the command line are compared with the program."""
+"""Compares the documents about the command line with the program."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 import files
 from run_poise import POISE, CliTest
 
-# The rows of docs/juggle.md's first table, as the benchmark calls them.
+# The rows of the first table in docs/juggle.md, under their names in the benchmark.
 THREADS = {
     "bound, one phase": "bound threads, one phase",
     "bound, three phases, asleep at barriers": "bound threads, sleeping",

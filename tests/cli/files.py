@@ -1,4 +1,4 @@
-"""Small traces and placements for the tests, written here."""
+"""Writes small traces and placements for the tests."""
 
 import json
 

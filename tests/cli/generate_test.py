@@ -1,4 +1,4 @@
-"""poise generate: its traces, the same bytes for the same seed, and the options that it refuses."""
+"""Tests poise generate: its traces, equal bytes for equal seeds, and the options that it refuses."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""poise juggle where things go wrong or wild: killed at random, threads by the thousand, cpus taken
-away; and the recipes of docs/juggle.md under real launchers and run-times."""
+"""Tests poise juggle under faults and load: killed at random, with thousands of threads, with cpus taken away.
+Also tests the recipes of docs/juggle.md with real launchers and run-times."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ CPUSETS = pathlib.Path("/sys/fs/cgroup/cpuset")
 
 
 def members_of(group):
-    """The processes of a process group."""
+    """Returns the processes of a process group."""
     members = []
     for name in os.listdir("/proc"):
         with contextlib.suppress(ProcessLookupError, ValueError):
@@ -56,7 +56,7 @@ class Faults(JuggleTest):
                     was_kept += any(map(is_kept, members_of(process.pid)))
                     process.kill()
                     process.wait(WAIT_S)
-                    # What lives on may start others yet.
+                    # Processes that are still alive may start others.
                     time.sleep(0.02)
                     self.assertTrue(eventually(lambda: all(
                         affinity(pid) in (None, CPUS) for pid in members_of(process.pid))))
@@ -121,7 +121,7 @@ class Faults(JuggleTest):
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", ""))
 
     def guard_of(self, balancer):
-        """The guard process of a balancer; None when there is none just now."""
+        """Returns the guard process of a balancer, or None if there is none at the moment."""
         for pid in children(balancer):
             with contextlib.suppress(OSError):
                 if pathlib.Path(f"/proc/{pid}/comm").read_text() == "poise-guard\n":
@@ -177,7 +177,7 @@ class Faults(JuggleTest):
         self.assertEqual((process.returncode, errors), (0, ""))
 
     def cpuset(self, cpus):
-        """A folder that is a set of these cpus."""
+        """Returns the folder of a cpuset with these cpus."""
         folder = CPUSETS / f"poise_test_{os.getpid()}"
         try:
             folder.mkdir()
@@ -228,7 +228,7 @@ class Faults(JuggleTest):
 
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Recipes(JuggleTest):
-    """What docs/juggle.md recommends."""
+    """Tests the recipes of docs/juggle.md."""
 
     def migrations_of(self, command, environment=None, options=QUICK):
         done = self.run_poise("juggle", *options, "--json", "s.json", "--", *command,
@@ -281,10 +281,10 @@ class Recipes(JuggleTest):
     def test_one_balancer_gives_two_programs_equal_shares_of_the_cpus(self):
         cpus = len(CPUS)
         script = f"{BIN}/phases --threads {cpus} --phase 2s & {BIN}/phases --phase 2s --threads 1; wait"
-        for tries_left in (2, 1, 0):  # others may disturb a run
+        for tries_left in (2, 1, 0):  # other programs may disturb a run
             _, summary = self.migrations_of(["sh", "-c", script])
             threads = [thread for thread in summary["threads"] if thread["run_s"] > 1]
-            # The lone thread of the second has no cpu for itself: it would have run twice as long.
+            # The single thread of the second program shares a cpu: without balancing it would take twice as long.
             runs = [thread["run_s"] for thread in threads]
             if tries_left == 0 or len(runs) == cpus + 1 and max(runs) - min(runs) < 0.5:
                 break

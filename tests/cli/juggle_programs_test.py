@@ -1,5 +1,5 @@
-"""poise juggle over programs as Linux has them: that leave children behind, become another program,
-change their user, live in a container or under a quota; and what a terminal shows meanwhile."""
+"""Tests poise juggle with programs that leave children behind, become another program, change their user, or
+run in a container or under a quota, and tests what a terminal shows."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from run_poise import POISE
 
 QUOTAS = pathlib.Path("/sys/fs/cgroup/cpu")
 NOBODY = 65534
-# Computes until the balancer keeps it on a cpu.
+# Computes until the balancer has pinned it to a cpu.
 UNTIL_KEPT = ("import os, threading, time\n"
               "def compute_until_kept():\n"
               "    end = time.monotonic() + 10\n"
@@ -30,7 +30,7 @@ def descendants(pid):
 
 
 def all_of(terminal):
-    """What was written, however it arrives, until the other side is closed."""
+    """Returns everything that is written until the other side is closed."""
     text = b""
     while True:
         try:
@@ -45,7 +45,7 @@ def all_of(terminal):
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Programs(JuggleTest):
     def start_with(self, script, num_busy=1):
-        """Busy shells and a script of python under the balancer; what the script says first."""
+        """Runs busy shells and a Python script under the balancer; returns the first output of the script."""
         (self.folder / "script.py").write_text(UNTIL_KEPT + script)
         process = self.start(*QUICK, "--", "sh", "-c",
                              num_busy * "while :; do :; done & " + "python3 script.py; wait")
@@ -83,7 +83,7 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first still runs the program it was started as: /proc gives most of its files to root.
+        # The first process has not changed its program, so /proc gives most of its files to root.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"
@@ -93,7 +93,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # One cpu alone where its parent was kept on that at the time.
+            # A single cpu would be the one to which its parent was pinned at that time.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):

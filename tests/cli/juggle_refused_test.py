@@ -1,5 +1,5 @@
-"""poise juggle where the system refuses what it needs: the program still runs, ends as it would have
-alone, and one line says what is not balanced and why."""
+"""Tests poise juggle on a system that refuses what it needs: the program must still run and end as it would
+alone, and one line must say what is not balanced and why."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ SMALL_MASK_BYTES = 128  # a cpu_set_t: 1,024 cpus
 
 
 def line_of(stream):
-    """The next line of a pipe; empty when none comes in time."""
+    """Returns the next line of a pipe, or an empty text if none arrives in time."""
     text = ""
     while not text.endswith("\n") and select.select([stream], [], [], WAIT_S)[0]:
         more = os.read(stream.fileno(), 1).decode()
@@ -34,7 +34,7 @@ def line_of(stream):
 @unittest.skipUnless(len(CPUS) > 1, "one cpu has nothing to balance")
 class Refused(JuggleTest):
     def assert_ends_like_the_program(self, refused, says=None):
-        """Status 7; silent, or one line that holds the words."""
+        """Checks that the status is 7 and that stderr is empty or has one line with these words."""
         done = self.run_poise("juggle", *QUICK, *EXIT_7, preexec_fn=refused)
         self.assertEqual(done.returncode, 7, done.stderr)
         if says is None:
@@ -51,7 +51,7 @@ class Refused(JuggleTest):
         self.assertIn(says, text)
 
     def assert_balances(self, refused):
-        """The workers are placed, and a signal still reaches the program."""
+        """Checks that the workers are placed and that a signal still reaches the program."""
         process, _, workers = self.start_busy(preexec_fn=refused)
         process.terminate()
         self.assertEqual(process.wait(WAIT_S), -signal.SIGTERM)
@@ -102,7 +102,7 @@ class Refused(JuggleTest):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
     def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
-        # The balancer may have 14 files, of which it has most before it looks for threads.
+        # The balancer may open 14 files, most of which it opens before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
 

@@ -1,4 +1,4 @@
-"""poise juggle as its users meet it: statuses, signals, and affinities that always come back."""
+"""Tests poise juggle as users meet it: exit statuses, signals, and affinities that are always restored."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from run_poise import POISE, CliTest
 
 CPUS = os.sched_getaffinity(0)
 WAIT_S = 20
-# Three children that compute until they are ended, each with its parent.
+# Starts three children that compute until they are killed, each with a parent.
 BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
 QUICK = ("--policy", "proactive", "--period", "20ms")
 
@@ -62,7 +62,7 @@ class JuggleTest(CliTest):
         process.communicate(timeout=WAIT_S)
 
     def start_busy(self, *options, **popen_options):
-        """A balancer and its three busy grandchildren, each kept on a cpu."""
+        """Starts a balancer with three busy grandchildren, each pinned to a cpu."""
         process = self.start(*options, *QUICK, "--", "sh", "-c", BUSY, **popen_options)
         workers = []
 
@@ -131,7 +131,7 @@ class Statuses(JuggleTest):
         self.assert_refused("juggle", "--attach", "999999999", says="no such process")
         if os.geteuid() != 0:
             self.assert_refused("juggle", "--attach", "1", says="another user")
-        elif not os.path.exists("/proc/2/exe"):  # in a container it is a process like others
+        elif not os.path.exists("/proc/2/exe"):  # in a container it is a process like any other
             self.assert_refused("juggle", "--attach", "2", says="it is a kernel thread")
 
 
@@ -160,7 +160,7 @@ class Affinities(JuggleTest):
         for _ in range(20):
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # A swap is two calls; in between a cpu may have all three.
+            # A swap takes two calls; between them three threads may be on one cpu.
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 
@@ -168,7 +168,7 @@ class Affinities(JuggleTest):
         process, _, workers = self.start_busy()
         chosen = {min(CPUS - affinity(workers[0]))}
         os.sched_setaffinity(workers[0], chosen)
-        # An order that is being carried out may come after it, so the program repeats it.
+        # The balancer may be carrying out an earlier decision, so the program sets its affinity repeatedly.
         self.assertTrue(eventually(lambda: self.insists_until_noted(process, workers[0], chosen)))
         self.assertEqual(affinity(workers[0]), chosen)
         end_all(workers)
@@ -216,7 +216,7 @@ class Affinities(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertIn("threads on cpus", errors)
         summary = json.loads((self.folder / "s.json").read_text())
-        # The shell may have computed long enough, too.
+        # The shell may have computed for long enough, too.
         self.assertLessEqual(set(workers), {thread["thread"] for thread in summary["threads"]})
         self.assertEqual(len(summary["speeds"]), len(summary["cpus"]))
         self.assertEqual(max(summary["speeds"]), 1)

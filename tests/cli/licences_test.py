@@ -1,4 +1,4 @@
-"""Interfaces carried over from others have their notice, and the notice is installed."""
+"""Checks that interfaces taken from others contain their notice and that the notice is installed."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""Every metric of the program is compared with its definition in model.py."""
+"""Compares every metric of the program with its definition in model.py."""
 
 import itertools
 import unittest

@@ -1,15 +1,14 @@
-"""Predicted time and its companions, computed from their definitions alone.
+"""Computes the predicted time and the other metrics from their definitions alone.
 
-Nothing here is shared with the program: machines are read from the same text, graphs and
-placements are plain lists.
-"""
+Nothing here is shared with the program: machines are read from the same text, graphs and placements are plain
+lists."""
 
 import math
 import random
 
 
 class Machine:
-    """A machine from text: levels from the coarsest to the places, a factor per level."""
+    """Reads a machine from text: levels from the coarsest to the places, one factor per level."""
 
     SETTINGS = ("factors", "speeds", "hop", "message", "byte", "migrated_byte")
 
@@ -35,7 +34,7 @@ class Machine:
         return place // math.prod(count for _, count in self.levels[level + 1:])
 
     def parting(self, a, b):
-        """The first level at which two places are in different groups."""
+        """Returns the first level at which two places are in different groups."""
         return next(level for level in range(len(self.levels))
                     if self.group(level, a) != self.group(level, b))
 
@@ -66,7 +65,7 @@ class Machine:
 
 
 class Graph:
-    """Tasks with loads in microseconds and bytes, and edges: one message each way."""
+    """Returns tasks with loads in microseconds and bytes, and edges with one message in each direction."""
 
     def __init__(self, loads_us, sizes, edges):
         self.loads_us, self.sizes, self.edges = loads_us, sizes, edges
@@ -101,7 +100,7 @@ class Graph:
 
 
 def metrics(machine, graph, before, after):
-    """Every metric of `after`, its migrations counted from `before`."""
+    """Returns every metric of `after`, with migrations counted from `before`."""
     work = [0.0] * machine.num_places
     for task, load_us in enumerate(graph.loads_us):
         work[after[task]] += load_us * 1e-6 / machine.speed[after[task]]
@@ -137,7 +136,8 @@ def metrics(machine, graph, before, after):
 
 
 def makespan_bound(machine, graph, average):
-    """Average, largest task, and: of the k p + 1 largest tasks some place holds k + 1."""
+    """Returns three bounds: the average, the largest task, and the pigeonhole bound (some place holds k + 1 of
+    the k p + 1 largest tasks)."""
     loads = sorted((load * 1e-6 for load in graph.loads_us), reverse=True)
     bound, k = average, 0
     while k * machine.num_places < len(loads):
@@ -148,7 +148,7 @@ def makespan_bound(machine, graph, average):
 
 
 def drawn_machine(rng):
-    """Texts of every shape the formulas tell apart."""
+    """Returns machine texts of every shape that the formulas distinguish."""
     factors = [round(rng.uniform(5, 20), 2), round(rng.uniform(1.1, 3), 2), 1]
     given = ",".join(map(str, factors))
     shape = rng.choice([

@@ -1,4 +1,4 @@
-"""Results, notes and pages: where they are written and what they contain."""
+"""Tests where results, notes and pages are written and what they contain."""
 
 import csv
 import html.parser
@@ -19,12 +19,12 @@ METRICS = ["tasks", "messages", "places", "iteration_s", "makespan_s", "makespan
 
 
 def all_of(terminal):
-    """What was written to a terminal that all writers have closed; it arrives in pieces."""
+    """Returns what was written to a terminal that all writers have closed; it arrives in pieces."""
     text = b""
     while True:
         try:
             piece = os.read(terminal.fileno(), 65536)
-        except OSError:  # its way to say that no more will come
+        except OSError:  # a terminal reports its end in this way
             return text
         if not piece:
             return text
@@ -32,7 +32,7 @@ def all_of(terminal):
 
 
 class Page(html.parser.HTMLParser):
-    """Collects tags and text; complains about tags that do not nest."""
+    """Collects tags and text, and reports tags that are not nested correctly."""
 
     VOID = {"meta", "line", "rect", "path", "br"}
 
@@ -276,7 +276,7 @@ class Output(CliTest):
     # The table of compare.
 
     def rows_of(self, *arguments):
-        """The names of the strategies in the order of the table, and its lines."""
+        """Returns the names of the strategies in the order of the table, and the table's lines."""
         done = self.run_poise(*arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
@@ -313,7 +313,7 @@ class Output(CliTest):
         self.assertEqual(len(table), len(rows))
         for entry, row in zip(table, rows):
             for key, value in row.items():
-                if key.startswith("decision") or key == "amortised_s":  # of another run
+                if key.startswith("decision") or key == "amortised_s":  # these differ between two runs
                     self.assertIn(key, entry)
                 elif isinstance(value, dict):
                     for inner in value:

@@ -1,5 +1,4 @@
-"""A kernel that refuses system calls, made by a seccomp filter: what old kernels lack and containers
-forbid."""
+"""Simulates, by a seccomp filter, a kernel that refuses system calls, as old kernels and containers do."""
 
 import contextlib
 import ctypes
@@ -26,8 +25,8 @@ class Program(ctypes.Structure):
 
 
 def refusing(call, error, second_argument_below=None):
-    """A preexec_fn: from then on the call fails with the error; with `second_argument_below`, only
-    for a second argument below that."""
+    """Returns a preexec_fn after which the call fails with the error; with `second_argument_below`, only if its
+    second argument is below that."""
     if COLUMN is None:
         raise unittest.SkipTest("the numbers of system calls are not known on this machine")
     number = CALLS[call][COLUMN]
@@ -51,7 +50,7 @@ def refusing(call, error, second_argument_below=None):
 
 
 def can_refuse():
-    """Whether filters can be installed here."""
+    """Returns whether filters can be installed on this system."""
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""Runs the program as a user does: its exit status, its two streams, and the files it leaves."""
+"""Runs the program as a user does, and checks its exit status, its two streams and its files."""
 
 import json
 import os
@@ -13,7 +13,7 @@ POISE = os.environ.get(
 
 
 class CliTest(unittest.TestCase):
-    """A test in an empty folder of its own."""
+    """A test that runs in an empty folder of its own."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -35,7 +35,7 @@ class CliTest(unittest.TestCase):
                 for path in self.folder.rglob("*") if path.is_file()}
 
     def assert_refused(self, *arguments, says=(), status=2, memory=None):
-        """One line on stderr that holds the words, nothing on stdout, no file touched."""
+        """Checks that stderr has one line with these words, stdout is empty, and no file was changed."""
         before = self.files()
         limit = memory and (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
         done = self.run_poise(*arguments, preexec_fn=limit)

@@ -1,4 +1,5 @@
-"""Real topologies beside the checkout: machines are compared with a plain count of the XML."""
+"""Compares machines read from real topologies, if they are stored beside the source tree, with a simple count
+of the XML."""
 
 import collections
 import os
@@ -13,12 +14,12 @@ FILES = sorted(DATA.glob("*.xml"))
 
 
 def bits(text):
-    """A set such as "0x00000003,0xffffffff" as a number: 32 bits a word."""
+    """Converts a set such as "0x00000003,0xffffffff" (words of 32 bits) to a number."""
     return int("0x" + "".join(f"{int(word or '0', 16):08x}" for word in text.split(",")), 16)
 
 
 def allowed_objects(path):
-    """How many objects of each type have a processing unit, or a NUMA node, that may be used."""
+    """Counts the objects of each type that have a processing unit, or a NUMA node, that may be used."""
     root = xml.parse(path).getroot()
     machine = root.find("object")
     sets = {name: bits(machine.get(f"allowed_{name}")) for name in ("cpuset", "nodeset")}
@@ -32,7 +33,7 @@ def allowed_objects(path):
 
 
 def spread_out(numbers, size):
-    """A list of a machine file: one number for all, or an entry each, "4x2" for four times 2."""
+    """Expands a list of a machine file: one number for all, or one entry each; "4x2" means 2 four times."""
     if not isinstance(numbers, list):
         return [numbers] * size
     out = []

@@ -1,4 +1,4 @@
-"""poise simulate and poise theory as their users run them."""
+"""Tests poise simulate and poise theory as users run them."""
 
 import json
 import unittest
@@ -6,7 +6,7 @@ import unittest
 import files
 from run_poise import CliTest
 
-# Two ranks, three phases: rank 0 is loaded three times as much, then everything doubles.
+# Two ranks and three phases: rank 0 has three times the load, then all loads double.
 RANKS = [[[3, 3], [3, 3], [6, 6]], [[1, 1], [1, 1], [2, 2]]]
 
 

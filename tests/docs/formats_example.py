@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The writer in docs/formats.md writes what the program reads. Arguments: the document, the program."""
+"""Tests that the program can read what the example writer in docs/formats.md writes. Arguments: the document,
+the program."""
 
 import json
 import pathlib

@@ -38,7 +38,7 @@ class ClusterTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def on_cluster(self, delays_s, *command, **settings):
-        """Runs a command on the first of the hosts. Returns its stdout and the report."""
+        """Runs a command on the first host. Returns its stdout and the report."""
         near_ms, far_ms = (f"{1e3 * delay_s:g}ms" for delay_s in delays_s)
         report = self.folder / "report.json"
         done = subprocess.run(
@@ -50,15 +50,15 @@ class ClusterTest(unittest.TestCase):
         return done.stdout, json.loads(report.read_text())
 
     def measure(self):
-        """Stores what `poise measure` finds, for this host; returns it."""
+        """Runs `poise measure`, stores the result for this host and returns it."""
         self.on_cluster((NEAR_S, FAR_S), POISE, "measure", "--seconds", "3",
                         "--launcher", "mpirun -np 4 --map-by node")
         stored, = self.folder.glob("poise/node1-*.json")
         return json.loads(stored.read_text())["measurement"]
 
     def balanced(self, program, strategy):
-        """Runs a program from a random start, balanced every few steps; bytes on the wire. Shorter
-        delays in the same proportion save time and change no byte."""
+        """Runs a program from a random initial placement, balanced every few steps, and returns the bytes on
+        the wire. Delays are shortened in proportion, which saves time and changes no number of bytes."""
         out, report = self.on_cluster(
             (NEAR_S / 10, FAR_S / 10), "mpirun", "-np", "8", POISE.parent / program,
             *PROGRAMS[program], "--placement", "random", POISE_STRATEGY=strategy, POISE_PERIOD="8",
@@ -67,7 +67,7 @@ class ClusterTest(unittest.TestCase):
         return sum(map(sum, report["bytes"])), checksum
 
     def factors_in(self, trace):
-        """Between the hosts of the machine that a trace was recorded on, least and largest."""
+        """Returns the least and the largest factor between hosts of the machine recorded in a trace."""
         page = self.folder / "page.html"
         subprocess.run([str(POISE), "compare", str(trace), "--strategies", "keep", "--html",
                         str(page)], check=True, capture_output=True, timeout=60)
@@ -84,7 +84,7 @@ class ClusterTest(unittest.TestCase):
                 try:
                     found += [path] if path.read_bytes() == f"sleep\0{mark}\0".encode() else []
                 except OSError:
-                    pass  # it ended meanwhile
+                    pass  # the process has ended in the meantime
             return found
 
         def wait_until(condition):
@@ -101,7 +101,7 @@ class ClusterTest(unittest.TestCase):
             self.assertTrue(wait_until(lambda: not sleepers()), number)
 
     def test_configured_latencies_are_measured_and_used_by_strategies(self):
-        for tries_left in (2, 1, 0):  # a machine under load may keep messages waiting
+        for tries_left in (2, 1, 0):  # messages may be delayed on a busy machine
             measured = self.measure()
             seen_s = {"near": [], "far": []}
             for pair in measured["network"]:

@@ -1,5 +1,5 @@
-"""How jobs end that must: with a line that says why, a status that is not 0, and no hang. Where a rank is
-killed, what the run recorded until then is there to be read."""
+"""Tests how failing jobs end: with a line that says why, a status other than 0, and without a hang. If a rank
+is killed, everything that the run recorded before must be readable."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import unittest
 
 POISE, PROGRAM = os.environ["POISE"], os.environ["PROGRAM"]
 LAUNCH = os.environ["LAUNCH"].split()
-DECISIONS = 4  # steps before the rank is killed
+DECISIONS = 4  # the number of steps before the rank is killed
 OBJECT = 'object 5 of "luck", step {} on rank 1: '
 BAD_SETTINGS = {
     "POISE_STRATEGY=gredy": 'unknown strategy "gredy"; did you mean "greedy"',
@@ -29,7 +29,7 @@ class CrashTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def trouble_of(self, trouble, **variables):
-        """What the job says of itself, without the launcher's own remarks."""
+        """Returns the output of the job without the launcher's messages."""
         done = subprocess.run([*LAUNCH, PROGRAM, trouble], cwd=self.folder, timeout=60,
                               env={**os.environ, **variables}, capture_output=True, text=True,
                               check=False)

@@ -18,7 +18,7 @@
 
 namespace poise {
 
-/// Owns what a Problem refers to.
+/// Owns the parts to which a Problem refers.
 struct OwnedProblem {
   Machine machine;
   Workload workload;

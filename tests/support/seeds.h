@@ -1,4 +1,4 @@
-// How many seeds a random test runs.
+// The number of seeds that a random test runs.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// `usual`, or what the environment's POISE_SEEDS asks for if that is more. `./dev test full` sets
-/// it: rare cases that the usual seeds miss show up there.
+/// Returns `usual`, or POISE_SEEDS from the environment if that is larger. `./dev test full` sets
+/// it, so that rare cases that the usual seeds miss show up there.
 inline std::uint64_t num_seeds(std::uint64_t usual) {
   const char* const wanted = std::getenv("POISE_SEEDS");
   return wanted == nullptr ? usual

@@ -95,7 +95,7 @@ TEST(Doorbells, wake_threads_and_the_progress_thread) {
     awake = true;
   });
   while (sum_over_ranks(awake) < ranks)
-    bells.wake_progress(next_rank());  // repeats, as it may not sleep yet
+    bells.wake_progress(next_rank());  // repeated, as that thread may not sleep yet
   sleeper.join();
   meet();
 }

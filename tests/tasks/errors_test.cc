@@ -31,7 +31,7 @@ const auto kThrow = function("throw", [](int what) {
 const auto kThrowNumber = function("throw a number", [](int number) { throw number; });
 const auto kDoNothing = function("do nothing", [](int) {});
 
-// The text that the wait throws on this rank; empty if it throws nothing.
+// Returns the text of the exception that the wait throws on this rank; empty if it throws none.
 std::string failure_of_wait(Context& context) {
   try {
     context.wait();

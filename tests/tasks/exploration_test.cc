@@ -1,4 +1,4 @@
-// Tests of loans made to learn: whether lending pays, and how long tasks take.
+// Tests of exploration: loans that measure whether lending pays and how long tasks take.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -63,12 +63,13 @@ TEST(Exploration, detects_that_lending_pays_again) {
 std::atomic<int> finished{0};
 Counters until_finished;
 
-// Keeps rank 0's only thread until rank 0 has this many results, and notes the counters of then.
+// Keeps rank 0's only thread busy until rank 0 has this many results, and stores the counters at
+// that time.
 const auto kStayUntilFinished = function("stay until others are finished", [](int wanted) {
   const auto end = Clock::now() + std::chrono::seconds(20);
   while (finished < wanted && Clock::now() < end) {
     Context::current().poll();
-    sleep_us(20);  // others need the core
+    sleep_us(20);  // leaves the core to other ranks
   }
   until_finished = Context::current().counters();
 });

@@ -29,7 +29,7 @@ const auto kPause = function("pause", [](std::span<const char>, int us) {
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 
-// Read once, before several threads run.
+// Read only once, before several threads run.
 bool is_first() {
   static const bool first = own_rank() == 0;
   return first;

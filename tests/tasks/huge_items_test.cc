@@ -25,7 +25,7 @@ const auto kAddOne = function("add one to each", [](std::span<std::uint64_t> num
 const auto kKeepBusy = function(
     "keep busy", [](int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); });
 
-// The minimum over ranks.
+// Returns the minimum over all ranks.
 std::uint64_t free_kilobytes() {
   std::uint64_t free = 0;
   std::ifstream file("/proc/meminfo");

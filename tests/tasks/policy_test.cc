@@ -31,7 +31,7 @@ const auto kWhere = function("where", [](int us) {
 
 struct Job {
   int rank = 0, num_ranks = 1;
-  std::vector<int> ran_on;  // of tasks named 100, 101, …, on rank 0
+  std::vector<int> ran_on;  // by task named 100, 101, and so on; only on rank 0
 };
 
 Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0") {

@@ -43,7 +43,7 @@ std::uint64_t knob(const char* name, std::uint64_t usual) {
 struct Batch {
   std::vector<Numbers> data, copies;
   std::vector<Future<std::uint64_t>> digests;
-  std::uint64_t runs = 0;  // of these tasks and their children
+  std::uint64_t runs = 0;  // number of runs of these tasks and their children
 
   std::size_t num_wrong() const {
     std::size_t wrong = 0;
@@ -72,7 +72,7 @@ Batch submit_batch(Context& context, std::size_t num_tasks, Random& random) {
   return batch;
 }
 
-// Such short tasks are lent only by policies that count tasks.
+// Only policies that count tasks lend such short tasks.
 class Weather : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(
     Context, Weather,
@@ -93,7 +93,7 @@ TEST_P(Weather, random_tasks_with_delayed_messages_all_finish) {
   meet();
   std::uint64_t expected_runs = 0, wrong = 0;
   for (std::uint64_t left = num_tasks / context.num_ranks(), most = left; most > 0;) {
-    // Some ranks have tasks, others none.
+    // In this test some ranks have tasks and others have none.
     const std::uint64_t all = (std::uint64_t{1} << context.num_ranks()) - 1;
     const std::uint64_t busy = 1 + of_all.below(all - 1);
     const bool has_tasks = busy >> context.rank() & 1;

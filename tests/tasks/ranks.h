@@ -34,7 +34,7 @@ inline std::uint64_t sum_over_ranks(std::uint64_t value) {
   return value;
 }
 
-/// A barrier.
+/// Waits until all ranks have called it.
 inline void meet() {
   complete([](MPI_Request* request) { MPI_Ibarrier(MPI_COMM_WORLD, request); });
 }
@@ -61,7 +61,7 @@ inline void stay_until_enough_have_left() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(200);
   while (!enough_have_left() && std::chrono::steady_clock::now() < end) {
     Context::current().poll();
-    std::this_thread::sleep_for(std::chrono::microseconds(20));  // others need the core
+    std::this_thread::sleep_for(std::chrono::microseconds(20));  // leaves the core to other ranks
   }
 }
 
@@ -72,8 +72,8 @@ inline With says_when_it_leaves() {
   return With{.on_lend = [](std::span<Item>) { --still_to_leave; }};
 }
 
-/// Keeps threads in the next wait until `wanted` of the tasks that say so have left; does nothing
-/// if there is one rank.
+/// Keeps threads busy in the next wait until `wanted` of the tasks that note it have been lent;
+/// does nothing on a single rank.
 inline void keep_threads_until_left(Context& context, std::int64_t wanted, unsigned threads = 1) {
   still_to_leave = context.num_ranks() == 1 ? 0 : wanted;
   for (unsigned i = 0; i < threads; ++i)
@@ -93,11 +93,11 @@ void bind_to(const std::vector<int>& units);
 /// Makes hwloc see the first two processing units of this rank as a machine of two memory domains.
 void pretend_two_domains();
 
-/// From now on a test fails if a thread calls MPI that may not at this thread level.
+/// Makes tests fail from now on if a thread calls MPI that must not at this thread level.
 void watch_calls(int thread_level);
 
 /// Failures that a script observes: a rank that is late in a wait or is killed in a task, a payload
-/// of which only half is expected; and contexts without MPI.
+/// of which only half is expected, and contexts without MPI.
 void run_into(std::string_view trouble);
 int run_without_mpi(int argc, char** argv);
 

@@ -67,7 +67,7 @@ TEST_P(Replicas, run_once_on_the_first_free_thread) {
   }
   EXPECT_EQ(sum_over_ranks(context.counters().replicas_won), sum_over_ranks(away));
   EXPECT_EQ(away > 0, context.rank() == 0 && count_ranks() > 1);
-  // An idle rank must not claim all of them while their owner is in a task.
+  // An idle rank must not claim all replicas while their owner is in a task.
   if (GetParam().find("shared_bytes=0") == std::string::npos) return;
   EXPECT_GE(4 * (numbers.size() - away) * static_cast<std::size_t>(count_ranks()), numbers.size());
 }
@@ -156,7 +156,7 @@ TEST(Replication, can_be_chosen_by_a_policy) {
   EXPECT_EQ(sent > 0, count_ranks() > 1);
 }
 
-// All at once: replicas, loans of the same tasks, several threads, consecutive waits.
+// Combines replicas, loans of the same tasks, several threads and consecutive waits.
 TEST(Replication, never_runs_a_task_twice) {
   for (const char* settings : {"poll_us=0,min_gain=0", "shared_bytes=0,poll_us=0,min_gain=0",
                                "delay_us=500,poll_us=0,min_gain=0"}) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A trace of tasks tells what every rank ran, what was lent to it, and when it was idle."""
+"""Tests that a trace of tasks shows what every rank ran, what was lent to it, and when it was idle."""
 
 import collections
 import json
@@ -27,7 +27,7 @@ class TasksTrace(unittest.TestCase):
         self.assertEqual(len(ran), TASKS * STEPS)
         self.assertTrue(all(event["pid"] == 1 for event in lent))
         loans = [event["args"] for event in slices if event["name"] == "to rank 1"]
-        self.assertGreaterEqual(len(loans), len(lent))  # what comes back unused was lent, too
+        self.assertGreaterEqual(len(loans), len(lent))  # a task that comes back unused was lent, too
         for loan in loans:
             self.assertEqual(loan["task"], "multiply of rank 0")
             self.assertEqual(loan["bytes there and back"], str(3 * 8 * SIZE**2 + 4))  # and their size
@@ -36,7 +36,7 @@ class TasksTrace(unittest.TestCase):
                 (_, lender_ms), (with_ms, without_ms) = (
                     map(float, re.findall(r"[\d.]+(?= ms)", loan[f"rank {rank} busy for"]))
                     for rank in (0, 1))
-                self.assertGreater(lender_ms, 0)  # it had this task, at least
+                self.assertGreater(lender_ms, 0)  # the rank had at least this task
                 self.assertGreater(with_ms, without_ms)
         arrows = collections.Counter(event["id"] for event in events if event["ph"] in "sf")
         self.assertEqual(len(arrows), len(lent))
@@ -45,10 +45,10 @@ class TasksTrace(unittest.TestCase):
               for phase in "sf"}
         self.assertEqual(at["s"].keys(), at["f"].keys())
         for arrow, lent_at in at["s"].items():
-            self.assertLess(lent_at, at["f"][arrow])  # nothing runs before it was lent
+            self.assertLess(lent_at, at["f"][arrow])  # a task runs only after it was lent
         rows = collections.defaultdict(list)
         for event in slices:
-            if event["tid"] >= 0:  # threads; lending has a row of its own
+            if event["tid"] >= 0:  # rows of threads; loans have a row of their own
                 rows[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
         for spans in rows.values():
             spans.sort()

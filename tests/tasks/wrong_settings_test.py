@@ -1,5 +1,5 @@
-"""How jobs end whose user sets something that cannot be: exit status 2 and one line, which names the
-variable and comes from rank 0. The arguments are the kind of program and its own arguments."""
+"""Tests how jobs with an invalid user setting end: exit status 2 and one line, which names the variable and
+comes from rank 0. Arguments: the kind of program and its own arguments."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 
 TIMEOUT_S = 60
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # Open MPI's and MPICH's variable
-# What the ranks print goes to a file per rank, so that it is not mixed up with what the launcher adds.
+# Each rank prints to a file of its own, so that its output is not mixed with the launcher's.
 TO_FILES = ["sh", "-c", f'exec "$@" > "$OUTPUT/{RANK}" 2>&1', "sh"]
 
 # variables, the line's parts
@@ -72,7 +72,7 @@ NO_EFFECT = {
 
 
 def printed(folder):
-    """What each rank printed, by rank."""
+    """Returns what each rank printed, by rank."""
     return {path.name: path.read_text() for path in sorted(pathlib.Path(folder).iterdir())}
 
 

@@ -1,5 +1,5 @@
-"""An emulated machine of several memory domains: Debian's kernel, our programs, and a script of the
-shell. Needs qemu and busybox; the kernel is fetched with apt once and kept outside the tree."""
+"""Emulates a machine with several memory domains: Debian's kernel, our programs, and a shell script. Needs qemu
+and busybox. The kernel is downloaded with apt once and kept outside the source tree."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "poise"
 MEMORY_MIB = 192  # of a domain
-# Distances of a square of domains: 1 to itself, 2 to a neighbour, 3 across.
+# Distances between four domains in a square: 1 to itself, 2 to a neighbour, 3 across.
 DISTANCES = [[10, 20, 20, 30], [20, 10, 30, 20], [20, 30, 10, 20], [30, 20, 20, 10]]
 
 INIT = """#!/bin/busybox sh
@@ -39,7 +39,7 @@ def needed(program):
 
 
 def kernel():
-    """The 6.1 kernel for clouds: it has its console and the initial file system built in."""
+    """Returns the 6.1 cloud kernel, which has its console and the initial file system built in."""
     own = os.environ.get("POISE_VM_KERNEL")
     if own:
         return pathlib.Path(own)
@@ -67,7 +67,7 @@ def libraries_of(program):
 
 
 def initial_files(folder, programs, script):
-    """Packs programs, the libraries they need, and the script."""
+    """Packs programs, the libraries that they need, and the script."""
     root = pathlib.Path(folder, "root")
     for name in ("bin", "dev", "proc", "sys", "tmp"):
         (root / name).mkdir(parents=True)
@@ -103,7 +103,7 @@ def memory_options(cpus_per_domain):
 
 
 def run_to_its_end(command, timeout_s):
-    """What a program prints; an error with all that it had said, if it takes too long."""
+    """Returns the output of a program. If it takes too long, raises an error with its output so far."""
     try:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               encoding="utf-8", errors="replace", stdin=subprocess.DEVNULL,
@@ -114,10 +114,10 @@ def run_to_its_end(command, timeout_s):
 
 
 def boot(cpus_per_domain, programs, script, timeout_s):
-    """What the machine prints from its start to its end, in sections: every line `>>> NAME` of the
-    script's output begins one."""
+    """Returns the output of the machine from start to end in sections, each of which begins with a line `>>>
+    NAME` of the script's output."""
     cpus = cpus_per_domain * len(DISTANCES)
-    # Work is cpu time: cpus that sleep leave the host to the others and change no ratio.
+    # Work is cpu time, so cpus that sleep leave the host to the others and change no ratio.
     words = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable"
     with tempfile.TemporaryDirectory() as folder:
         done = run_to_its_end(

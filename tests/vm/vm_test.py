@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""poise juggle on an emulated machine of four memory domains: what it discovers, where it keeps
-threads, what it does when cpus go, and what it gains against the theory.
+"""Tests poise juggle on an emulated machine with four memory domains: what it discovers, where it keeps
+threads, how it reacts when cpus disappear, and its gain compared with the theory.
 
-The emulator gives 8 or 12 cpus on however few the host has. Work is cpu time by the machine's own
-clock, so the host's speed changes no ratio. What a busy host does is to delay the balancer, by tenths
-of a second and more: phases are long against that, and times are held to the theory only where the
-emulator had the host for itself."""
+The emulator has 8 or 12 cpus, more than the host. Work is cpu time by the machine's own clock, so the host's
+speed changes no ratio. A busy host delays the balancer by tenths of a second or more. Therefore phases are long
+compared with that, and times are compared with the theory only if the emulator had the host for itself."""
 
 import json
 import os
@@ -23,7 +22,7 @@ PROGRAMS = [BIN / "poise", BIN / "phases"]
 ALL = "0-7"
 PHASE_S = 12
 RUNS = 3
-# Where others had more of the host than this, times are told but not judged.
+# If other programs used more of the host than this, times are printed but not judged.
 QUIET_SHARE = 0.1
 KILLS = int(os.environ.get("POISE_KILLS", "3"))
 TIMEOUT_S = 400
@@ -122,7 +121,7 @@ def domain_of(cpu):
 
 
 def samples_in(text):
-    """Per sample, the cpu of each thread that is kept on one; the first thread only waits."""
+    """Returns, per sample, the cpu of each pinned thread. The first thread only waits."""
     found = []
     for part in text.split("sample\n")[1:]:
         threads = re.findall(r"^/proc/(\d+)/task/(\d+)/status:Cpus_allowed_list:(\S+)$", part, re.M)
@@ -132,7 +131,7 @@ def samples_in(text):
 
 
 def busy_s():
-    """Cpu time that the host has spent on anything, in seconds since it started."""
+    """Returns the cpu time that all programs on the host have used, in seconds since it started."""
     times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
     return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
@@ -147,7 +146,7 @@ class MachineTest(unittest.TestCase):
         before = busy_s()
         time.sleep(1)
         is_quiet = busy_s() - before < QUIET_SHARE * os.cpu_count()
-        script = f"runs={RUNS if is_quiet else 1}\n{script}"  # where times are not judged, one will do
+        script = f"runs={RUNS if is_quiet else 1}\n{script}"  # one run suffices if times are not judged
         before, own, start_s = busy_s(), os.times(), time.monotonic()
         cls.said = guest.boot(cpus_per_domain, PROGRAMS, script, TIMEOUT_S)
         after = os.times()
@@ -167,7 +166,7 @@ class MachineTest(unittest.TestCase):
         self.assertLess(median_s, 1.1 * theory_s)
 
     def assert_static(self):
-        """Without balancing the slowest threads have half a cpu, whatever the host does."""
+        """Checks that without balancing the slowest threads have half a cpu each, whatever the host does."""
         (took_s,) = elapsed_s(self.said["static"])
         self.assertGreater(took_s, 2 * 3 * 0.95)
 
@@ -178,14 +177,14 @@ class EightCpus(MachineTest):
         cls.boot(2, EIGHT)
 
     def samples(self, section, least, num_threads=9):
-        """The samples of a section, most of which show every thread on a cpu."""
+        """Returns the samples of a section, most of which show every thread on a cpu."""
         samples = samples_in(self.said[section])
         whole = [sample for sample in samples if len(sample) == num_threads]
         self.assertGreaterEqual(len(whole), least, self.said[section])
         return whole
 
     def assert_even(self, sample_s, cpus):
-        """No cpu has two threads more than another, but for a sample amid a swap."""
+        """Checks that no cpu has two threads more than another, except in a sample during a swap."""
         even = 0
         for sample in sample_s:
             counts = [sum(at == cpu for at in sample.values()) for cpu in cpus]

@@ -1,0 +1,33 @@
+// Which messages a collective is taken to send. MPI libraries choose among many algorithms; these
+// are the usual ones, the same for every library, so that matrices can be compared.
+//
+//   Barrier                  dissemination, messages without bytes
+//   Bcast, Reduce            binomial tree
+//   Gather(v), Scatter(v)    each rank directly to or from the root
+//   Allgather(v)             ring
+//   Allreduce                recursive doubling up to 64 KiB, ring (reduce-scatter, allgather)
+//   above Alltoall(v,w), Reduce_scatter(_block), neighbourhoods   directly to each receiver Scan,
+//   Exscan             recursive doubling to higher ranks
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "runtimes/profile/function.h"
+
+namespace poise::profile {
+
+struct Collective {
+  Meaning meaning = Meaning::barrier;
+  int rank = 0, size = 1, root = 0;  // root: of those that have one
+  std::uint64_t bytes = 0;           // of the vector, or of this rank's block
+  /// Bytes of the block for a rank (or, of allgatherv, from it): of those with several counts.
+  std::function<std::uint64_t(int)> block_bytes = {};
+};
+
+/// Calls send(to, messages, bytes) for each rank to which `rank` sends. Neighbourhoods are not
+/// known here.
+void sends_of(const Collective& collective,
+              const std::function<void(int to, std::uint64_t messages, std::uint64_t bytes)>& send);
+
+}  // namespace poise::profile

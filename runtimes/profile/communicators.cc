@@ -1,0 +1,85 @@
+#include "runtimes/profile/communicators.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace poise::profile {
+
+namespace {
+
+constexpr int kSmall = 1024;  // ranks: all are translated at once
+
+}  // namespace
+
+Communicator::Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool inter)
+    : is_inter(inter), mpi_(mpi), group_(group), world_group_(world_group) {
+  mpi.group_size(group, &size);
+  mpi.group_rank(group, &rank);
+  if (size > kSmall) return;
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  all_.resize(ranks.size());
+  mpi.group_translate_ranks(group, size, ranks.data(), world_group, all_.data());
+}
+
+Communicator::~Communicator() { mpi_.group_free(&group_); }
+
+int Communicator::world_rank(int peer) {
+  if (peer < 0 || peer >= size) return -1;
+  if (!all_.empty()) return std::max(-1, all_[static_cast<std::size_t>(peer)]);
+  const auto [entry, is_new] = known_.try_emplace(peer, -1);
+  if (is_new) mpi_.group_translate_ranks(group_, 1, &peer, world_group_, &entry->second);
+  return std::max(-1, entry->second);  // MPI_UNDEFINED is negative
+}
+
+Communicators::Communicators(const MpiLibrary& mpi) : mpi_(mpi) {
+  mpi.comm_group(mpi.world, &world_group_);
+}
+
+Communicator* Communicators::of(Word communicator) {
+  if (communicator == last_ && last_found_ != nullptr) return last_found_;
+  if (communicator == mpi_.comm_null) return nullptr;
+  std::unique_ptr<Communicator>& entry = communicators_[communicator];
+  if (entry == nullptr) {
+    int is_inter = 0;
+    Word group = 0;
+    mpi_.comm_test_inter(communicator, &is_inter);
+    if ((is_inter != 0 ? mpi_.comm_remote_group : mpi_.comm_group)(communicator, &group) != 0) {
+      communicators_.erase(communicator);
+      return nullptr;
+    }
+    entry = std::make_unique<Communicator>(mpi_, group, world_group_, is_inter != 0);
+    entry->handle = communicator;
+    entry->order = communicators_.size();
+  }
+  last_ = communicator;
+  return last_found_ = entry.get();
+}
+
+Communicator* Communicators::of_window(Word window) {
+  std::unique_ptr<Communicator>& entry = windows_[window];
+  if (entry == nullptr) {
+    Word group = 0;
+    if (mpi_.win_get_group(window, &group) != 0) {
+      windows_.erase(window);
+      return nullptr;
+    }
+    entry = std::make_unique<Communicator>(mpi_, group, world_group_, false);
+  }
+  return entry.get();
+}
+
+void Communicators::forget(Word communicator) {
+  communicators_.erase(communicator);
+  last_found_ = nullptr;
+}
+
+std::vector<Communicator*> Communicators::all() {
+  std::vector<Communicator*> found;
+  for (const auto& [handle, communicator] : communicators_) found.push_back(communicator.get());
+  std::sort(found.begin(), found.end(),
+            [](const Communicator* a, const Communicator* b) { return a->order < b->order; });
+  return found;
+}
+
+}  // namespace poise::profile

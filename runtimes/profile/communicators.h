@@ -1,0 +1,60 @@
+// The communicators and windows that the program uses: ranks, sizes, and ranks in MPI_COMM_WORLD.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtimes/profile/mpi_library.h"
+#include "runtimes/profile/samples.h"
+
+namespace poise::profile {
+
+/// A communicator or the group of a window. Peers are looked up as they are met, so that many large
+/// communicators cost little.
+class Communicator {
+ public:
+  Communicator(const MpiLibrary& mpi, Word group, Word world_group, bool is_inter);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank = 0, size = 1;  // of an intercommunicator: of the remote group
+  bool is_inter = false;
+  Word handle = 0;
+  std::uint64_t order = 0;  // number of its first use
+  Samples samples;
+
+  /// The rank in MPI_COMM_WORLD; -1: it is not in it.
+  int world_rank(int peer);
+
+ private:
+  const MpiLibrary& mpi_;
+  Word group_, world_group_;
+  std::vector<int> all_;                // of small ones
+  std::unordered_map<int, int> known_;  // of large ones
+};
+
+class Communicators {
+ public:
+  explicit Communicators(const MpiLibrary& mpi);
+
+  /// Null for MPI_COMM_NULL and what this MPI does not know.
+  Communicator* of(Word communicator);
+  Communicator* of_window(Word window);
+  void forget(Word communicator);
+  void forget_window(Word window) { windows_.erase(window); }
+
+  /// All that are known, by first use.
+  std::vector<Communicator*> all();
+
+ private:
+  const MpiLibrary& mpi_;
+  Word world_group_ = 0;
+  std::unordered_map<Word, std::unique_ptr<Communicator>> communicators_, windows_;
+  Word last_ = 0;
+  Communicator* last_found_ = nullptr;
+};
+
+}  // namespace poise::profile

@@ -1,0 +1,74 @@
+// What the library knows of an MPI function: its kind of time, what it means, where its arguments
+// are.
+#pragma once
+
+#include <cstdint>
+
+namespace poise::profile {
+
+/// An argument of any MPI function in its register. All are integers or pointers; on 64-bit Linux
+/// each takes a register or 8 bytes of stack, and the function reads only the bytes of its type. So
+/// words can be passed on without knowing whether this MPI's handles are ints or pointers.
+using Word = std::uintptr_t;
+static_assert(sizeof(Word) == 8, "arguments are passed on as 64-bit words");
+
+/// Kinds of time inside MPI.
+enum class Kind : std::uint8_t { point_to_point, collective, wait, io, other };
+inline constexpr int kNumKinds = 5;
+
+/// What a call sends, or does to the profile.
+enum class Meaning : std::uint8_t {
+  nothing,
+  init,
+  finalize,
+  abort,
+  pcontrol,
+  send,
+  send_init,
+  start,
+  startall,
+  request_free,
+  put,
+  get,
+  communicator_free,
+  window_free,
+  barrier,
+  bcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  neighbor_alltoallw,
+};
+
+enum class Mode : std::uint8_t { none, blocking, nonblocking, persistent };
+
+struct Function {
+  const char* name;
+  Kind kind;
+  Meaning meaning;
+  // Positions among the arguments, the same in C and Fortran; -1: it has none.
+  std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
+              receive_type = -1, comm = -1, request = -1, level = -1;
+  bool is_large = false;   // counts are MPI_Count
+  Mode mode = Mode::none;  // of a collective
+};
+
+enum class Language : std::uint8_t { c, fortran };  // Fortran passes everything by address
+
+}  // namespace poise::profile

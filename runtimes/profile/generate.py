@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Writes functions.inc: one row for each MPI function that the profile's library wraps.
+
+Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's
+pympistandard). What a call means for a profile is said here, in KINDS and MEANINGS.
+Usage: generate.py [-o FILE]; without -o it prints."""
+
+import argparse
+import re
+import sys
+
+import pympistandard
+
+# MPI-1 names that the standard has removed, but libraries still export: C arguments, Fortran arguments.
+REMOVED = {"Address": (2, 3), "Errhandler_create": (2, 3), "Errhandler_get": (2, 3), "Errhandler_set": (2, 3),
+           "Type_extent": (2, 3), "Type_hindexed": (5, 6), "Type_hvector": (5, 6), "Type_lb": (2, 3),
+           "Type_struct": (5, 6), "Type_ub": (2, 3)}
+
+# Not wrapped: they neither wait nor send, are called in inner loops, and programs look for some of them to
+# find out whether an MPI library is loaded, and which (mpi4py: MPI_Get_version, MPI_Abi_get_version).
+LOCAL = re.compile(r"T_.*|.*_(f2c|c2f|c2f08|f082c|f2f08|f082f|fromint|toint)|Wtime|Wtick|Aint_.*|Initialized|Finalized"
+                   r"|Get_version|Get_library_version|Abi_.*")
+
+# The first pattern that fits decides the kind of time that a call takes.
+KINDS = [
+    (r"File_.*|Register_datarep", "io"),
+    (r"Win_(fence|create|allocate|allocate_shared|create_dynamic|free)", "collective"),
+    (r"(Wait|Test)(all|any|some)?|Request_get_status(_all|_any|_some)?|Parrived", "wait"),
+    (r"Win_(lock|lock_all|unlock|unlock_all|flush.*|start|complete|post|wait|test|sync)", "wait"),
+    (r"i?(barrier|bcast|gatherv?|scatterv?|allgatherv?|alltoall[vw]?|reduce|allreduce|reduce_scatter(_block)?"
+     r"|scan|exscan|neighbor_.*)(_init)?", "collective"),
+    (r"[ibsrm]*(send|recv|probe|sendrecv|sendrecv_replace)|[bsr]?send_init|recv_init|p(send|recv)_init|start(all)?"
+     r"|pready.*|r?(put|get|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "point_to_point"),
+    (r".*", "other"),
+]
+
+# What a call sends, or does to the profile. A leading I (at once) and a trailing _init (persistent) are
+# taken off collectives first.
+MEANINGS = [
+    (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
+    (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),
+    (r"[bsrp]?send_init", "send_init"),
+    (r"start", "start"), (r"startall", "startall"), (r"request_free", "request_free"),
+    (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
+    (r"comm_(free|disconnect)", "communicator_free"), (r"win_free", "window_free"),
+]
+COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce"
+                        r"|Reduce_scatter(_block)?|Scan|Exscan|Neighbor_(allgatherv?|alltoall[vw]?)")
+
+# Position -> names of the argument in the standard, the first that a function has.
+POSITIONS = {
+    "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
+    "count": ["sendcount", "sendcounts", "origin_count", "count"],
+    "type": ["sendtype", "sendtypes", "origin_datatype", "datatype"],
+    "partitions": ["partitions"],
+    "peer": ["dest", "target_rank", "root"],
+    "receive_count": ["recvcount", "recvcounts"],
+    "receive_type": ["recvtype", "recvtypes"],
+    "comm": ["comm", "win"],
+    "request": ["request", "array_of_requests"],
+    "level": ["level"],
+}
+
+
+def first(table, name):
+    return next((value for pattern, value in table if re.fullmatch(pattern, name, re.IGNORECASE)), "nothing")
+
+
+def meaning_of(name):
+    simple = first(MEANINGS, name)
+    plain = name.removesuffix("_init")
+    if plain[0] == "I" and COLLECTIVE.fullmatch(plain[1:].capitalize()):
+        plain = plain[1:].capitalize()
+    if COLLECTIVE.fullmatch(plain):
+        return plain.lower()
+    return simple
+
+
+def modes(name, meaning):
+    """How a collective runs: at once (the program waits for it later), persistent, or blocking."""
+    if meaning in ("nothing", "send", "put", "get") or not COLLECTIVE.fullmatch(
+            name.removesuffix("_init").removeprefix("I").capitalize()):
+        return ""
+    if name.endswith("_init"):
+        return ".mode = Mode::persistent"
+    return ".mode = Mode::nonblocking" if name[0] == "I" else ".mode = Mode::blocking"
+
+
+def positions_of(parameters, meaning):
+    if meaning == "nothing":
+        return []
+    found = []
+    for position, names in POSITIONS.items():
+        index = next((parameters.index(name) for name in names if name in parameters), None)
+        if index is not None:
+            found.append(f".{position} = {index}")
+    return found
+
+
+def fortran_arity(procedure):
+    """Arguments of the Fortran procedure with the hidden lengths of its strings, or -1 without one."""
+    attributes = procedure._parseset["attributes"]
+    if not attributes["f90_expressible"]:
+        return -1
+    text = str(procedure.express.f90)
+    arguments = re.search(r"MPI_\w+\((.*?)\)", text.splitlines()[0])[1]
+    strings = sum(len(re.sub(r"\([^)]*\)", "", line.split(None, 1)[1]).split(","))
+                  for line in text.splitlines()[1:] if line.strip().startswith("CHARACTER"))
+    return len([a for a in arguments.split(",") if a.strip()]) + strings
+
+
+def row(name, c_arity, fortran, kind, meaning, positions, mode):
+    head = f"POISE_MPI_C({name}, {c_arity}" if fortran < 0 else f"POISE_MPI({name}, {name.lower()}, {c_arity}, {fortran}"
+    return ", ".join([head, kind, meaning, *positions, *([mode] if mode else [])]) + ")"
+
+
+def rows_of(procedure):
+    """The row of a function, and that of its version for large counts."""
+    parse = procedure._parseset
+    name = parse["name"].removeprefix("MPI_")
+    if not parse["attributes"]["c_expressible"] or LOCAL.fullmatch(name):
+        return
+    parameters = [p["name"] for p in parse["parameters"] if "c_parameter" not in p["suppress"].split()]
+    kind = first(KINDS, name)
+    meaning = meaning_of(name)
+    positions = positions_of(parameters, meaning)
+    mode = modes(name, meaning)
+    yield row(name, len(parameters), fortran_arity(procedure), kind, meaning, positions, mode)
+    if procedure.has_embiggenment():
+        yield row(name + "_c", len(parameters), -1, kind, meaning, positions + [".is_large = true"], mode)
+
+
+def text():
+    pympistandard.use_api_version(1)
+    rows = [r for procedure in pympistandard.PROCEDURES.values() for r in rows_of(procedure)]
+    rows += [row(name, c, f, "other", "nothing", [], "") for name, (c, f) in REMOVED.items()]
+    head = ["// Written by generate.py from the MPI Forum's list of functions; do not edit.",
+            "// POISE_MPI(name, Fortran name, C arguments, Fortran arguments, kind, meaning, positions...)",
+            "// POISE_MPI_C(name, C arguments, kind, meaning, positions...): no Fortran."]
+    return "\n".join(head + sorted(rows, key=str.lower)) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", metavar="FILE")
+    arguments = parser.parse_args()
+    if arguments.o:
+        with open(arguments.o, "w", encoding="ascii") as file:
+            file.write(text())
+    else:
+        sys.stdout.write(text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+#include "runtimes/profile/interpret.h"
+
+#include <algorithm>
+#include <array>
+
+namespace poise::profile {
+
+namespace {
+
+bool is_collective(Meaning meaning) { return meaning >= Meaning::barrier; }
+bool is_neighbourhood(Meaning meaning) { return meaning >= Meaning::neighbor_allgather; }
+
+/// Collectives with a count for each rank.
+bool has_counts(Meaning meaning) {
+  switch (meaning) {
+    case Meaning::alltoallv:
+    case Meaning::alltoallw:
+    case Meaning::scatterv:
+    case Meaning::reduce_scatter:
+    case Meaning::allgatherv:
+    case Meaning::neighbor_alltoallv:
+    case Meaning::neighbor_alltoallw: return true;
+    default: return false;
+  }
+}
+
+bool has_types(Meaning meaning) {
+  return meaning == Meaning::alltoallw || meaning == Meaning::neighbor_alltoallw;
+}
+
+/// Where a collective's count and type are: the receiver's if the sender's are not to be read.
+struct Fields {
+  int count, type;
+};
+
+Fields fields_of(const Function& function, const Arguments& arguments) {
+  const bool reads_receiver =
+      function.meaning == Meaning::allgatherv ||  // every rank knows all blocks
+      (function.receive_count >= 0 && (function.count < 0 || arguments.is_in_place()));
+  if (!reads_receiver) return {function.count, function.type};
+  return {function.receive_count,
+          function.receive_type >= 0 ? function.receive_type : function.type};
+}
+
+}  // namespace
+
+std::int64_t Arguments::number(int position) const {
+  const Word word = words_[position];
+  if (language_ == Language::fortran) return *reinterpret_cast<const std::int32_t*>(word);
+  return function_.is_large ? static_cast<std::int64_t>(word) : static_cast<std::int32_t>(word);
+}
+
+std::int64_t Arguments::count(int position, int index) const {
+  const Word word = words_[position];
+  if (function_.is_large) return reinterpret_cast<const std::int64_t*>(word)[index];
+  return reinterpret_cast<const std::int32_t*>(word)[index];
+}
+
+Word Arguments::handle_at(Word address, int index, Word (MpiLibrary::*convert)(int) const) const {
+  if (language_ == Language::fortran || !mpi_.is_open_mpi) {
+    const int value = reinterpret_cast<const std::int32_t*>(address)[index];
+    return (mpi_.*convert)(value);
+  }
+  return reinterpret_cast<const Word*>(address)[index];
+}
+
+Word Arguments::comm(int position) const {
+  if (language_ == Language::c) return mpi_.plain(words_[position]);
+  return handle_at(words_[position], 0, &MpiLibrary::comm_of);
+}
+
+Word Arguments::type(int position, int index) const {
+  if (index < 0 && language_ == Language::c) return mpi_.plain(words_[position]);
+  return handle_at(words_[position], std::max(0, index), &MpiLibrary::type_of);
+}
+
+Word Arguments::window(int position) const {
+  if (language_ == Language::c) return mpi_.plain(words_[position]);
+  return handle_at(words_[position], 0, &MpiLibrary::win_of);
+}
+
+Word Arguments::request(int position, int index) const {
+  return handle_at(words_[position], index, &MpiLibrary::request_of);
+}
+
+Word Arguments::comm_at_address(int position) const {
+  return handle_at(words_[position], 0, &MpiLibrary::comm_of);
+}
+
+Word Arguments::window_at_address(int position) const {
+  return handle_at(words_[position], 0, &MpiLibrary::win_of);
+}
+
+bool Arguments::is_in_place() const {
+  return function_.buffer >= 0 && mpi_.is_in_place(language_, words_[function_.buffer]);
+}
+
+void Interpreter::before(const Function& function, const Arguments& arguments) {
+  switch (function.meaning) {
+    case Meaning::communicator_free:
+      return communicators_.forget(arguments.comm_at_address(function.comm));
+    case Meaning::window_free:
+      return communicators_.forget_window(arguments.window_at_address(function.comm));
+    case Meaning::request_free: persistent_.erase(arguments.request(function.request)); return;
+    case Meaning::start:
+      if (const auto found = persistent_.find(arguments.request(function.request));
+          found != persistent_.end())
+        commit(found->second);
+      return;
+    case Meaning::startall:
+      for (int i = 0; i < arguments.number(function.count); ++i)
+        if (const auto found = persistent_.find(arguments.request(function.request, i));
+            found != persistent_.end())
+          commit(found->second);
+      return;
+    default: return;
+  }
+}
+
+void Interpreter::after(const Function& function, const Arguments& arguments) {
+  const bool sends = is_collective(function.meaning) || function.meaning == Meaning::send ||
+                     function.meaning == Meaning::send_init || function.meaning == Meaning::put ||
+                     function.meaning == Meaning::get;
+  if (!sends) return;
+  traffic_.clear();
+  if (is_collective(function.meaning))
+    add_collective(function, arguments, traffic_);
+  else
+    add_point_to_point(function, arguments, traffic_);
+  if (function.meaning == Meaning::send_init || function.mode == Mode::persistent)
+    persistent_[arguments.request(function.request)] = traffic_;
+  else
+    commit(traffic_);
+}
+
+void Interpreter::add_point_to_point(const Function& function, const Arguments& arguments,
+                                     std::vector<Traffic>& traffic) {
+  const bool is_remote = function.meaning == Meaning::put || function.meaning == Meaning::get;
+  Communicator* const communicator = is_remote
+                                         ? communicators_.of_window(arguments.window(function.comm))
+                                         : communicators_.of(arguments.comm(function.comm));
+  if (communicator == nullptr) return;
+  const auto peer = static_cast<int>(arguments.number(function.peer));
+  if (peer == mpi_.proc_null) return;
+  std::uint64_t bytes = function.count < 0 ? size_of(arguments.type(function.type))
+                                           : bytes_of(arguments, function.count, function.type);
+  if (function.partitions >= 0)
+    bytes *= static_cast<std::uint64_t>(arguments.number(function.partitions));
+  add(*communicator, peer, 1, bytes, function.meaning == Meaning::get, traffic);
+}
+
+void Interpreter::add_collective(const Function& function, const Arguments& arguments,
+                                 std::vector<Traffic>& traffic) {
+  Communicator* const communicator = communicators_.of(arguments.comm(function.comm));
+  if (communicator == nullptr) return;
+  if (communicator->is_inter) {
+    ++sums_.totals.not_understood;
+    return;
+  }
+  if (is_neighbourhood(function.meaning))
+    return add_neighbourhood(function, arguments, *communicator, traffic);
+  Collective collective{
+      .meaning = function.meaning, .rank = communicator->rank, .size = communicator->size};
+  if (function.peer >= 0) collective.root = static_cast<int>(arguments.number(function.peer));
+  const bool is_scatter =
+      function.meaning == Meaning::scatter || function.meaning == Meaning::scatterv;
+  if (is_scatter && collective.rank != collective.root) return;  // its send arguments mean nothing
+  if (function.meaning != Meaning::barrier) {
+    const auto [count, type] = fields_of(function, arguments);
+    if (has_counts(function.meaning)) {
+      collective.block_bytes = [&arguments, &function, count = count, type = type,
+                                this](int other) {
+        const Word its =
+            has_types(function.meaning) ? arguments.type(type, other) : arguments.type(type);
+        return static_cast<std::uint64_t>(
+                   std::max<std::int64_t>(0, arguments.count(count, other))) *
+               size_of(its);
+      };
+    } else {
+      const bool has_own =
+          function.meaning != Meaning::gather && function.meaning != Meaning::gatherv;
+      if (has_own || collective.rank != collective.root)
+        collective.bytes = bytes_of(arguments, count, type);
+    }
+  }
+  sends_of(collective, [&](int to, std::uint64_t messages, std::uint64_t bytes) {
+    add(*communicator, to, messages, bytes, false, traffic);
+  });
+}
+
+void Interpreter::add_neighbourhood(const Function& function, const Arguments& arguments,
+                                    Communicator& communicator, std::vector<Traffic>& traffic) {
+  const auto [count, type] = Fields{function.count, function.type};
+  const std::vector<int> receivers = neighbours(communicator);
+  for (int i = 0; i < static_cast<int>(receivers.size()); ++i) {
+    const int peer = receivers[static_cast<std::size_t>(i)];
+    if (peer == mpi_.proc_null) continue;
+    std::uint64_t bytes;
+    if (has_counts(function.meaning)) {
+      const Word its = has_types(function.meaning) ? arguments.type(type, i) : arguments.type(type);
+      bytes = static_cast<std::uint64_t>(arguments.count(count, i)) * size_of(its);
+    } else {
+      bytes = bytes_of(arguments, count, type);
+    }
+    add(communicator, peer, 1, bytes, false, traffic);
+  }
+}
+
+/// Those to which a rank sends, in the order of its blocks.
+std::vector<int> Interpreter::neighbours(const Communicator& communicator) const {
+  int kind = 0, count = 0;
+  std::vector<int> receivers;
+  mpi_.topo_test(communicator.handle, &kind);
+  if (kind == mpi_.cart) {
+    mpi_.cartdim_get(communicator.handle, &count);
+    for (int d = 0; d < count; ++d) {
+      std::array<int, 2> both = {};  // the neighbour before, then the one behind
+      mpi_.cart_shift(communicator.handle, d, 1, &both[0], &both[1]);
+      receivers.insert(receivers.end(), both.begin(), both.end());
+    }
+  } else if (kind == mpi_.graph) {
+    mpi_.graph_neighbors_count(communicator.handle, communicator.rank, &count);
+    receivers.resize(static_cast<std::size_t>(count));
+    mpi_.graph_neighbors(communicator.handle, communicator.rank, count, receivers.data());
+  } else if (kind == mpi_.dist_graph) {
+    int incoming = 0, is_weighted = 0;
+    mpi_.dist_graph_neighbors_count(communicator.handle, &incoming, &count, &is_weighted);
+    const auto in = static_cast<std::size_t>(incoming), out = static_cast<std::size_t>(count);
+    std::vector<int> senders(in), in_weights(in), out_weights(out);
+    receivers.resize(out);
+    mpi_.dist_graph_neighbors(communicator.handle, incoming, senders.data(), in_weights.data(),
+                              count, receivers.data(), out_weights.data());
+  }
+  return receivers;
+}
+
+std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int type) const {
+  const std::int64_t number = arguments.number(count);
+  return number <= 0 ? 0 : static_cast<std::uint64_t>(number) * size_of(arguments.type(type));
+}
+
+std::uint64_t Interpreter::size_of(Word type) const {
+  std::int64_t size = 0;
+  mpi_.type_size(type, &size);
+  return size < 0 ? 0 : static_cast<std::uint64_t>(size);
+}
+
+void Interpreter::add(Communicator& communicator, int peer, std::uint64_t messages,
+                      std::uint64_t bytes, bool is_fetched, std::vector<Traffic>& traffic) {
+  const int world = communicator.world_rank(peer);
+  if (world < 0) {
+    sums_.totals.outside_messages += messages;
+    return;
+  }
+  traffic.push_back({static_cast<std::uint32_t>(world), is_fetched, messages, bytes});
+}
+
+void Interpreter::commit(const std::vector<Traffic>& traffic) {
+  for (const Traffic& sent : traffic)
+    sums_.traffic.add(sent.peer, sent.messages, sent.bytes, sent.is_fetched);
+}
+
+std::optional<Part> Interpreter::part_in(const Function& function, const Arguments& arguments,
+                                         const Communicator& communicator) const {
+  const auto is_root = [&] { return arguments.number(function.peer) == communicator.rank; };
+  switch (function.meaning) {
+    case Meaning::barrier:
+    case Meaning::allreduce:
+    case Meaning::allgather:
+    case Meaning::allgatherv:
+    case Meaning::alltoall:
+    case Meaning::alltoallv:
+    case Meaning::alltoallw:
+    case Meaning::reduce_scatter:
+    case Meaning::reduce_scatter_block: return Part{true, true};
+    case Meaning::bcast:
+    case Meaning::scatter:
+    case Meaning::scatterv: return Part{is_root(), !is_root()};
+    case Meaning::reduce:
+    case Meaning::gather:
+    case Meaning::gatherv: return Part{!is_root(), is_root()};
+    default: return std::nullopt;
+  }
+}
+
+std::uint64_t Interpreter::agreed_bytes(const Function& function,
+                                        const Arguments& arguments) const {
+  switch (function.meaning) {
+    case Meaning::bcast:
+    case Meaning::reduce:
+    case Meaning::allreduce:
+    case Meaning::scan:
+    case Meaning::exscan: return bytes_of(arguments, function.count, function.type);
+    default: return 0;
+  }
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,84 @@
+// Reads from the arguments of an MPI call what it sends to whom.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "runtimes/profile/attribution.h"
+#include "runtimes/profile/communicators.h"
+#include "runtimes/profile/recorder.h"
+
+namespace poise::profile {
+
+/// A call's arguments, in C or Fortran.
+class Arguments {
+ public:
+  Arguments(const MpiLibrary& mpi, const Function& function, Language language, const Word* words)
+      : mpi_(mpi), function_(function), language_(language), words_(words) {}
+
+  Word word(int position) const { return words_[position]; }
+  std::int64_t number(int position) const;
+  /// Element of an array of counts.
+  std::int64_t count(int position, int index) const;
+  Word comm(int position) const;
+  Word type(int position, int index = -1) const;  // index: of an array
+  Word window(int position) const;
+  /// The request that the call has filled in, or the index-th of an array.
+  Word request(int position, int index = 0) const;
+  /// A handle that is passed by address in both languages, such as that of MPI_Comm_free.
+  Word comm_at_address(int position) const;
+  Word window_at_address(int position) const;
+  bool is_in_place() const;
+
+ private:
+  Word handle_at(Word address, int index, Word (MpiLibrary::*convert)(int) const) const;
+
+  const MpiLibrary& mpi_;
+  const Function& function_;
+  Language language_;
+  const Word* words_;
+};
+
+/// Adds what the program sends to the sums, and remembers what persistent requests will send.
+class Interpreter {
+ public:
+  Interpreter(const MpiLibrary& mpi, Sums& sums) : mpi_(mpi), communicators_(mpi), sums_(sums) {}
+
+  /// Before the call: what it frees is forgotten.
+  void before(const Function& function, const Arguments& arguments);
+  /// After a call that succeeded.
+  void after(const Function& function, const Arguments& arguments);
+
+  /// What this rank does in a collective for the others' waiting; nothing where that is not known.
+  std::optional<Part> part_in(const Function& function, const Arguments& arguments,
+                              const Communicator& communicator) const;
+  /// The bytes of a collective as all its ranks know them; 0 where they differ.
+  std::uint64_t agreed_bytes(const Function& function, const Arguments& arguments) const;
+
+  Communicators& communicators() { return communicators_; }
+
+ private:
+  std::vector<Traffic> traffic_of(const Function& function, const Arguments& arguments);
+  void add_point_to_point(const Function& function, const Arguments& arguments,
+                          std::vector<Traffic>& traffic);
+  void add_collective(const Function& function, const Arguments& arguments,
+                      std::vector<Traffic>& traffic);
+  void add_neighbourhood(const Function& function, const Arguments& arguments,
+                         Communicator& communicator, std::vector<Traffic>& traffic);
+  std::vector<int> neighbours(const Communicator& communicator) const;
+  std::uint64_t bytes_of(const Arguments& arguments, int count, int type) const;
+  std::uint64_t size_of(Word type) const;
+  void add(Communicator& communicator, int peer, std::uint64_t messages, std::uint64_t bytes,
+           bool is_fetched, std::vector<Traffic>& traffic);
+  void commit(const std::vector<Traffic>& traffic);
+
+  const MpiLibrary& mpi_;
+  Communicators communicators_;
+  Sums& sums_;
+  std::vector<Traffic> traffic_;  // of the call, kept to save allocations
+  std::unordered_map<Word, std::vector<Traffic>> persistent_;  // by request
+};
+
+}  // namespace poise::profile

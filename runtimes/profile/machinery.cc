@@ -1,0 +1,66 @@
+#include "runtimes/profile/machinery.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <ctime>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace poise::profile {
+
+namespace {
+
+constexpr int kFirstDescriptor = 500;  // out of the way of programs that count on low numbers
+
+std::int64_t read_clock(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t clock_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+ThreadMeter::ThreadMeter() {
+  const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  schedstat_ = ::fcntl(file, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  if (schedstat_ < 0)
+    schedstat_ = file;
+  else
+    ::close(file);
+}
+
+ThreadMeter::~ThreadMeter() {
+  if (schedstat_ >= 0) ::close(schedstat_);
+}
+
+Machinery ThreadMeter::read() const {
+  Machinery result;
+  char text[64];
+  const ssize_t size = schedstat_ < 0 ? -1 : ::pread(schedstat_, text, sizeof text - 1, 0);
+  if (size > 0) {
+    text[size] = '\0';
+    parse_schedstat(text, result.run_ns, result.queued_ns);
+  }
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) == 0)
+    result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  result.cpu = ::sched_getcpu();
+  return result;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "?";
+}
+
+bool parse_schedstat(const char* text, std::int64_t& run_ns, std::int64_t& queued_ns) {
+  return std::sscanf(text, "%" SCNd64 " %" SCNd64, &run_ns, &queued_ns) == 2;
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,161 @@
+#include "runtimes/profile/mpi_library.h"
+
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace poise::profile {
+
+namespace {
+
+std::vector<std::string> loaded_files() {
+  std::vector<std::string> files;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* list) {
+        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0')
+          static_cast<std::vector<std::string>*>(list)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &files);
+  return files;
+}
+
+/// The profiling name of a function: MPI_Send -> PMPI_Send, mpi_send_ -> pmpi_send_.
+std::string profiling_name(const char* name) {
+  std::string text(1, name[0] == 'M' ? 'P' : 'p');
+  return text += name;
+}
+
+/// MPICH's name for what mpi_f08 calls: mpi_wait_f08_ -> pmpir_wait_f08_.
+std::string mpich_f08_name(const char* name) {
+  return "pmpir_" + std::string(name + std::strlen("mpi_"));
+}
+
+template <typename Function>
+bool take(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(loaded_symbol(name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+void* loaded_symbol(const char* name) {
+  if (void* const found = ::dlsym(RTLD_NEXT, name)) return found;
+  for (const std::string& file : loaded_files()) {
+    void* const library = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    void* const found = ::dlsym(library, name);
+    ::dlclose(library);  // it stays loaded: this only takes back the reference
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+void* loaded_variable(const char* name) {
+  void* const found = ::dlsym(RTLD_DEFAULT, name);
+  return found != nullptr ? found : loaded_symbol(name);
+}
+
+void* Twin::found() {
+  void* address = ::dlsym(RTLD_NEXT, name_);
+  if (address == nullptr) address = loaded_symbol(profiling_name(name_).c_str());
+  if (address == nullptr && name_[0] == 'm') address = loaded_symbol(mpich_f08_name(name_).c_str());
+  if (address == nullptr) {
+    std::fprintf(stderr,
+                 "poise profile: the program calls %s, which its MPI library does not have\n",
+                 name_);
+    ::_exit(127);
+  }
+  address_.store(address, std::memory_order_relaxed);
+  return address;
+}
+
+const MpiLibrary* MpiLibrary::load(const char*& why_not) {
+  static MpiLibrary library;
+  why_not = library.find_functions();
+  if (why_not != nullptr) return nullptr;
+  library.find_constants();
+  return &library;
+}
+
+const char* MpiLibrary::find_functions() {
+#define POISE_TAKE(member, name) \
+  if (!take(member, "PMPI_" name)) return "PMPI_" name
+  POISE_TAKE(query_thread, "Query_thread");
+  POISE_TAKE(comm_rank, "Comm_rank");
+  POISE_TAKE(comm_size, "Comm_size");
+  POISE_TAKE(comm_group, "Comm_group");
+  POISE_TAKE(comm_remote_group, "Comm_remote_group");
+  POISE_TAKE(comm_test_inter, "Comm_test_inter");
+  POISE_TAKE(comm_get_parent, "Comm_get_parent");
+  POISE_TAKE(comm_dup, "Comm_dup");
+  POISE_TAKE(comm_free, "Comm_free");
+  POISE_TAKE(win_get_group, "Win_get_group");
+  POISE_TAKE(group_size, "Group_size");
+  POISE_TAKE(group_rank, "Group_rank");
+  POISE_TAKE(group_free, "Group_free");
+  POISE_TAKE(group_translate_ranks, "Group_translate_ranks");
+  POISE_TAKE(type_size, "Type_size_x");
+  POISE_TAKE(topo_test, "Topo_test");
+  POISE_TAKE(cartdim_get, "Cartdim_get");
+  POISE_TAKE(cart_shift, "Cart_shift");
+  POISE_TAKE(graph_neighbors_count, "Graph_neighbors_count");
+  POISE_TAKE(graph_neighbors, "Graph_neighbors");
+  POISE_TAKE(dist_graph_neighbors_count, "Dist_graph_neighbors_count");
+  POISE_TAKE(dist_graph_neighbors, "Dist_graph_neighbors");
+  POISE_TAKE(send, "Send");
+  POISE_TAKE(recv, "Recv");
+  POISE_TAKE(allreduce, "Allreduce");
+  POISE_TAKE(iallreduce, "Iallreduce");
+  POISE_TAKE(wait, "Wait");
+  world = reinterpret_cast<Word>(loaded_variable("ompi_mpi_comm_world"));
+  is_open_mpi = world != 0;
+  if (!is_open_mpi) return nullptr;  // handles of Fortran and C are the same ints
+  POISE_TAKE(comm_f2c, "Comm_f2c");
+  POISE_TAKE(type_f2c, "Type_f2c");
+  POISE_TAKE(request_f2c, "Request_f2c");
+  POISE_TAKE(win_f2c, "Win_f2c");
+#undef POISE_TAKE
+  return nullptr;
+}
+
+/// From both libraries' mpi.h; MPICH's are fixed by its ABI, which Intel's and Cray's share.
+void MpiLibrary::find_constants() {
+  const auto object = [](const char* name) {
+    return reinterpret_cast<Word>(loaded_variable(name));
+  };
+  if (is_open_mpi) {
+    proc_null = -2;
+    cart = 1, graph = 2, dist_graph = 3;
+    comm_null = object("ompi_mpi_comm_null");
+    byte = object("ompi_mpi_byte");
+    double_type = object("ompi_mpi_double");
+    double_int = object("ompi_mpi_double_int");
+    max = object("ompi_mpi_op_max");
+    min = object("ompi_mpi_op_min");
+    maxloc = object("ompi_mpi_op_maxloc");
+    in_place_ = 1;
+    fortran_in_place_ = object("mpi_fortran_in_place_");
+    status_ignore = 0;
+    return;
+  }
+  proc_null = -1;
+  graph = 1, cart = 2, dist_graph = 3;
+  world = 0x44000000;
+  comm_null = 0x04000000;
+  byte = 0x4c00010d;
+  double_type = 0x4c00080b;
+  double_int = 0x8c000001;
+  max = 0x58000001;
+  min = 0x58000002;
+  maxloc = 0x5800000c;
+  in_place_ = ~Word{0};
+  fortran_in_place_ = object("MPIR_F_MPI_IN_PLACE");
+  status_ignore = 1;
+}
+
+}  // namespace poise::profile

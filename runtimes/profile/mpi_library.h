@@ -1,0 +1,109 @@
+// The MPI library that this process has loaded, found at run time: the profile links none.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtimes/profile/function.h"
+
+namespace poise::profile {
+
+/// The address of a function in the libraries after this one, or in any library that is loaded:
+/// Python loads MPI where a search by name alone does not find it. Null: there is none.
+void* loaded_symbol(const char* name);
+
+/// The address of a variable of a library: programs may hold the copy that all use.
+void* loaded_variable(const char* name);
+
+/// The function that a wrapper stands before: of another tool that wraps it as well, else of MPI.
+class Twin {
+ public:
+  /// `name` as programs call it, such as MPI_Send, mpi_send_ or mpi_send_f08_.
+  constexpr explicit Twin(const char* name) : name_(name) {}
+  /// Ends the process with a line on stderr if this MPI has no such function, as the linker would.
+  void* address() {
+    void* const known = address_.load(std::memory_order_relaxed);
+    return known != nullptr ? known : found();
+  }
+
+ private:
+  void* found();
+  const char* name_;
+  std::atomic<void*> address_ = nullptr;
+};
+
+/// Its functions and constants. Handles are words: ints in MPICH and its descendants, pointers in
+/// Open MPI.
+struct MpiLibrary {
+  bool is_open_mpi = false;
+  int proc_null = 0, undefined = -32766, cart = 0, graph = 0, dist_graph = 0;
+  Word world = 0, comm_null = 0, byte = 0, double_type = 0, double_int = 0, max = 0, min = 0,
+       maxloc = 0;
+  Word status_ignore = 0;
+
+  int (*query_thread)(int*) = nullptr;
+  int (*comm_rank)(Word, int*) = nullptr;
+  int (*comm_size)(Word, int*) = nullptr;
+  int (*comm_group)(Word, Word*) = nullptr;
+  int (*comm_remote_group)(Word, Word*) = nullptr;
+  int (*comm_test_inter)(Word, int*) = nullptr;
+  int (*comm_get_parent)(Word*) = nullptr;
+  int (*comm_dup)(Word, Word*) = nullptr;
+  int (*comm_free)(Word*) = nullptr;
+  int (*win_get_group)(Word, Word*) = nullptr;
+  int (*group_size)(Word, int*) = nullptr;
+  int (*group_rank)(Word, int*) = nullptr;
+  int (*group_free)(Word*) = nullptr;
+  int (*group_translate_ranks)(Word, int, const int*, Word, int*) = nullptr;
+  int (*type_size)(Word, std::int64_t*) = nullptr;  // MPI_Type_size_x
+  int (*topo_test)(Word, int*) = nullptr;
+  int (*cartdim_get)(Word, int*) = nullptr;
+  int (*cart_shift)(Word, int, int, int*, int*) = nullptr;
+  int (*graph_neighbors_count)(Word, int, int*) = nullptr;
+  int (*graph_neighbors)(Word, int, int, int*) = nullptr;
+  int (*dist_graph_neighbors_count)(Word, int*, int*, int*) = nullptr;
+  int (*dist_graph_neighbors)(Word, int, int*, int*, int, int*, int*) = nullptr;
+  int (*send)(const void*, int, Word, int, int, Word) = nullptr;
+  int (*recv)(void*, int, Word, int, int, Word, void*) = nullptr;
+  int (*allreduce)(const void*, void*, int, Word, Word, Word) = nullptr;
+  int (*iallreduce)(const void*, void*, int, Word, Word, Word, Word*) = nullptr;
+  int (*wait)(Word*, Word status) = nullptr;
+
+  /// C handles of Fortran's.
+  Word comm_of(int fortran) const { return c_handle(comm_f2c, fortran); }
+  Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
+  Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
+  Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
+
+  /// Whether a buffer is MPI_IN_PLACE.
+  bool is_in_place(Language language, Word buffer) const {
+    if (language == Language::c) return buffer == in_place_;
+    return is_open_mpi ? buffer == fortran_in_place_
+                       : fortran_in_place_ != 0 &&
+                             buffer == *reinterpret_cast<const Word*>(fortran_in_place_);
+  }
+
+  /// The handle as a key: registers may hold garbage above an int.
+  Word plain(Word handle) const { return is_open_mpi ? handle : handle & 0xffffffff; }
+  /// The handle at an address.
+  Word read(const void* address) const {
+    return is_open_mpi ? *static_cast<const Word*>(address)
+                       : *static_cast<const std::uint32_t*>(address);
+  }
+
+  /// Null, with a reason, if a function is missing.
+  static const MpiLibrary* load(const char*& why_not);
+
+ private:
+  using Converter = Word (*)(int);
+  Word c_handle(Converter convert, int fortran) const {
+    return is_open_mpi ? convert(fortran) : static_cast<std::uint32_t>(fortran);
+  }
+  const char* find_functions();
+  void find_constants();
+  Word in_place_ = 0;
+  Word fortran_in_place_ = 0;  // of Open MPI: the address; of MPICH: where that is
+  Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;
+};
+
+}  // namespace poise::profile

@@ -1,0 +1,34 @@
+// What one rank sent to which others: a sparse table that grows with the peers it has met.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace poise::profile {
+
+/// Messages and bytes to a peer, or from it where this rank fetched them (MPI_Get).
+struct Traffic {
+  std::uint32_t peer = 0;
+  bool is_fetched = false;
+  std::uint64_t messages = 0, bytes = 0;
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// Sums since the start, in the order in which peers were met. Adding takes O(1).
+class PairTable {
+ public:
+  void add(std::uint32_t peer, std::uint64_t messages, std::uint64_t bytes,
+           bool is_fetched = false);
+  std::span<const Traffic> totals() const { return totals_; }
+
+ private:
+  std::size_t entry_of(std::uint32_t peer, bool is_fetched);
+  void grow();
+
+  std::vector<Traffic> totals_;
+  std::vector<std::uint32_t> slots_;  // a power of two; index into totals_ + 1, 0: free
+  std::size_t last_ = 0;              // programs often send several messages to one peer
+};
+
+}  // namespace poise::profile

@@ -1,0 +1,75 @@
+#include "runtimes/profile/phase.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace poise::profile {
+
+namespace {
+
+template <typename Combine>
+void combine(Totals& into, const Totals& other, const Combine& how) {
+  into.useful_ns = how(into.useful_ns, other.useful_ns);
+  into.long_wall_ns = how(into.long_wall_ns, other.long_wall_ns);
+  into.long_cpu_ns = how(into.long_cpu_ns, other.long_cpu_ns);
+  for (std::size_t k = 0; k < kNumKinds; ++k) {
+    into.mpi_ns[k] = how(into.mpi_ns[k], other.mpi_ns[k]);
+    into.calls[k] = how(into.calls[k], other.calls[k]);
+  }
+  into.not_understood = how(into.not_understood, other.not_understood);
+  into.outside_messages = how(into.outside_messages, other.outside_messages);
+  into.sampled_ns = how(into.sampled_ns, other.sampled_ns);
+}
+
+void merge_traffic(std::vector<Traffic>& into, const std::vector<Traffic>& later) {
+  const auto before = [](const Traffic& a, const Traffic& b) {
+    return std::pair(a.peer, a.is_fetched) < std::pair(b.peer, b.is_fetched);
+  };
+  into.insert(into.end(), later.begin(), later.end());
+  std::sort(into.begin(), into.end(), before);
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < into.size(); ++i) {
+    if (before(into[last], into[i])) {
+      into[++last] = into[i];
+      continue;
+    }
+    into[last].messages += into[i].messages;
+    into[last].bytes += into[i].bytes;
+  }
+  if (!into.empty()) into.resize(last + 1);
+}
+
+}  // namespace
+
+Totals& Totals::operator+=(const Totals& other) {
+  combine(*this, other, std::plus<>());
+  return *this;
+}
+
+Totals& Totals::operator-=(const Totals& other) {
+  combine(*this, other, std::minus<>());
+  return *this;
+}
+
+std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int64_t queued_ns) {
+  const std::int64_t short_ns = std::max<std::int64_t>(0, totals.useful_ns - totals.long_wall_ns);
+  const std::int64_t rest_ns = wall_ns - totals.long_wall_ns;
+  if (rest_ns <= 0) return totals.long_cpu_ns + short_ns;
+  // A long stretch that was not on a cpu was queued, unless the program slept in it.
+  const std::int64_t queued_in_long_ns = totals.long_wall_ns - totals.long_cpu_ns;
+  const std::int64_t queued_in_rest_ns =
+      std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
+  const double running = 1 - static_cast<double>(queued_in_rest_ns) / static_cast<double>(rest_ns);
+  return totals.long_cpu_ns + static_cast<std::int64_t>(static_cast<double>(short_ns) * running);
+}
+
+void merge(Phase& into, const Phase& later) {
+  into.end_ns = later.end_ns;
+  into.totals += later.totals;
+  into.useful_cpu_ns += later.useful_cpu_ns;
+  into.peak_bytes = std::max(into.peak_bytes, later.peak_bytes);
+  if (later.cpu >= 0) into.cpu = later.cpu;
+  merge_traffic(into.traffic, later.traffic);
+}
+
+}  // namespace poise::profile

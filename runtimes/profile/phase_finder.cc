@@ -1,0 +1,68 @@
+#include "runtimes/profile/phase_finder.h"
+
+#include <algorithm>
+
+#include "runtimes/profile/hash.h"
+#include "runtimes/profile/tuning.h"
+
+namespace poise::profile {
+
+namespace {
+
+constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u | 1;  // of the polynomial hash, modulo 2^64
+
+}  // namespace
+
+bool PhaseFinder::add(std::uint64_t token) {
+  if (!pattern_.empty()) return follow(token);
+  if (tokens_.size() == tuning::kMaxTokens) start_over();
+  if (hashes_.empty()) hashes_.push_back(0);
+  tokens_.push_back(token);
+  hashes_.push_back(hashes_.back() * kBase + mixed(token));
+  if (tokens_.size() < next_search_) return false;
+  search();
+  next_search_ = tokens_.size() + 1 + tokens_.size() / 8;
+  return !pattern_.empty();
+}
+
+void PhaseFinder::search() {
+  const std::size_t size = tokens_.size();
+  std::uint64_t power = 1;
+  for (std::size_t period = 1; period * tuning::kRepeats <= size; ++period) {
+    power *= kBase;
+    const auto repeat = [&](std::size_t which) {  // hash of the which-th repeat from the end
+      const std::size_t end = size - which * period;
+      return hashes_[end] - hashes_[end - period] * power;
+    };
+    bool agrees = true;
+    for (std::size_t which = 1; agrees && which < tuning::kRepeats; ++which)
+      agrees = repeat(which) == repeat(0);
+    if (!agrees) continue;
+    pattern_.assign(tokens_.end() - static_cast<std::ptrdiff_t>(period), tokens_.end());
+    position_ = odd_ = seen_ = 0;
+    return;
+  }
+}
+
+bool PhaseFinder::follow(std::uint64_t token) {
+  if (++seen_ > tuning::kMaxTokens) {  // old tokens weigh half
+    seen_ /= 2;
+    odd_ /= 2;
+  }
+  if (token != pattern_[position_]) {
+    ++odd_;
+    if (odd_ * tuning::kOddShare > std::max(seen_, 2 * tuning::kOddShare)) start_over();
+    return false;
+  }
+  position_ = (position_ + 1) % pattern_.size();
+  return position_ == 0;
+}
+
+void PhaseFinder::start_over() {
+  tokens_.clear();
+  hashes_.clear();
+  pattern_.clear();
+  next_search_ = 0;
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,83 @@
+#include "runtimes/profile/phase_finder.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "runtimes/profile/tuning.h"
+
+#include "poise/base/random.h"
+
+namespace poise::profile {
+namespace {
+
+using Tokens = std::vector<std::uint64_t>;
+
+/// The indices of the tokens with which an iteration ended.
+std::vector<std::size_t> ends_in(PhaseFinder& finder, const Tokens& tokens) {
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (finder.add(tokens[i])) ends.push_back(i);
+  return ends;
+}
+
+Tokens repeated(const Tokens& pattern, std::size_t times) {
+  Tokens tokens;
+  for (std::size_t i = 0; i < times; ++i)
+    tokens.insert(tokens.end(), pattern.begin(), pattern.end());
+  return tokens;
+}
+
+TEST(phase_finder, finds_one_token_after_three_repeats) {
+  PhaseFinder finder;
+  EXPECT_EQ(ends_in(finder, {7, 7, 7, 7, 7}), (std::vector<std::size_t>{2, 3, 4}));
+  EXPECT_EQ(finder.period(), 1u);
+}
+
+TEST(phase_finder, finds_the_period_of_a_program_with_a_start) {
+  for (std::size_t period = 1; period <= 40; ++period) {
+    Tokens tokens = {1000, 1001, 1002, 1001};  // what comes before the loop
+    Tokens pattern;
+    for (std::size_t i = 0; i < period; ++i) pattern.push_back(i);
+    const Tokens loop = repeated(pattern, 20);
+    tokens.insert(tokens.end(), loop.begin(), loop.end());
+    PhaseFinder finder;
+    const auto ends = ends_in(finder, tokens);
+    EXPECT_EQ(finder.period(), period);
+    ASSERT_GE(ends.size(), 10u) << period;
+    for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_EQ(ends[i] - ends[i - 1], period);
+  }
+}
+
+TEST(phase_finder, finds_none_in_random_tokens) {
+  Random random(1);
+  PhaseFinder finder;
+  Tokens tokens;
+  for (std::size_t i = 0; i < 3 * tuning::kMaxTokens; ++i) tokens.push_back(random.bits());
+  EXPECT_TRUE(ends_in(finder, tokens).empty());
+}
+
+TEST(phase_finder, tolerates_an_odd_token_now_and_then) {
+  PhaseFinder finder;
+  Tokens tokens = repeated({1, 2}, 10);
+  const std::size_t before = ends_in(finder, tokens).size();
+  std::size_t ends = 0;
+  for (int output = 0; output < 20; ++output) {  // 20 tokens of the loop, one odd
+    ends += ends_in(finder, repeated({1, 2}, 10)).size();
+    EXPECT_FALSE(finder.add(99));
+  }
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(ends, 200u);
+  EXPECT_EQ(finder.period(), 2u);
+}
+
+TEST(phase_finder, finds_the_next_loop_when_one_ends) {
+  PhaseFinder finder;
+  ends_in(finder, repeated({1, 2, 3}, 30));
+  EXPECT_EQ(finder.period(), 3u);
+  const auto ends = ends_in(finder, repeated({4, 5, 6, 7, 8}, 60));
+  EXPECT_EQ(finder.period(), 5u);
+  EXPECT_GT(ends.size(), 30u);
+}
+
+}  // namespace
+}  // namespace poise::profile

@@ -1,0 +1,35 @@
+// The profile of a run as bytes: what the library writes and `poise profile` reads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtimes/profile/phase.h"
+#include "runtimes/profile/recorder.h"
+
+namespace poise::profile {
+
+inline constexpr std::string_view kMagic = "POISE PROFILE 1\n";
+
+struct RankProfile {
+  std::uint32_t rank = 0, num_ranks = 1;
+  std::string host;
+  Cuts cuts = Cuts::slices;
+  bool is_complete = true;    // the rank came to MPI_Finalize
+  bool knows_waiting = true;  // clocks of ranks can be compared
+  std::vector<Phase> phases = {};
+  std::map<std::uint64_t, std::string> names = {};  // of labels
+};
+
+/// One block of a file, in front of which its size stands; a file is kMagic and blocks in any
+/// order.
+std::string encode(const RankProfile& profile);
+
+/// All blocks of a file, by rank; a torn block at the end is left out. Throws std::runtime_error if
+/// the bytes are not a profile: one line with `name` and the byte.
+std::vector<RankProfile> decode(std::string_view name, std::string_view bytes);
+
+}  // namespace poise::profile

@@ -1,0 +1,66 @@
+#include "runtimes/profile/profile_file.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise::profile {
+namespace {
+
+RankProfile example(std::uint32_t rank) {
+  Phase phase{.label = 3, .begin_ns = -5, .end_ns = 1'000'000'000'000};
+  phase.totals.useful_ns = 77;
+  phase.totals.mpi_ns = {1, 2, 3, 4, 5};
+  phase.totals.calls = {6, 7, 8, 9, 10};
+  phase.totals.not_understood = 11;
+  phase.totals.outside_messages = 12;
+  phase.totals.sampled_ns = 13;
+  phase.useful_cpu_ns = 66;
+  phase.peak_bytes = std::uint64_t{1} << 40;
+  phase.cpu = -1;
+  phase.traffic = {{1, false, 2, std::uint64_t{1} << 35}, {0, true, 1, 0}};
+  phase.waiting = {.samples = 4, .waited_ns = 9, .squares = 0.25, .for_whom = {{1, 8}}};
+  return {.rank = rank,
+          .num_ranks = 2,
+          .host = "node7",
+          .cuts = Cuts::pcontrol,
+          .phases = {phase, {}},
+          .names = {{3, "assembly"}}};
+}
+
+TEST(profile_file, reads_what_was_written) {
+  const std::string bytes = std::string(kMagic) + encode(example(1)) + encode(example(0));
+  const std::vector<RankProfile> ranks = decode("x", bytes);
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks[0].rank, 0u);
+  EXPECT_EQ(encode(ranks[0]), encode(example(0)));
+  EXPECT_EQ(encode(ranks[1]), encode(example(1)));
+  EXPECT_EQ(ranks[1].host, "node7");
+  EXPECT_EQ(ranks[1].phases[0].traffic[0].bytes, std::uint64_t{1} << 35);
+  EXPECT_EQ(ranks[1].phases[0].waiting.squares, 0.25);
+  EXPECT_EQ(ranks[1].names.at(3), "assembly");
+}
+
+TEST(profile_file, a_torn_block_at_the_end_is_left_out) {
+  const std::string first = std::string(kMagic) + encode(example(0));
+  const std::string whole = first + encode(example(1));
+  for (std::size_t size = first.size(); size < whole.size(); ++size)
+    EXPECT_EQ(decode("x", whole.substr(0, size)).size(), 1u);
+}
+
+TEST(profile_file, refuses_other_files_and_damage) {
+  EXPECT_THROW(decode("x", "no profile"), Error);
+  std::string bytes = std::string(kMagic) + encode(example(0));
+  for (std::size_t i = kMagic.size(); i < bytes.size(); ++i) {  // no crash, whatever it reads
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0xff);
+    try {
+      decode("x", damaged);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise::profile

@@ -1,0 +1,152 @@
+// Decodes profiles. No count is believed before the bytes behind it are there.
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+
+#include "runtimes/profile/profile_file.h"
+
+#include "poise/base/error.h"
+
+namespace poise::profile {
+
+namespace {
+
+class Reader {
+ public:
+  Reader(std::string_view name, std::string_view bytes, std::size_t offset)
+      : name_(name), bytes_(bytes), offset_(offset) {}
+
+  std::size_t remaining() const { return bytes_.size() - at_; }
+  std::size_t offset() const { return offset_ + at_; }
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (remaining() == 0) refuse("a number is truncated");
+      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    refuse("a number has more than 64 bits");
+  }
+  std::int64_t signed_number() {
+    const std::uint64_t value = number();
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+  }
+  /// A count of items that take at least `min_size` bytes each.
+  std::size_t count(std::size_t min_size = 1) {
+    const std::uint64_t value = number();
+    if (value > remaining() / min_size)
+      refuse(fmt::format("{} items in {} bytes", value, remaining()));
+    return static_cast<std::size_t>(value);
+  }
+  std::string_view take(std::size_t size) {
+    const std::string_view taken = bytes_.substr(at_, size);
+    at_ += size;
+    return taken;
+  }
+  std::string text() { return std::string(take(count())); }
+  [[noreturn]] void refuse(std::string_view what) const {
+    fail("{}: byte {}: {}; the file is not a whole profile", name_, offset(), what);
+  }
+
+ private:
+  std::string_view name_, bytes_;
+  std::size_t offset_, at_ = 0;
+};
+
+Totals totals_from(Reader& reader) {
+  Totals totals;
+  totals.useful_ns = reader.signed_number();
+  for (std::int64_t& ns : totals.mpi_ns) ns = reader.signed_number();
+  for (std::uint64_t& calls : totals.calls) calls = reader.number();
+  totals.not_understood = reader.number();
+  totals.outside_messages = reader.number();
+  totals.sampled_ns = reader.signed_number();
+  return totals;
+}
+
+std::uint32_t rank_from(Reader& reader, std::uint64_t value, std::uint32_t num_ranks) {
+  if (value >= num_ranks) reader.refuse(fmt::format("rank {} of {}", value, num_ranks));
+  return static_cast<std::uint32_t>(value);
+}
+
+Waiting waiting_from(Reader& reader, std::uint32_t num_ranks) {
+  Waiting waiting;
+  waiting.samples = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader.number(), ~0u));
+  waiting.waited_ns = reader.signed_number();
+  waiting.squares = std::bit_cast<double>(reader.number());
+  waiting.for_whom.resize(reader.count(2));
+  for (auto& [rank, ns] : waiting.for_whom) {
+    rank = rank_from(reader, reader.number(), num_ranks);
+    ns = reader.signed_number();
+  }
+  return waiting;
+}
+
+Phase phase_from(Reader& reader, std::uint32_t num_ranks) {
+  Phase phase;
+  phase.label = reader.number();
+  phase.begin_ns = reader.signed_number();
+  phase.end_ns = reader.signed_number();
+  phase.totals = totals_from(reader);
+  phase.useful_cpu_ns = reader.signed_number();
+  phase.peak_bytes = reader.number();
+  phase.cpu = static_cast<std::int32_t>(reader.signed_number());
+  phase.traffic.resize(reader.count(3));
+  for (Traffic& sent : phase.traffic) {
+    const std::uint64_t key = reader.number();
+    sent.peer = rank_from(reader, key >> 1, num_ranks);
+    sent.is_fetched = (key & 1) != 0;
+    sent.messages = reader.number();
+    sent.bytes = reader.number();
+  }
+  phase.waiting = waiting_from(reader, num_ranks);
+  return phase;
+}
+
+RankProfile profile_from(Reader& reader) {
+  constexpr std::uint32_t kMaxRanks = 1 << 26;
+  RankProfile profile;
+  const std::uint64_t rank = reader.number();
+  profile.num_ranks = rank_from(reader, reader.number(), kMaxRanks);
+  profile.rank = rank_from(reader, rank, profile.num_ranks);
+  profile.host = reader.text();
+  profile.cuts = static_cast<Cuts>(std::min<std::uint64_t>(reader.number(), kNumCuts - 1));
+  const std::uint64_t flags = reader.number();
+  profile.is_complete = (flags & 1) != 0;
+  profile.knows_waiting = (flags & 2) != 0;
+  profile.phases.resize(reader.count(26));
+  for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
+  for (std::size_t left = reader.count(); left > 0; --left) {
+    const std::uint64_t label = reader.number();
+    profile.names[label] = reader.text();
+  }
+  return profile;
+}
+
+}  // namespace
+
+std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
+  if (!bytes.starts_with(kMagic)) fail("{}: it is not a profile of `poise profile`", name);
+  Reader file(name, bytes, 0);
+  file.take(kMagic.size());
+  std::vector<RankProfile> ranks;
+  while (file.remaining() != 0) {
+    const std::size_t begin = file.offset();
+    std::uint64_t size = 0;
+    try {
+      size = file.number();
+    } catch (const Error&) {
+      break;  // a process died while it wrote
+    }
+    if (size > file.remaining()) break;
+    Reader block(name, file.take(static_cast<std::size_t>(size)), begin);
+    ranks.push_back(profile_from(block));
+  }
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const RankProfile& a, const RankProfile& b) { return a.rank < b.rank; });
+  return ranks;
+}
+
+}  // namespace poise::profile

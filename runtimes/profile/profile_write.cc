@@ -1,0 +1,83 @@
+// Encodes profiles. This part is in the preloaded library: it uses the standard library only.
+#include <bit>
+
+#include "runtimes/profile/profile_file.h"
+
+namespace poise::profile {
+
+namespace {
+
+/// As in .poise files: seven bits a byte, lowest first; the top bit says that more follow.
+void add(std::string& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  bytes += static_cast<char>(value);
+}
+
+void add_signed(std::string& bytes, std::int64_t value) {
+  add(bytes, (static_cast<std::uint64_t>(value) << 1) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+}
+
+void add_text(std::string& bytes, const std::string& text) {
+  add(bytes, text.size());
+  bytes += text;
+}
+
+void add_totals(std::string& bytes, const Totals& totals) {
+  add_signed(bytes, totals.useful_ns);
+  for (const std::int64_t ns : totals.mpi_ns) add_signed(bytes, ns);
+  for (const std::uint64_t calls : totals.calls) add(bytes, calls);
+  add(bytes, totals.not_understood);
+  add(bytes, totals.outside_messages);
+  add_signed(bytes, totals.sampled_ns);
+}
+
+void add_waiting(std::string& bytes, const Waiting& waiting) {
+  add(bytes, waiting.samples);
+  add_signed(bytes, waiting.waited_ns);
+  add(bytes, std::bit_cast<std::uint64_t>(waiting.squares));
+  add(bytes, waiting.for_whom.size());
+  for (const auto& [rank, ns] : waiting.for_whom) {
+    add(bytes, rank);
+    add_signed(bytes, ns);
+  }
+}
+
+void add_phase(std::string& bytes, const Phase& phase) {
+  add(bytes, phase.label);
+  add_signed(bytes, phase.begin_ns);
+  add_signed(bytes, phase.end_ns);
+  add_totals(bytes, phase.totals);
+  add_signed(bytes, phase.useful_cpu_ns);
+  add(bytes, phase.peak_bytes);
+  add_signed(bytes, phase.cpu);
+  add(bytes, phase.traffic.size());
+  for (const Traffic& sent : phase.traffic) {
+    add(bytes, std::uint64_t{sent.peer} << 1 | (sent.is_fetched ? 1 : 0));
+    add(bytes, sent.messages);
+    add(bytes, sent.bytes);
+  }
+  add_waiting(bytes, phase.waiting);
+}
+
+}  // namespace
+
+std::string encode(const RankProfile& profile) {
+  std::string block;
+  add(block, profile.rank);
+  add(block, profile.num_ranks);
+  add_text(block, profile.host);
+  add(block, static_cast<std::uint64_t>(profile.cuts));
+  add(block, (profile.is_complete ? 1u : 0u) | (profile.knows_waiting ? 2u : 0u));
+  add(block, profile.phases.size());
+  for (const Phase& phase : profile.phases) add_phase(block, phase);
+  add(block, profile.names.size());
+  for (const auto& [label, name] : profile.names) {
+    add(block, label);
+    add_text(block, name);
+  }
+  std::string bytes;
+  add(bytes, block.size());
+  return bytes + block;
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,76 @@
+#include "runtimes/profile/recorder.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::profile {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+TEST(recorder, time_is_useful_or_in_mpi) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  recorder.enter(10);
+  recorder.leave(10, 15, Kind::collective);
+  recorder.enter(17);
+  recorder.leave(17, 30, Kind::wait);
+  EXPECT_EQ(recorder.sums().totals.useful_ns, 12);
+  EXPECT_EQ(recorder.sums().totals.mpi_ns[static_cast<int>(Kind::collective)], 5);
+  EXPECT_EQ(recorder.sums().totals.mpi_ns[static_cast<int>(Kind::wait)], 13);
+  EXPECT_EQ(recorder.sums().totals.calls[static_cast<int>(Kind::wait)], 1u);
+}
+
+/// A rank that had a cpu for 3 of 10 ms.
+TEST(recorder, a_preempted_rank_is_told_from_one_that_works) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  ASSERT_TRUE(recorder.enter(10 * kMs));
+  recorder.read_cpu_at_entry(10 * kMs, 3 * kMs);
+  ASSERT_TRUE(recorder.leave(10 * kMs, 20 * kMs, Kind::wait));
+  recorder.read_cpu_at_exit(20 * kMs, 3 * kMs);
+  const Phase phase =
+      recorder.cut(Cuts::pcontrol, 20 * kMs, {.run_ns = 3 * kMs, .queued_ns = 7 * kMs});
+  EXPECT_EQ(phase.totals.useful_ns, 10 * kMs);
+  EXPECT_EQ(phase.useful_cpu_ns, 3 * kMs);
+}
+
+/// 1,000 stretches of 20 us: no CPU clock is read, and the kernel's totals say that it was queued
+/// for a quarter of the time.
+TEST(recorder, short_stretches_take_their_share_of_the_kernels_totals) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  std::int64_t now_ns = 0;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_FALSE(recorder.enter(now_ns += 20'000));
+    if (recorder.leave(now_ns, now_ns + 10'000, Kind::wait))
+      recorder.read_cpu_at_exit(now_ns + 10'000, 0);
+    now_ns += 10'000;
+  }
+  const Phase phase =
+      recorder.cut(Cuts::pcontrol, now_ns, {.run_ns = 3 * now_ns / 4, .queued_ns = now_ns / 4});
+  EXPECT_EQ(phase.totals.useful_ns, 20 * kMs);
+  EXPECT_NEAR(static_cast<double>(phase.useful_cpu_ns), 15 * kMs, 10);
+}
+
+TEST(recorder, a_long_stretch_is_divided_among_the_slices) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  const std::int64_t now_ns = 2 * tuning::kSlice_ns + 5;
+  const std::vector<Phase> ended = recorder.cut_slices(now_ns, {});
+  recorder.enter(now_ns);
+  ASSERT_EQ(ended.size(), 2u);
+  for (const Phase& phase : ended) EXPECT_EQ(phase.totals.useful_ns, tuning::kSlice_ns);
+  EXPECT_EQ(recorder.sums().totals.useful_ns, now_ns);
+}
+
+TEST(recorder, iterations_of_the_collectives_end_phases) {
+  Recorder recorder;
+  recorder.start(0, 0, {});
+  int ends = 0;
+  for (int i = 0; i < 30; ++i)
+    ends += recorder.collective(static_cast<std::uint64_t>(i % 3)) ? 1 : 0;
+  EXPECT_EQ(ends, 1 + 6);  // found at the tenth token, since searches grow rarer; then each third
+}
+
+}  // namespace
+}  // namespace poise::profile

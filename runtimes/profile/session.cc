@@ -1,0 +1,307 @@
+#include "runtimes/profile/session.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtimes/profile/hash.h"
+
+namespace poise::profile {
+
+namespace {
+
+constexpr int kThreadMultiple = 3;
+constexpr std::size_t kMaxName = 64;
+
+std::atomic<Session*> session = nullptr;
+pid_t owner = 0;  // a forked child must not write its parent's profile
+thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
+thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
+
+/// A call's status: what a C function returned, or Fortran's last argument, which may be missing.
+bool has_succeeded(const Call& call, int result) {
+  if (call.language == Language::c) return result == 0;
+  if (call.num_words == 0 || call.function.meaning == Meaning::pcontrol) return true;
+  const auto* const error = reinterpret_cast<const int*>(call.words[call.num_words - 1]);
+  return error == nullptr || *error == 0;
+}
+
+/// A text at an address that may be no text: programs need not pass one to MPI_Pcontrol.
+std::string text_at(Word address) {
+  char text[kMaxName + 1] = {};
+  const iovec to{text, kMaxName}, from{reinterpret_cast<void*>(address), kMaxName};
+  iovec near_end = from;  // it may end just before an unmapped page
+  near_end.iov_len = std::min<std::size_t>(kMaxName, 4096 - address % 4096);
+  if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) < 0 &&
+      ::process_vm_readv(::getpid(), &to, 1, &near_end, 1, 0) < 0)
+    return "";
+  return text;
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = text.size();
+  for (const char c : text) hash = mixed(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void begin_session() {
+  const std::string output = variable("POISE_PROFILE");
+  if (output.empty() || session.load() != nullptr) return;
+  const char* why_not = nullptr;
+  const MpiLibrary* const mpi = MpiLibrary::load(why_not);
+  if (mpi == nullptr) {
+    std::fprintf(stderr, "poise profile: no profile: the MPI library has no %s\n", why_not);
+    return;
+  }
+  Word parent = mpi->comm_null;
+  mpi->comm_get_parent(&parent);
+  if (mpi->plain(parent) != mpi->comm_null) return;  // spawned: not part of the launched job
+  is_main = true;
+  owner = ::getpid();
+  session.store(new Session(*mpi, output), std::memory_order_release);
+  std::atexit([] {
+    Session* const running = session.exchange(nullptr);
+    if (running != nullptr && owner == ::getpid()) running->abandon();
+  });
+}
+
+void end_session() {
+  Session* const running = session.exchange(nullptr);
+  running->finish();
+  delete running;
+}
+
+}  // namespace
+
+bool enter(Call& call) noexcept {
+  if (depth != 0) return false;
+  Session* const running = session.load(std::memory_order_acquire);
+  if (running == nullptr && call.function.meaning != Meaning::init) return false;
+  depth = 1;
+  if (running == nullptr) return true;
+  try {
+    running->enter(call);
+    if (call.function.meaning == Meaning::finalize) end_session();
+    if (call.function.meaning == Meaning::abort) {
+      session.store(nullptr);
+      running->abandon();
+    }
+  } catch (...) {  // out of memory: the program goes on without a profile
+    session.store(nullptr);
+  }
+  return true;
+}
+
+void leave(Call& call, int result) noexcept {
+  try {
+    Session* const running = session.load(std::memory_order_acquire);
+    if (running != nullptr)
+      running->leave(call, result);
+    else if (call.function.meaning == Meaning::init && has_succeeded(call, result))
+      begin_session();
+  } catch (...) {
+    session.store(nullptr);
+  }
+  depth = 0;
+}
+
+Session::Session(const MpiLibrary& mpi, std::string output)
+    : mpi_(mpi),
+      output_(std::move(output)),
+      exchange_(mpi),
+      interpreter_(mpi, recorder_.sums()),
+      journal_(variable("POISE_PROFILE_PARTS"), head()) {
+  int level = 0;
+  mpi.query_thread(&level);
+  is_multiple_ = level == kThreadMultiple;
+  has_one_clock_ = exchange_.all_agree(static_cast<double>(hash_of(host_name()) >> 12));
+  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read());
+}
+
+RankProfile Session::head() const {
+  return {.rank = static_cast<std::uint32_t>(exchange_.rank()),
+          .num_ranks = static_cast<std::uint32_t>(exchange_.size()),
+          .host = host_name(),
+          .knows_waiting = has_one_clock_};
+}
+
+void Session::enter(Call& call) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_multiple_) lock.lock();
+  call.entered_ns = clock_ns();
+  if (is_main) {
+    if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
+    if (recorder_.enter(call.entered_ns))
+      recorder_.read_cpu_at_entry(call.entered_ns, thread_cpu_ns());
+  }
+  if (call.function.meaning == Meaning::nothing) return;
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  if (call.function.meaning == Meaning::communicator_free) {
+    Communicator* const freed =
+        interpreter_.communicators().of(arguments.comm_at_address(call.function.comm));
+    if (has_one_clock_ && freed != nullptr && is_main) exchange_.find_waits({freed}, waits_);
+  }
+  interpreter_.before(call.function, arguments);
+}
+
+void Session::leave(Call& call, int result) {
+  const std::int64_t now_ns = clock_ns();
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (is_multiple_) lock.lock();
+  if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
+    recorder_.read_cpu_at_exit(now_ns, thread_cpu_ns());
+  if (call.function.meaning == Meaning::nothing || !has_succeeded(call, result)) return;
+  note(call, now_ns);
+}
+
+void Session::note(Call& call, std::int64_t now_ns) {
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  interpreter_.after(call.function, arguments);
+  if (!is_main) return;
+  if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
+  if (call.function.mode == Mode::blocking) note_collective(call, arguments, now_ns);
+}
+
+void Session::note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
+  const Function& function = call.function;
+  Communicator* const communicator = interpreter_.communicators().of(arguments.comm(function.comm));
+  if (communicator == nullptr || communicator->is_inter) return;
+  if (const auto part = interpreter_.part_in(function, arguments, *communicator))
+    if (communicator->samples.next())
+      communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
+  if (communicator->size != exchange_.size()) return;
+  // All ranks make the same string of these: no token may depend on the rank.
+  const auto bytes =
+      static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
+  const std::uint64_t call_token = static_cast<std::uint64_t>(function.meaning) << 8 | bytes;
+  const bool is_world = communicator->handle == mpi_.world;
+  if (recorder_.collective(mixed(call_token, is_world ? 1 : 0))) cut(Cuts::collectives, now_ns);
+}
+
+/// MPI_Pcontrol(k) begins a phase called k; MPI_Pcontrol(-1, "name") one of that name.
+void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
+  const Arguments arguments(mpi_, call.function, call.language, call.words);
+  const auto level = static_cast<std::int32_t>(arguments.number(call.function.level));
+  std::uint64_t label = static_cast<std::uint64_t>(std::max(0, level));
+  if (level == -1 && call.language == Language::c) {
+    const std::string name = text_at(call.words[1]);
+    if (!name.empty()) names_[label = hash_of(name) | std::uint64_t{1} << 63] = name;
+  }
+  cut(Cuts::pcontrol, now_ns, label);
+}
+
+void Session::cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label) {
+  journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read(), label), names_);
+  recorder_.resume(clock_ns());
+}
+
+void Session::cut_slices(std::int64_t now_ns) {
+  for (const Phase& phase : recorder_.cut_slices(now_ns, meter_.read()))
+    journal_.append(Cuts::slices, phase, names_);
+}
+
+void Session::cut_all(std::int64_t now_ns) {
+  for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives, Cuts::slices})
+    journal_.append(cuts, recorder_.cut(cuts, now_ns, meter_.read()), names_);
+}
+
+void Session::abandon() { cut_all(clock_ns()); }
+
+Cuts Session::agreed_cuts() {
+  // Per kind of cut the number of phases, and its negative to find the smallest.
+  std::vector<double> counts;
+  for (int kind = 0; kind < kNumCuts; ++kind) {
+    const auto count =
+        static_cast<double>(recorder_.series(static_cast<Cuts>(kind)).phases().size());
+    counts.push_back(count);
+    counts.push_back(-count);
+  }
+  const std::vector<double> ends = exchange_.largest(counts);
+  for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives}) {
+    const auto k = 2 * static_cast<std::size_t>(cuts);
+    if (ends[k] == -ends[k + 1] && ends[k] > 1) return cuts;
+  }
+  // Ranks may come to MPI_Finalize in different slices: the missing ones are empty.
+  Series& slices = recorder_.series(Cuts::slices);
+  const double missing = ends[2 * static_cast<std::size_t>(Cuts::slices)] -
+                         static_cast<double>(slices.phases().size());
+  for (int i = 0; i < static_cast<int>(missing); ++i)
+    slices.cut(slices.phases().back().end_ns, recorder_.sums(), meter_.read());
+  return Cuts::slices;
+}
+
+void Session::add_waits(std::vector<Phase>& phases) const {
+  for (const Wait& wait : waits_) {
+    const auto next =
+        std::upper_bound(phases.begin(), phases.end(), wait.entered_ns,
+                         [](std::int64_t ns, const Phase& phase) { return ns < phase.begin_ns; });
+    if (next == phases.begin()) continue;
+    Phase& phase = *std::prev(next);
+    Waiting& waiting = phase.waiting;
+    const double seconds = 1e-9 * static_cast<double>(wait.waited_ns);
+    ++waiting.samples;
+    waiting.waited_ns += wait.waited_ns;
+    waiting.squares += seconds * seconds;
+    phase.totals.sampled_ns += wait.took_ns;
+    if (wait.for_whom < 0) continue;
+    const auto who = static_cast<std::uint32_t>(wait.for_whom);
+    auto found = std::find_if(waiting.for_whom.begin(), waiting.for_whom.end(),
+                              [&](const auto& entry) { return entry.first == who; });
+    if (found == waiting.for_whom.end()) found = waiting.for_whom.insert(found, {who, 0});
+    found->second += wait.waited_ns;
+  }
+}
+
+void Session::finish() {
+  cut_slices(clock_ns());
+  cut_all(clock_ns());
+  const Cuts cuts = agreed_cuts();
+  RankProfile profile = head();
+  profile.cuts = cuts;
+  profile.names = names_;
+  profile.phases = recorder_.series(cuts).take();
+  std::vector<double> lengths;
+  for (const Phase& phase : profile.phases)
+    lengths.push_back(static_cast<double>(phase.end_ns - phase.begin_ns));
+  std::vector<std::int64_t> longest_ns;
+  for (const double length : exchange_.largest(lengths))
+    longest_ns.push_back(static_cast<std::int64_t>(length));
+  merge_short(profile.phases, longest_ns, tuning::kMinPhase_ns);
+  if (has_one_clock_) {
+    exchange_.find_waits(interpreter_.communicators().all(), waits_);
+    add_waits(profile.phases);
+  }
+  std::string bytes = encode(profile);
+  exchange_.gather(bytes);
+  if (exchange_.rank() == 0) write(bytes);
+  journal_.remove();
+}
+
+void Session::write(const std::string& bytes) const {
+  const std::string partial = output_ + ".partial";
+  std::FILE* const file = std::fopen(partial.c_str(), "we");
+  bool is_written = file != nullptr &&
+                    std::fwrite(kMagic.data(), 1, kMagic.size(), file) == kMagic.size() &&
+                    std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const int error = errno;
+  if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
+  if (is_written) is_written = std::rename(partial.c_str(), output_.c_str()) == 0;
+  if (is_written) return;
+  std::fprintf(stderr, "poise profile: no profile: cannot write %s on %s: %s\n", output_.c_str(),
+               host_name().c_str(), std::strerror(error));
+  ::unlink(partial.c_str());
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,74 @@
+// The profile of this process while its MPI program runs: begun by MPI_Init, written by
+// MPI_Finalize.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtimes/profile/exchange.h"
+#include "runtimes/profile/function.h"
+#include "runtimes/profile/interpret.h"
+#include "runtimes/profile/journal.h"
+#include "runtimes/profile/machinery.h"
+#include "runtimes/profile/profile_file.h"
+#include "runtimes/profile/recorder.h"
+
+namespace poise::profile {
+
+/// A call of the program that is being relayed to MPI.
+struct Call {
+  const Function& function;
+  Language language;
+  const Word* words;
+  int num_words;
+  std::int64_t entered_ns = 0;
+};
+
+/// Before the call is passed on. False if it is part of another, or nothing is to be recorded: then
+/// leave() is not called. Neither throws.
+bool enter(Call& call) noexcept;
+/// After it. `result`: what a C function returned.
+void leave(Call& call, int result) noexcept;
+
+class Session {
+ public:
+  /// Collective over MPI_COMM_WORLD, on the thread that has just initialised MPI. `output`: where
+  /// rank 0 writes the profile.
+  Session(const MpiLibrary& mpi, std::string output);
+
+  void enter(Call& call);
+  void leave(Call& call, int result);
+  /// Before MPI_Finalize: ends the profile, and writes it on rank 0. Collective.
+  void finish();
+  /// The process ends without MPI_Finalize: leaves what was measured up to now.
+  void abandon();
+
+ private:
+  void note(Call& call, std::int64_t now_ns);
+  void note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns);
+  void note_pcontrol(const Call& call, std::int64_t now_ns);
+  void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
+  void cut_slices(std::int64_t now_ns);
+  void cut_all(std::int64_t now_ns);
+  RankProfile head() const;
+  Cuts agreed_cuts();
+  void add_waits(std::vector<Phase>& phases) const;
+  void write(const std::string& bytes) const;
+
+  const MpiLibrary& mpi_;
+  std::string output_;
+  Exchange exchange_;
+  ThreadMeter meter_;
+  Recorder recorder_;
+  Interpreter interpreter_;
+  Journal journal_;
+  std::mutex mutex_;  // held where several threads may call MPI
+  bool is_multiple_ = false;
+  bool has_one_clock_ = true;  // all ranks are on one host
+  std::vector<Wait> waits_;    // of communicators that were freed
+  std::map<std::uint64_t, std::string> names_;
+};
+
+}  // namespace poise::profile

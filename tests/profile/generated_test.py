@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""runtimes/profile/functions.inc is what its generator writes, and has all that the installed MPIs export."""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from reader import installations
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "runtimes" / "profile"
+COMMITTED = (FOLDER / "functions.inc").read_text()
+
+
+def local_names():
+    """Those that the generator leaves out, by its own rule."""
+    text = (FOLDER / "generate.py").read_text()
+    return re.compile("".join(re.findall(r'r"([^"]*)"', re.search(r"LOCAL = re\.compile\((.*?)\)\n\n", text, re.S)[1])))
+
+
+def exported(library):
+    listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True, timeout=60)
+    return {line.split()[-1] for line in listed.stdout.splitlines()}
+
+
+def library_of(mpi, folder="/usr/lib"):
+    name = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}[mpi]
+    return next(iter(pathlib.Path(folder).rglob(name)), None)
+
+
+class Generated(unittest.TestCase):
+    def test_committed_file_is_what_the_generator_writes(self):
+        written = subprocess.run([sys.executable, FOLDER / "generate.py"], capture_output=True, text=True, timeout=60)
+        if "No module named 'pympistandard'" in written.stderr:
+            self.skipTest("pympistandard is not installed")
+        self.assertEqual(written.returncode, 0, written.stderr)
+        self.assertEqual(written.stdout, COMMITTED)
+
+    def test_every_function_with_a_profiling_name_is_wrapped(self):
+        wrapped = {f"MPI_{name}" for name in re.findall(r"^POISE_MPI(?:_C)?\((\w+),", COMMITTED, re.M)}
+        for mpi in installations():
+            library = library_of(mpi)
+            if library is None:
+                continue
+            names = {name[1:] for name in exported(library) if name.startswith("PMPI_")}
+            missing = {name for name in names - wrapped if not local_names().fullmatch(name.removeprefix("MPI_"))}
+            self.assertEqual(missing, set(), mpi)
+            self.assertGreater(len(names & wrapped), 300, mpi)
+
+
+if __name__ == "__main__":
+    unittest.main()

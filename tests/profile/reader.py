@@ -1,0 +1,104 @@
+"""Reads profiles, independently of the project's own reader; and finds MPI installations to test."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+MAGIC = b"POISE PROFILE 1\n"
+LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
+ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "OMPI_MCA_mpi_yield_when_idle": "1"}
+KINDS = ["point_to_point", "collective", "wait", "io", "other"]
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def signed(self):
+        value = self.number()
+        return (value >> 1) ^ -(value & 1)
+
+    def text(self):
+        size = self.number()
+        self.at += size
+        return self.data[self.at - size:self.at].decode()
+
+
+def read_phase(reader):
+    phase = {"label": reader.number(), "begin_ns": reader.signed(), "end_ns": reader.signed(),
+             "useful_ns": reader.signed(), "mpi_ns": dict(zip(KINDS, [reader.signed() for _ in KINDS])),
+             "calls": dict(zip(KINDS, [reader.number() for _ in KINDS])), "not_understood": reader.number(),
+             "outside": reader.number(), "sampled_ns": reader.signed(), "cpu_ns": reader.signed(),
+             "peak": reader.number(), "cpu": reader.signed()}
+    # (peer, whether it was fetched from there) -> (messages, bytes)
+    phase["traffic"] = {}
+    for _ in range(reader.number()):
+        key = reader.number()
+        phase["traffic"][key >> 1, bool(key & 1)] = reader.number(), reader.number()
+    phase["samples"], phase["waited_ns"], _ = reader.number(), reader.signed(), reader.number()
+    phase["for_whom"] = {reader.number(): reader.signed() for _ in range(reader.number())}
+    return phase
+
+
+def read_profile(path):
+    """A list of ranks; torn blocks of journals are an error here."""
+    data = pathlib.Path(path).read_bytes()
+    assert data.startswith(MAGIC), path
+    reader = Reader(data)
+    reader.at = len(MAGIC)
+    ranks = []
+    while reader.at < len(data):
+        reader.number()
+        rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
+                "flags": reader.number(), "phases": [read_phase(reader) for _ in range(reader.number())]}
+        rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
+        ranks.append(rank)
+    return sorted(ranks, key=lambda rank: rank["rank"])
+
+
+def traffic_of(ranks):
+    """(from, to) -> [messages, bytes], over all phases."""
+    matrix = {}
+    for rank in ranks:
+        for phase in rank["phases"]:
+            for (peer, is_fetched), (messages, size) in phase["traffic"].items():
+                pair = (peer, rank["rank"]) if is_fetched else (rank["rank"], peer)
+                sums = matrix.setdefault(pair, [0, 0])
+                sums[0] += messages
+                sums[1] += size
+    return matrix
+
+
+def installations():
+    """Names of the MPIs whose compiler and launcher are there, as Debian calls them."""
+    return [name for name in ("openmpi", "mpich")
+            if shutil.which(f"mpicc.{name}") and shutil.which(f"mpirun.{name}")]
+
+
+def launch(mpi, ranks, command, variables, timeout=60, launcher=None):
+    """Runs command, with variables set for the ranks alone."""
+    words = [launcher or f"mpirun.{mpi}", "-np", str(ranks)]
+    if mpi == "openmpi":
+        words += ["--oversubscribe", "--bind-to", "none"]
+    for name, value in variables.items():
+        words += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, value]
+    return subprocess.run(words + [str(word) for word in command], capture_output=True, text=True, env=ENVIRONMENT,
+                          timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def compile_c(mpi, source, folder, *options):
+    program = folder / f"{pathlib.Path(source).stem}.{mpi}"
+    if not program.exists():
+        subprocess.run([f"mpicc.{mpi}", "-O1", "-w", source, "-o", program, *options], check=True, timeout=120)
+    return program
