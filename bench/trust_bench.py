@@ -205,6 +205,14 @@ def with_bytes(cluster):
     return f"{machine_of(cluster)} byte:{0.1 / payload(cluster['out'])}"
 
 
+def with_links(cluster):
+    """The cluster's rates and delays, and no CPU time of messages. A card has one rate in poise: the lower."""
+    near, far = (max(1, round(seconds(cluster[name]) * 1e9)) for name in ("near", "far"))
+    card, uplink = payload(min(cluster["out"], cluster["in"])), payload(cluster["uplink"])
+    return (f"{machine_of(cluster)} factors:{far},{near},1 latency:1e-9 bandwidth:{card} uplink:{uplink} "
+            "overhead:0 copy:0 gap:0 bus:0")
+
+
 def crossings(cluster, description):
     """Of each message row between places: its ends, its links, its one-way delay, its count and bytes."""
     _, nodes, cores = cluster["shape"]
@@ -272,9 +280,9 @@ def queued(cluster, description):
 
 
 MODELS = {
-    "nuco": evaluated(machine_of),
-    "nuco, bytes priced": evaluated(with_bytes),
-    "physical": evaluated(machine_of, "--model", "physical"),
+    "nuco": evaluated(machine_of, "--model", "nuco"),
+    "nuco, bytes priced": evaluated(with_bytes, "--model", "nuco"),
+    "physical": evaluated(with_links, "--model", "physical"),
     "bottleneck formula": bottleneck,
     "a queue per link": queued,
 }
