@@ -1,5 +1,6 @@
 #include "bench/trust/replay.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -6,10 +6,8 @@
 // sharing (SimGrid's TCP favours short paths). A simulation per program, each in a process of its
 // own: an engine cannot be used twice.
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <fmt/core.h>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <simgrid/s4u.hpp>
 #include <sys/wait.h>

@@ -7,7 +7,8 @@ COMMAND runs on the first host, node1. An mpirun of Open MPI or an mpiexec of MP
 hosts by itself; ranks of one host talk through shared memory (MPICH's by TCP, too), others by TCP
 through the network. The kernel limits what a card sends and receives and what a rack sends and
 receives through its uplink; delays, if any, are a process (cluster_network.py). The rates count whole
-Ethernet frames of up to 9,014 bytes; `./dev bench cluster` measures how exact they are.
+Ethernet frames of up to 9,014 bytes. `./dev bench cluster` measures how exact they are: within 3 % at
+100 Mbit/s, and at 200 Mbit/s without delays.
 
 Everything lives in namespaces of its own, processes as well, so nothing is left when this program
 ends, however it ends. Exit status: that of COMMAND; 77 where namespaces need more privileges.

@@ -53,6 +53,14 @@ CLOSED_FORMS = {
 }
 
 
+# Places 0 to 3, 4 to 7 and 8 to 11 are racks: two of them send to the third.
+THREE_RACKS = {**described([[0, 8, 1, 800], [4, 10, 1, 800]], loads=[0] * 12, places=range(12), far_s=0),
+               "machine": "rack:3 node:2 core:2"}
+# Sender, receiver, bytes and time: larger messages than 1,000 bytes wait until place 2 has worked for 5 s.
+WAITING = [(described([[0, 2, 1, size]], loads=[0, 0, 5, 0, 0, 0, 0, 0]), expected_s)
+           for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25))]
+
+
 def run_harness(name, descriptions, *launcher):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "replays")
@@ -81,6 +89,10 @@ class Judge(unittest.TestCase):
         for predict, tau in ((lambda v: 2 * v, 1), (lambda v: -v, -1), (lambda v: 7, 0)):
             self.assertEqual(self.tau_of([self.row("a", t, predict(t[0])) for t in truth]), (tau, 10))
 
+    def test_intervals_that_share_an_end_touch(self):
+        for one, other, apart in (([1, 1, 2], [3, 2, 4], False), ([1, 1, 1.9], [3, 2, 4], True)):
+            self.assertEqual([intervals.are_apart(one, other), intervals.are_apart(other, one)], [apart, apart])
+
     def test_the_interval_of_the_median_is_that_of_the_binomial_distribution(self):
         for count in range(1, 16):
             heads = [sum(bits) for bits in itertools.product((0, 1), repeat=count)]
@@ -98,9 +110,25 @@ class Judge(unittest.TestCase):
             covered += low <= 0.5 <= high
         self.assertGreater(covered, 0.95 * 2000)
 
-    def test_the_bottleneck_formula_gives_the_closed_forms(self):
-        for name, (description, expected_s) in CLOSED_FORMS.items():
-            self.assertAlmostEqual(trust_bench.bottleneck(CLUSTER, description), expected_s, msg=name)
+    def test_both_formulas_give_the_closed_forms(self):
+        for predict in (trust_bench.bottleneck, trust_bench.queued):
+            for name, (description, expected_s) in CLOSED_FORMS.items():
+                self.assertAlmostEqual(predict(CLUSTER, description), expected_s, msg=f"{predict.__name__}, {name}")
+
+    def test_a_rack_receives_no_faster_than_its_uplink(self):
+        for predict in (trust_bench.bottleneck, trust_bench.queued):
+            self.assertAlmostEqual(predict({**CLUSTER, "shape": (3, 2, 2)}, THREE_RACKS), 2)
+
+    def test_large_messages_wait_for_the_receiver_and_small_ones_do_not(self):
+        for description, expected_s in WAITING:
+            self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
+
+    def test_a_queue_starts_when_messages_are_ready_and_a_bottleneck_after_all_work(self):
+        # Place 0 works 1 s and sends for 4 s into node 1; place 4 works 3 s and sends 1 s more there.
+        description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
+                                eager_bytes=10000)
+        self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), 1 + 4 + 1)
+        self.assertAlmostEqual(trust_bench.bottleneck(CLUSTER, description), 3 + 5)
 
 
 class Programs(unittest.TestCase):
@@ -142,10 +170,13 @@ class SimGrid(unittest.TestCase):
             self.assertAlmostEqual(row["iteration_s"], expected_s, 6, msg=name)
 
     def test_large_messages_wait_for_the_receiver_and_small_ones_do_not(self):
-        loads = [0, 0, 5, 0, 0, 0, 0, 0]
-        for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25)):
-            done = run_harness("SIMGRID", [described([[0, 2, 1, size]], loads)])
+        for description, expected_s in WAITING:
+            done = run_harness("SIMGRID", [description])
             self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], expected_s, 6)
+
+    def test_a_rack_receives_no_faster_than_its_uplink(self):
+        done = run_harness("SIMGRID", [THREE_RACKS])
+        self.assertAlmostEqual(json.loads(done.stdout)["iteration_s"], 2, 6)
 
     def test_refuses_a_task_that_is_not_there_by_line(self):
         done = run_harness("SIMGRID", [described([]), described([[0, 8, 1, 5]])])
