@@ -18,5 +18,6 @@ void add_strategies(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_theory(CLI::App& app);
 void add_juggle(CLI::App& app);
+void add_profile(CLI::App& app);
 
 }  // namespace poise::apps
