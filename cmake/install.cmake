@@ -9,6 +9,7 @@ install(TARGETS poise_command)
 if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong)
 endif()
+install(TARGETS poise_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise)
 foreach(library poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
   if(TARGET ${library})
     target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -61,7 +62,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 
 add_custom_target(installables)
-foreach(target poise_command poise_pingpong poise poise_archive poise_balance poise_objects poise_tasks
+foreach(target poise_command poise_profile poise_pingpong poise poise_archive poise_balance poise_objects poise_tasks
         poise_tasks_c poise_charm chameleon omptarget man)
   if(TARGET ${target})
     add_dependencies(installables ${target})

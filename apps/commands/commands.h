@@ -19,5 +19,6 @@ void add_simulate(CLI::App& app);
 void add_theory(CLI::App& app);
 void add_juggle(CLI::App& app);
 void add_variables(CLI::App& app);
+void add_profile(CLI::App& app);
 
 }  // namespace poise::apps

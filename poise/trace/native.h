@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "poise/trace/trace.h"
 
@@ -22,8 +24,17 @@ enum class Reading {
 /// only for data that the file contains.
 Trace read(const std::string& name, std::string_view bytes, Reading reading = Reading::whole);
 
-/// The bytes of a file with the trace.
-std::string write(const Trace& trace);
+/// A section of its writer's own, which read() skips. `tag` has four letters.
+struct Attachment {
+  std::string tag, payload;
+};
+
+/// The bytes of a file with the trace, and with attachments behind its phases.
+std::string write(const Trace& trace, const std::vector<Attachment>& attachments = {});
+
+/// The payload of the attachment with this tag; nothing if the file has none.
+std::optional<std::string> attachment(const std::string& name, std::string_view bytes,
+                                      std::string_view tag);
 
 /// Writes a trace phase by phase. Each phase is written as a whole, so Reading::recover always
 /// finds all phases added before a failure.

@@ -289,4 +289,16 @@ Trace read(const std::string& name, std::string_view bytes, Reading reading) {
   return trace;
 }
 
+std::optional<std::string> attachment(const std::string& name, std::string_view bytes,
+                                      std::string_view tag) {
+  Trace trace;
+  Cursor file(name, bytes, 0);
+  read_head(file, max_places_of(bytes.size()), trace);
+  std::string damage;
+  while (std::optional<Section> section = next_section(file, damage))
+    if (section->tag == tag)
+      return std::string(section->payload.take(section->payload.remaining()));
+  return std::nullopt;
+}
+
 }  // namespace poise::native

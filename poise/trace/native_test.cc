@@ -46,6 +46,16 @@ TEST(Native, the_smallest_trace_is_unchanged_after_writing_and_reading) {
   expect_same(native::read("t.poise", native::write(trace)), trace);
 }
 
+TEST(Native, keeps_attachments_that_readers_of_the_trace_skip) {
+  const Trace trace = full_trace();
+  const std::string bytes =
+      native::write(trace, {{"abcd", "first"}, {"prof", std::string("a\0b", 3)}});
+  expect_same(native::read("t.poise", bytes), trace);
+  EXPECT_EQ(native::attachment("t.poise", bytes, "prof"), std::string("a\0b", 3));
+  EXPECT_EQ(native::attachment("t.poise", bytes, "abcd"), "first");
+  EXPECT_EQ(native::attachment("t.poise", bytes, "none"), std::nullopt);
+}
+
 TEST(Native, refuses_every_truncated_file_and_names_the_byte) {
   const std::string bytes = native::write(full_trace());
   for (std::size_t size = 0; size < bytes.size(); ++size)

@@ -165,9 +165,10 @@ std::string end_section(std::uint64_t num_phases) {
 
 }  // namespace
 
-std::string write(const Trace& trace) {
+std::string write(const Trace& trace, const std::vector<Attachment>& attachments) {
   std::string file = file_head(trace.num_places, trace.machine ? &*trace.machine : nullptr);
   for (const Phase& phase : trace.phases) file += phase_section(phase);
+  for (const Attachment& own : attachments) add_section(file, own.tag, own.payload);
   file += end_section(trace.phases.size());
   return file;
 }

@@ -67,6 +67,7 @@ void merge(Phase& into, const Phase& later) {
   into.end_ns = later.end_ns;
   into.totals += later.totals;
   into.useful_cpu_ns += later.useful_cpu_ns;
+  into.queued_ns += later.queued_ns;
   into.peak_bytes = std::max(into.peak_bytes, later.peak_bytes);
   if (later.cpu >= 0) into.cpu = later.cpu;
   merge_traffic(into.traffic, later.traffic);

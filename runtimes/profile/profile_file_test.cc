@@ -16,6 +16,7 @@ RankProfile example(std::uint32_t rank) {
   phase.totals.outside_messages = 12;
   phase.totals.sampled_ns = 13;
   phase.useful_cpu_ns = 66;
+  phase.queued_ns = 55;
   phase.peak_bytes = std::uint64_t{1} << 40;
   phase.cpu = -1;
   phase.traffic = {{1, false, 2, std::uint64_t{1} << 35}, {0, true, 1, 0}};

@@ -91,6 +91,7 @@ Phase phase_from(Reader& reader, std::uint32_t num_ranks) {
   phase.end_ns = reader.signed_number();
   phase.totals = totals_from(reader);
   phase.useful_cpu_ns = reader.signed_number();
+  phase.queued_ns = reader.signed_number();
   phase.peak_bytes = reader.number();
   phase.cpu = static_cast<std::int32_t>(reader.signed_number());
   phase.traffic.resize(reader.count(3));
@@ -116,7 +117,7 @@ RankProfile profile_from(Reader& reader) {
   const std::uint64_t flags = reader.number();
   profile.is_complete = (flags & 1) != 0;
   profile.knows_waiting = (flags & 2) != 0;
-  profile.phases.resize(reader.count(26));
+  profile.phases.resize(reader.count(27));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
     const std::uint64_t label = reader.number();

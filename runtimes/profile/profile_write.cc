@@ -48,6 +48,7 @@ void add_phase(std::string& bytes, const Phase& phase) {
   add_signed(bytes, phase.end_ns);
   add_totals(bytes, phase.totals);
   add_signed(bytes, phase.useful_cpu_ns);
+  add_signed(bytes, phase.queued_ns);
   add(bytes, phase.peak_bytes);
   add_signed(bytes, phase.cpu);
   add(bytes, phase.traffic.size());

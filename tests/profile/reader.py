@@ -39,7 +39,7 @@ def read_phase(reader):
     phase = {"label": reader.number(), "begin_ns": reader.signed(), "end_ns": reader.signed(),
              "useful_ns": reader.signed(), "mpi_ns": dict(zip(KINDS, [reader.signed() for _ in KINDS])),
              "calls": dict(zip(KINDS, [reader.number() for _ in KINDS])), "not_understood": reader.number(),
-             "outside": reader.number(), "sampled_ns": reader.signed(), "cpu_ns": reader.signed(),
+             "outside": reader.number(), "sampled_ns": reader.signed(), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
              "peak": reader.number(), "cpu": reader.signed()}
     # (peer, whether it was fetched from there) -> (messages, bytes)
     phase["traffic"] = {}

@@ -1,0 +1,266 @@
+// `poise profile`: runs an unmodified MPI program and records what its ranks did.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "apps/commands/commands.h"
+#include "apps/pingpong/launcher.h"
+#include "apps/text/output.h"
+#include "runtimes/juggle/program.h"
+#include "runtimes/profile/launcher_line.h"
+#include "runtimes/profile/profile_file.h"
+#include "runtimes/profile/to_trace.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/machine/find.h"
+#include "poise/machine/hosts.h"
+#include "poise/trace/native.h"
+
+namespace poise::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kVersionTimeout_s = 10;
+constexpr int kMaxWait_ms = 1000;
+
+struct Options {
+  std::vector<std::string> command;
+  std::string output = "run.poise";
+};
+
+/// A folder for the ranks, removed at the end: rank 0 writes the profile of a whole run into it,
+/// and each rank what it has measured up to now.
+class Exchange {
+ public:
+  /// Throws Error if no folder can be made beside `output`.
+  explicit Exchange(const std::string& output) : folder_(output + ".XXXXXX") {
+    if (::mkdtemp(folder_.data()) == nullptr)
+      fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
+  }
+  ~Exchange() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  std::string whole() const { return folder_ + "/all"; }
+
+ private:
+  std::string folder_;
+};
+
+void note(std::string_view text) { fmt::print(stderr, "poise profile: {}\n", text); }
+
+/// The library that is preloaded, beside this program as it is built or installed; empty: none.
+std::string preloaded_library() {
+  if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  const fs::path above = own.parent_path().parent_path();
+  for (const char* const folder : {"lib", POISE_LIBRARY_FOLDER})
+    if (const fs::path file = above / folder / "libpoise_profile.so"; fs::exists(file, error))
+      return file.string();
+  return "";
+}
+
+profile::Launcher launcher_of(const std::string& command) {
+  if (!profile::may_be_launcher(command)) return profile::Launcher::other;
+  std::string version;
+  try {
+    run_lines(shell_word(command) + " --version", kVersionTimeout_s,
+              [&](std::string_view line) { version += std::string(line) + '\n'; });
+  } catch (const std::runtime_error&) {  // not found: starting it will say that
+  }
+  return profile::launcher_of(version);
+}
+
+/// The command that runs the program with the library in its ranks. Where the launcher is not known
+/// the library is put into this process's environment, which all inherit.
+std::vector<std::string> preloading(const std::vector<std::string>& command,
+                                    const std::string& library, const Exchange& exchange) {
+  const char* const others = std::getenv("LD_PRELOAD");
+  const bool has_others = others != nullptr && *others != '\0';
+  const profile::Variables variables = {
+      {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library, others) : library},
+      {"POISE_PROFILE", exchange.whole()},
+      {"POISE_PROFILE_PARTS", exchange.folder()}};
+  const profile::Launcher launcher = launcher_of(command[0]);
+  if (launcher == profile::Launcher::other)
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  return profile::with_variables(command, launcher, variables);
+}
+
+/// Runs the command; signals to this process go to it.
+juggle::Ending run_command(const std::vector<std::string>& command) {
+  const juggle::Signals signals;
+  juggle::Program program = juggle::Program::start(command, signals);
+  for (;;) {
+    if (const auto ending = program.ended()) return *ending;
+    pollfd descriptor{signals.descriptor(), POLLIN, 0};
+    ::poll(&descriptor, 1, kMaxWait_ms);
+    while (const auto signal = signals.next())
+      if (signal->ssi_signo != SIGCHLD)
+        program.forward(static_cast<int>(signal->ssi_signo), signal->ssi_code);
+  }
+}
+
+/// The blocks that ranks left in the folder.
+std::vector<profile::RankProfile> left_parts(const std::string& folder) {
+  std::vector<profile::RankProfile> blocks;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    for (profile::RankProfile& block : profile::decode(path, read_file(path)))
+      blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+/// The first hardware thread of the core that a cpu of this host belongs to.
+std::uint32_t first_of_core(std::int32_t cpu) {
+  std::ifstream file(
+      fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+  std::uint32_t first = static_cast<std::uint32_t>(std::max(0, cpu));
+  file >> first;
+  return first;
+}
+
+/// One copy of this host per host of the run.
+std::optional<Machine> machine_of(const std::vector<std::string>& hosts) {
+  try {
+    const Machine node = live_machine();
+    return hosts.size() > 1 ? cluster_of(node, hosts) : node;
+  } catch (const Error& error) {
+    note(fmt::format("the trace has no machine: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t host,
+                 std::int32_t cpu) {
+  const auto per_host = static_cast<PlaceId>(machine.num_places() / num_hosts);
+  const PlaceId first = host * per_host;
+  const std::uint32_t core = first_of_core(cpu);
+  for (PlaceId p = first; p < first + per_host; ++p)
+    if (machine.place(p).os_index == core) return p;
+  return first + core % per_host;  // of a host that differs from this one
+}
+
+/// Shares of the ranks' time, in one line.
+std::string summary(const std::vector<profile::RankProfile>& ranks) {
+  double useful = 0, wall = 0, waiting = 0;
+  for (const profile::RankProfile& rank : ranks)
+    for (const profile::Phase& phase : rank.phases) {
+      const auto collective_ns =
+          static_cast<double>(phase.totals.mpi_ns[static_cast<int>(profile::Kind::collective)]);
+      useful += static_cast<double>(phase.totals.useful_ns);
+      wall += static_cast<double>(phase.end_ns - phase.begin_ns);
+      if (phase.totals.sampled_ns > 0)
+        waiting += collective_ns * static_cast<double>(phase.waiting.waited_ns) /
+                   static_cast<double>(phase.totals.sampled_ns);
+    }
+  const auto share = [&](double ns) { return wall > 0 ? 100 * ns / wall : 0; };
+  return fmt::format(
+      "{} ranks, {} phases; of their time {:.0f}% useful, {:.0f}% waiting for late ranks in "
+      "collectives, {:.0f}% else in MPI",
+      ranks.size(), ranks[0].phases.size(), share(useful), share(waiting),
+      share(wall - useful - waiting));
+}
+
+void write_trace_of(const std::vector<profile::RankProfile>& blocks, const std::string& output) {
+  const std::vector<profile::RankProfile> ranks = profile::whole(blocks);
+  const std::vector<std::string> hosts = profile::hosts_of(ranks);
+  const std::optional<Machine> machine = machine_of(hosts);
+  const Trace trace = profile::trace_of(ranks, machine ? &*machine : nullptr,
+                                        [&](std::uint32_t host, std::int32_t cpu) {
+                                          return place_of(*machine, hosts.size(), host, cpu);
+                                        });
+  check(trace);
+  std::string measured(profile::kMagic);
+  for (const profile::RankProfile& rank : ranks) measured += profile::encode(rank);
+  write_file(output, native::write(trace, {{"prof", std::move(measured)}}));
+  note(fmt::format("{}: {}", output, summary(ranks)));
+}
+
+/// Turns what the ranks left into the trace; says in one line why there is none.
+void collect(const Exchange& exchange, const std::string& output) {
+  std::error_code error;
+  if (fs::exists(exchange.whole(), error)) {
+    write_trace_of(profile::decode(exchange.whole(), read_file(exchange.whole())), output);
+    return;
+  }
+  const std::vector<profile::RankProfile> parts = left_parts(exchange.folder());
+  if (parts.empty()) {
+    note(
+        "no profile: no rank called MPI_Init of a shared MPI library on a file system that this "
+        "host sees; "
+        "is it an MPI program, not linked statically?");
+    return;
+  }
+  note(
+      "not all ranks came to MPI_Finalize: the profile ends with the last phase that all finished");
+  write_trace_of(parts, output);
+}
+
+void run(const Options& options) {
+  if (options.command.empty())
+    fail("COMMAND is missing; example: poise profile -- mpirun -np 4 ./program");
+  check_writable(options.output);
+  const std::string library = preloaded_library();
+  std::optional<Exchange> exchange;
+  try {
+    if (library.empty()) fail("libpoise_profile.so is not installed beside this program");
+    exchange.emplace(fs::absolute(options.output).string());
+  } catch (const Error& trouble) {
+    note(fmt::format("no profile: {}; running plainly", trouble.what()));
+  }
+  const juggle::Ending ending =
+      run_command(exchange ? preloading(options.command, library, *exchange) : options.command);
+  if (!ending.text.empty()) note(ending.text);
+  try {
+    if (exchange && ending.text.empty()) collect(*exchange, options.output);
+  } catch (const Error& trouble) {  // the program's status counts
+    note(fmt::format("no profile: {}", trouble.what()));
+  }
+  exchange.reset();
+  juggle::end_like(ending);
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "profile", "Run an unmodified MPI program and record where its ranks' time goes");
+  command->add_option("command", options->command, "The launcher, after --, and its arguments")
+      ->type_name("COMMAND")
+      ->option_text("COMMAND...");
+  command->add_option("-o,--output", options->output, "Write the trace to FILE")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->footer(
+      "The program's exit status is passed through; 127: not found, 126: not executable.\n"
+      "Example: poise profile -o run.poise -- mpirun -np 4 ./program");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,121 @@
+#include "runtimes/profile/to_trace.h"
+
+#include <algorithm>
+#include <map>
+
+#include "poise/base/error.h"
+
+namespace poise::profile {
+
+namespace {
+
+/// Per rank its blocks cut in one way, joined; the fewest phases that a rank has.
+struct Joined {
+  std::vector<RankProfile> ranks;
+  std::size_t num_phases = 0;
+};
+
+Joined joined(const std::vector<RankProfile>& blocks, Cuts cuts) {
+  std::map<std::uint32_t, RankProfile> by_rank;
+  for (const RankProfile& block : blocks) {
+    if (block.cuts != cuts) continue;
+    const auto [entry, is_new] = by_rank.try_emplace(block.rank, block);
+    RankProfile& rank = entry->second;
+    if (is_new) continue;
+    rank.phases.insert(rank.phases.end(), block.phases.begin(), block.phases.end());
+    rank.names.insert(block.names.begin(), block.names.end());
+  }
+  Joined result;
+  for (auto& [number, rank] : by_rank) {
+    result.num_phases =
+        result.ranks.empty() ? rank.phases.size() : std::min(result.num_phases, rank.phases.size());
+    result.ranks.push_back(std::move(rank));
+  }
+  return result;
+}
+
+void add_messages(const RankProfile& rank, const profile::Phase& phase, Workload& workload) {
+  for (const Traffic& sent : phase.traffic) {
+    if (sent.messages == 0) continue;
+    const TaskId from = sent.is_fetched ? sent.peer : rank.rank;
+    const TaskId to = sent.is_fetched ? rank.rank : sent.peer;
+    workload.messages.push_back({from, to, sent.messages, sent.bytes});
+  }
+}
+
+}  // namespace
+
+std::vector<RankProfile> whole(const std::vector<RankProfile>& blocks) {
+  if (blocks.empty()) fail("the profile has no ranks");
+  const std::uint32_t num_ranks = blocks[0].num_ranks;
+  for (const RankProfile& block : blocks)
+    if (block.num_ranks != num_ranks)
+      fail("the profile has ranks of a job of {} and of one of {}", num_ranks, block.num_ranks);
+  Joined best;
+  std::size_t most_ranks = 0;
+  for (const Cuts cuts : {Cuts::pcontrol, Cuts::collectives, Cuts::slices})
+    most_ranks = std::max(most_ranks, joined(blocks, cuts).ranks.size());
+  for (const Cuts cuts : {Cuts::slices, Cuts::collectives, Cuts::pcontrol}) {
+    Joined candidate = joined(blocks, cuts);
+    if (candidate.ranks.size() == most_ranks && (candidate.num_phases > 1 || best.ranks.empty()))
+      best = std::move(candidate);
+  }
+  std::vector<RankProfile> ranks(num_ranks);
+  for (std::uint32_t r = 0; r < num_ranks; ++r)
+    ranks[r] = {.rank = r,
+                .num_ranks = num_ranks,
+                .host = best.ranks[0].host,
+                .is_complete = false,
+                .phases = std::vector<profile::Phase>(best.num_phases)};
+  for (RankProfile& rank : best.ranks) {
+    rank.phases.resize(best.num_phases);
+    const std::uint32_t r = rank.rank;
+    ranks[r] = std::move(rank);
+  }
+  return ranks;
+}
+
+std::vector<std::string> hosts_of(const std::vector<RankProfile>& ranks) {
+  std::vector<std::string> hosts;
+  for (const RankProfile& rank : ranks)
+    if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
+  return hosts;
+}
+
+double load_s(const profile::Phase& phase) {
+  // A rank that slept or waited for an accelerator was not queued; one that was preempted was.
+  const std::int64_t ns = std::max(phase.useful_cpu_ns, phase.totals.useful_ns - phase.queued_ns);
+  return 1e-9 * static_cast<double>(std::max<std::int64_t>(0, ns));
+}
+
+Trace trace_of(const std::vector<RankProfile>& ranks, const Machine* machine,
+               const PlaceOf& place_of) {
+  const auto num_ranks = static_cast<std::uint32_t>(ranks.size());
+  const std::vector<std::string> hosts = hosts_of(ranks);
+  Trace trace;
+  if (machine != nullptr) trace.machine = *machine;
+  trace.num_places = machine != nullptr ? machine->num_places() : num_ranks;
+  std::vector<PlaceId> places(num_ranks);
+  for (std::size_t p = 0; p < ranks[0].phases.size(); ++p) {
+    poise::Phase phase;
+    phase.id = p;
+    for (const RankProfile& rank : ranks) {
+      const profile::Phase& own = rank.phases[p];
+      phase.wall_s = std::max(phase.wall_s, 1e-9 * static_cast<double>(own.end_ns - own.begin_ns));
+      phase.workload.tasks.push_back({.load_s = load_s(own)});
+      phase.workload.memory.push_back({.footprint_bytes = own.peak_bytes});
+      phase.names.push_back({.id = rank.rank});
+      add_messages(rank, own, phase.workload);
+      const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
+      if (machine == nullptr)
+        places[rank.rank] = rank.rank;
+      else if (own.cpu >= 0 || p == 0)  // else where it was before
+        places[rank.rank] = place_of(static_cast<std::uint32_t>(host), own.cpu);
+    }
+    phase.placement = Placement(places);
+    trace.phases.push_back(std::move(phase));
+  }
+  return trace;
+}
+
+}  // namespace poise::profile

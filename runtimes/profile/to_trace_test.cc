@@ -1,0 +1,87 @@
+#include "runtimes/profile/to_trace.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/machine/text.h"
+
+namespace poise::profile {
+namespace {
+
+constexpr std::int64_t kS = 1'000'000'000;
+
+profile::Phase phase_of(std::int64_t useful_ns, std::int32_t cpu,
+                        std::vector<Traffic> traffic = {}) {
+  profile::Phase phase;
+  phase.end_ns = kS;
+  phase.totals.useful_ns = phase.useful_cpu_ns = useful_ns;
+  phase.cpu = cpu;
+  phase.traffic = std::move(traffic);
+  return phase;
+}
+
+RankProfile rank_of(std::uint32_t rank, Cuts cuts, std::vector<profile::Phase> phases) {
+  return {.rank = rank, .num_ranks = 2, .host = "a", .cuts = cuts, .phases = std::move(phases)};
+}
+
+PlaceId by_cpu(std::uint32_t host, std::int32_t cpu) {
+  return 2 * host + static_cast<PlaceId>(std::max(0, cpu));
+}
+
+TEST(to_trace, ranks_are_tasks_on_the_cores_where_they_ran) {
+  std::vector<RankProfile> ranks = {
+      rank_of(0, Cuts::slices, {phase_of(kS / 2, 1, {{1, false, 3, 300}}), phase_of(kS / 4, -1)}),
+      rank_of(1, Cuts::slices, {phase_of(kS, 0, {{0, true, 2, 20}}), phase_of(0, 1)})};
+  ranks[1].host = "b";
+  const Machine machine = machine_from_text("node:2 core:2");
+  const Trace trace = trace_of(ranks, &machine, by_cpu);
+  check(trace);
+  ASSERT_EQ(trace.phases.size(), 2u);
+  const poise::Phase& first = trace.phases[0];
+  EXPECT_EQ(first.wall_s, 1);
+  EXPECT_EQ(first.workload.tasks[0].load_s, 0.5);
+  EXPECT_EQ(first.placement, Placement(std::vector<PlaceId>{1, 2}));
+  ASSERT_EQ(first.workload.messages.size(), 2u);
+  EXPECT_EQ(first.workload.messages[0].to, 1u);
+  EXPECT_EQ(first.workload.messages[0].bytes, 300u);
+  EXPECT_EQ(first.workload.messages[1].from, 0u);  // fetched by rank 1
+  EXPECT_EQ(first.workload.messages[1].count, 2u);
+  EXPECT_EQ(trace.phases[1].placement, Placement(std::vector<PlaceId>{1, 3}));
+}
+
+TEST(to_trace, waiting_for_a_cpu_is_not_load_but_sleeping_is) {
+  profile::Phase phase = phase_of(10, 0);
+  phase.useful_cpu_ns = 3;
+  EXPECT_DOUBLE_EQ(load_s(phase), 10e-9);  // asleep, or an accelerator works
+  phase.queued_ns = 7;
+  EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
+  phase.queued_ns = 50;  // most of it inside MPI
+  EXPECT_DOUBLE_EQ(load_s(phase), 3e-9);
+}
+
+TEST(to_trace, pieces_of_a_dead_job_become_as_many_phases_as_all_ranks_have) {
+  const std::vector<RankProfile> blocks = {rank_of(0, Cuts::slices, {phase_of(5, 0)}),
+                                           rank_of(0, Cuts::collectives, {phase_of(1, 0)}),
+                                           rank_of(0, Cuts::collectives, {phase_of(2, 0)}),
+                                           rank_of(0, Cuts::collectives, {phase_of(3, 0)}),
+                                           rank_of(1, Cuts::slices, {phase_of(9, 0)}),
+                                           rank_of(1, Cuts::collectives, {phase_of(7, 0)}),
+                                           rank_of(1, Cuts::collectives, {phase_of(8, 0)})};
+  const std::vector<RankProfile> ranks = whole(blocks);
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks[0].cuts, Cuts::collectives);
+  ASSERT_EQ(ranks[0].phases.size(), 2u);
+  EXPECT_EQ(ranks[0].phases[1].totals.useful_ns, 2);
+  EXPECT_EQ(ranks[1].phases[1].totals.useful_ns, 8);
+}
+
+TEST(to_trace, ranks_that_left_nothing_have_no_load) {
+  const std::vector<RankProfile> ranks = whole({rank_of(1, Cuts::slices, {phase_of(5, 0)})});
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(load_s(ranks[0].phases[0]), 0);
+  EXPECT_FALSE(ranks[0].is_complete);
+  EXPECT_THROW(whole({}), Error);
+}
+
+}  // namespace
+}  // namespace poise::profile

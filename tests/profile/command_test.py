@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""`poise profile` as users run it: the trace, the program's status and streams, trouble, and what a program
+that dies leaves."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from reader import ENVIRONMENT, LIBRARY, compile_c, installations
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+POISE = os.environ["POISE"] if "POISE" in os.environ else ""
+
+
+def launcher(mpi, ranks):
+    words = [f"mpirun.{mpi}", "-np", str(ranks)]
+    return words + (["--oversubscribe", "--bind-to", "none"] if mpi == "openmpi" else [])
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def poise(self, *words, **options):
+        return subprocess.run([POISE, *map(str, words)], capture_output=True, text=True, timeout=90, cwd=self.folder,
+                              env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": LIBRARY}, stdin=subprocess.DEVNULL, **options)
+
+    def profile(self, mpi, what, ranks=3):
+        program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+        return self.poise("profile", "-o", "run.poise", "--", *launcher(mpi, ranks), program, what)
+
+    def said(self, done):
+        return [line for line in done.stderr.splitlines() if line.startswith("poise profile: ")]
+
+    def check_trace(self, ranks=3):
+        """Other commands understand the trace."""
+        done = self.poise("compare", "run.poise", "--strategies", "keep", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)["results"][0]
+        self.assertEqual(result["tasks"], ranks)
+        self.assertGreater(result["messages"], 0)
+        self.assertGreater(result["makespan_s"], 0)
+
+    def assert_only(self, *names):
+        self.assertEqual({path.name for path in self.folder.iterdir() if path.suffix not in (".openmpi", ".mpich")}, set(names))
+
+    def test_writes_a_trace_and_passes_the_status_on(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                done = self.profile(mpi, "status")
+                self.assertEqual((done.returncode, done.stdout), (5, "before the end\n"), done.stderr)
+                self.assertEqual(len(self.said(done)), 1, done.stderr)
+                self.assertIn("3 ranks", done.stderr)
+                self.assert_only("run.poise")
+                self.check_trace()
+                (self.folder / "run.poise").unlink()
+
+    def test_a_program_that_dies_leaves_its_phases(self):
+        for mpi in installations():
+            for what, status in (("abort", 7), ("exit", 3), ("_exit", 3), ("kill", None)):
+                with self.subTest(mpi=mpi, what=what):
+                    done = self.profile(mpi, what)
+                    if status is not None and mpi == "openmpi":
+                        self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertIn("not all ranks came to MPI_Finalize", done.stderr)
+                    self.assert_only("run.poise")
+                    self.check_trace()
+                    (self.folder / "run.poise").unlink()
+
+    def test_programs_without_mpi_run_plainly(self):
+        for words in (["sh", "-c", "echo hello; exit 4"], [*launcher(installations()[0], 2), "sh", "-c", "echo hello; exit 4"]):
+            done = self.poise("profile", "--", *words)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertEqual(set(done.stdout.splitlines()), {"hello"})
+            self.assertIn("no rank called MPI_Init", done.stderr)
+            self.assertEqual(len(self.said(done)), 1)
+            self.assert_only()
+
+    def test_a_missing_library_is_one_line(self):
+        done = subprocess.run([POISE, "profile", "--", "echo", "hello"], capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env=ENVIRONMENT | {"POISE_PROFILE_LIBRARY": ""})
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"))
+        self.assertIn("running plainly", done.stderr)
+        self.assertEqual(len(self.said(done)), 1)
+
+    def test_bad_input(self):
+        for words, says in ((["profile"], "COMMAND is missing"),
+                            (["profile", "-o", "no/such/folder/x.poise", "--", "true"], "no/such/folder")):
+            done = self.poise(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(says, done.stderr)
+        done = self.poise("profile", "--", "no-such-program")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("no-such-program", done.stderr)
+        self.assert_only()
+
+    def test_signals_go_to_the_program(self):
+        script = 'trap "echo caught; exit 9" TERM; echo ready; while :; do sleep 0.05; done'
+        running = subprocess.Popen([POISE, "profile", "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
+                                   stderr=subprocess.DEVNULL, cwd=self.folder, env=ENVIRONMENT)
+        self.addCleanup(running.kill)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        running.send_signal(signal.SIGTERM)
+        rest, _ = running.communicate(timeout=30)
+        self.assertEqual((rest, running.returncode), ("caught\n", 9))
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not POISE or not installations():
+        print("no MPI to test with")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,42 @@
+/* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1), reduce
+   (to 0 or 1), abort, exit, or kill: how the program ends after them. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "allreduce";
+  int rank;
+  double own = 1, all = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 20; ++i) {
+    if (rank == 1) usleep(20000);
+    if (!strcmp(what, "bcast0")) MPI_Bcast(&own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    else if (!strcmp(what, "bcast1")) MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+    else if (!strcmp(what, "reduce0")) MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    else if (!strcmp(what, "freed")) {
+      MPI_Comm other;
+      MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
+      if (rank == 1) usleep(20000);
+      MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, other);
+      MPI_Comm_free(&other);
+    } else MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (!strcmp(what, "pcontrol")) {
+      if (i % 10 == 4) MPI_Pcontrol(-1, "solve");
+      if (i % 10 == 9) MPI_Pcontrol(2);
+    }
+  }
+  if (rank == 0) printf("before the end\n"), fflush(stdout);
+  if (!strcmp(what, "abort") && rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+  if (!strcmp(what, "exit")) exit(3);
+  if (!strcmp(what, "_exit")) _exit(3);
+  if (!strcmp(what, "kill") && rank == 1) raise(SIGKILL);
+  if (!strcmp(what, "kill")) sleep(30);
+  MPI_Finalize();
+  return !strcmp(what, "status") ? 5 : 0;
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The matrix of point-to-point messages, pair by pair, against what Open MPI's own monitoring counts."""
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+from reader import LIBRARY, compile_c, installations, launch, read_profile, traffic_of
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SIZE = 5
+MONITORING = {"OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3"}
+
+
+def monitored(folder):
+    """(from, to) -> [messages, bytes] of external point-to-point traffic, from the files of all ranks."""
+    matrix = {}
+    for path in folder.glob("monitored*.prof"):
+        for line in path.read_text().splitlines():
+            found = re.match(r"E\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\d+) msgs sent", line)
+            if found:
+                sender, receiver, size, messages = map(int, found.groups())
+                matrix[sender, receiver] = [messages, size]
+    return matrix
+
+
+class Traffic(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_pairs_are_those_of_open_mpis_monitoring(self):
+        if "openmpi" not in installations():
+            self.skipTest("no Open MPI")
+        program = compile_c("openmpi", PROGRAMS / "random_pairs.c", self.folder)
+        output = self.folder / "profile"
+        # Monitored without the library, whose own messages at the end would be counted, too.
+        done = launch("openmpi", SIZE, [program, 7],
+                      MONITORING | {"OMPI_MCA_pml_monitoring_filename": str(self.folder / "monitored")})
+        expected = monitored(self.folder)
+        if not expected:
+            self.skipTest(f"this Open MPI does not monitor: {done.stderr[-300:]}")
+        done = launch("openmpi", SIZE, [program, 7], {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(len(expected), SIZE * (SIZE - 1) // 2)
+        self.assertEqual(traffic_of(read_profile(output)), expected)
+
+    def test_both_mpis_give_the_same_matrix(self):
+        matrices = []
+        for mpi in installations():
+            output = self.folder / f"profile.{mpi}"
+            done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "random_pairs.c", self.folder), 7],
+                          {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            matrices.append(traffic_of(read_profile(output)))
+        for matrix in matrices[1:]:
+            self.assertEqual(matrix, matrices[0])
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not installations():
+        print("no MPI to test with")
+        sys.exit(77)
+    unittest.main()

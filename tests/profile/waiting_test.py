@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Who waits for whom in collectives: programs in which rank 1 is late by construction."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from reader import LIBRARY, compile_c, installations, launch, read_profile
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SIZE, LATE_NS = 3, 20 * 20_000_000
+# On a busy machine the others are late, too: a quarter of what the sleeps take is expected of those who wait,
+# and less than that of the others.
+LEAST = LATE_NS / 4
+
+
+class Waiting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    def waits(self, mpi, what):
+        """(rank, for whom) -> ns; and the ranks."""
+        output = self.folder / "profile"
+        output.unlink(missing_ok=True)
+        done = launch(mpi, SIZE, [compile_c(mpi, PROGRAMS / "late.c", self.folder), what],
+                      {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
+        self.assertEqual((done.returncode, done.stdout), (0, "before the end\n"), done.stderr)
+        ranks = read_profile(output)
+        waits = {}
+        for rank in ranks:
+            for phase in rank["phases"]:
+                for whom, ns in phase["for_whom"].items():
+                    waits[rank["rank"], whom] = waits.get((rank["rank"], whom), 0) + ns
+                self.assertEqual(sum(phase["for_whom"].values()), phase["waited_ns"])
+                self.assertLessEqual(phase["waited_ns"], phase["sampled_ns"])
+                self.assertLessEqual(phase["sampled_ns"], phase["mpi_ns"]["collective"])
+        return waits, ranks
+
+    def check_late(self, waits, waiting):
+        for rank in waiting:
+            self.assertGreater(waits[rank, 1], LEAST)
+        for rank in set(range(SIZE)) - set(waiting):
+            self.assertLess(waits.get((rank, 1), 0), LEAST)
+
+    def test_all_wait_for_the_late_rank(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, ranks = self.waits(mpi, "allreduce")
+                self.check_late(waits, [0, 2])
+                samples = [sum(phase["samples"] for phase in rank["phases"]) for rank in ranks]
+                self.assertEqual(samples, [21] * SIZE)  # all: there are few
+
+    def test_of_a_broadcast_only_the_roots_lateness_counts(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                self.check_late(self.waits(mpi, "bcast0")[0], [])
+                self.check_late(self.waits(mpi, "bcast1")[0], [0, 2])
+
+    def test_of_a_reduction_only_the_root_waits(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                self.check_late(self.waits(mpi, "reduce0")[0], [0])
+
+    def test_communicators_that_are_freed_are_not_forgotten(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                self.check_late(self.waits(mpi, "freed")[0], [0, 2])
+
+    def test_phases_are_those_of_pcontrol(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                _, ranks = self.waits(mpi, "pcontrol")
+                for rank in ranks:
+                    self.assertEqual(rank["cuts"], 0)
+                    names = [rank["names"].get(phase["label"], phase["label"]) for phase in rank["phases"]]
+                    self.assertEqual(names, [0, "solve", 2, "solve", 2])
+                    self.assertEqual([phase["calls"]["collective"] for phase in rank["phases"]], [6, 5, 5, 5, 0])
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not installations():
+        print("no MPI to test with")
+        sys.exit(77)
+    unittest.main()
