@@ -174,8 +174,12 @@ std::string machine_facts(const Machine& machine) {
     out +=
         fmt::format("<dt>network</dt><dd>{}{}{}</dd>\n", name_of(parts.network.shape),
                     parts.network.dims.empty() ? "" : " of ", fmt::join(parts.network.dims, " x "));
-  return out + fmt::format("<dt>message</dt><dd>{} times its factor</dd>\n</dl>\n",
-                           seconds_text(machine.costs().seconds_per_message));
+  const CostModel& costs = machine.costs();
+  out += fmt::format("<dt>cost model</dt><dd>{}</dd>\n", name_of(costs.formula));
+  if (costs.formula == CostFormula::nuco)
+    out += fmt::format("<dt>message</dt><dd>{} times its factor</dd>\n",
+                       seconds_text(costs.seconds_per_message));
+  return out + "</dl>\n";
 }
 
 std::string machine_and_moves(const ComparePart& part) {

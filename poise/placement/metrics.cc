@@ -68,23 +68,6 @@ std::vector<double> physical_comm_s(const Machine& machine, const Workload& work
   return comm_s;
 }
 
-/// Migrations leave and enter a place one after the other; places work in parallel.
-void add_migrations(const Machine& machine, const Workload& workload, const CostModel& costs,
-                    const Placement& before, const Placement& after, Metrics& metrics) {
-  std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
-  for (const Migration& migration : migrations(before, after)) {
-    const std::uint64_t bytes = workload.tasks[migration.task].bytes;
-    ++metrics.migrations;
-    metrics.migrated_bytes += bytes;
-    sent[migration.from] += static_cast<double>(bytes);
-    received[migration.to] += static_cast<double>(bytes);
-  }
-  metrics.migration_s =
-      costs.formula == CostFormula::physical
-          ? physical_migration_s(machine, workload, costs, before, after)
-          : costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
-}
-
 }  // namespace
 
 std::vector<double> work_s(const Machine& machine, const Workload& workload,
@@ -183,6 +166,25 @@ PhaseTimes phase_times(const Machine& machine, const Workload& workload, const P
   return sum;
 }
 
+MigrationCost migration_cost(const Machine& machine, const Workload& workload,
+                             const CostModel& costs, const Placement& before,
+                             const Placement& after) {
+  MigrationCost cost;
+  // Under `nuco` migrations leave and enter a place one after the other; places work in parallel.
+  std::vector<double> sent(machine.num_places(), 0), received(machine.num_places(), 0);
+  for (const Migration& migration : migrations(before, after)) {
+    const std::uint64_t bytes = workload.tasks[migration.task].bytes;
+    ++cost.tasks;
+    cost.bytes += bytes;
+    sent[migration.from] += static_cast<double>(bytes);
+    received[migration.to] += static_cast<double>(bytes);
+  }
+  cost.seconds = costs.formula == CostFormula::physical
+                     ? physical_migration_s(machine, workload, costs, before, after)
+                     : costs.seconds_per_migrated_byte * std::max(largest(sent), largest(received));
+  return cost;
+}
+
 Metrics evaluate(const Machine& machine, const Workload& workload, const CostModel& costs,
                  const Placement& before, const Placement& after) {
   Metrics metrics;
@@ -202,7 +204,10 @@ Metrics evaluate(const Machine& machine, const Workload& workload, const CostMod
       metrics.internode_bytes += message.bytes;
     metrics.nuco_messages += static_cast<double>(message.count) * machine.message_factor(from, to);
   }
-  add_migrations(machine, workload, costs, before, after, metrics);
+  const MigrationCost migration = migration_cost(machine, workload, costs, before, after);
+  metrics.migrations = migration.tasks;
+  metrics.migrated_bytes = migration.bytes;
+  metrics.migration_s = migration.seconds;
   return metrics;
 }
 

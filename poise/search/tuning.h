@@ -57,7 +57,8 @@ namespace poise {
   X(double,        messages_dominate,         2,     1,    100,   "of makespan",       "iteration above this: fewer places are better; start from greedy_comm, nuco and refine_comm") \
   X(double,        hubs_dominate,             0.85,  0,    1,     "of iteration",      "average place below this though work can be even: a few hubs keep others waiting; start from refine_comm") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
-  X(double,        clear_win,                 0.98,  0,    1,     "of total",          "another start must end below this, since it moves nearly every task") \
+  X(double,        clear_win,                 0.98,  0,    1,     "of total",          "another start must promise to end below this") \
+  X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(double,        reachable,                 1.01,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
   X(double,        hopeless_stage,            1.1,   1,    100,   "of best peak",      "a start above this after its first stage is given up") \
@@ -67,7 +68,6 @@ namespace poise {
   X(double,        many_tasks,                40,    1,    1e6,   "tasks per place",   "polish from this many on: with fewer, more tasks move for little") \
   X(double,        traffic_counts,            1.005, 1,    10,    "of average work",   "average busy time above this: less traffic can gain") \
   X(double,        above_bound,               1.006, 1,    10,    "of bound",          "iteration above this: there is something to gain") \
-  X(double,        polish_win,                0.998, 0,    1,     "of total",          "polishing must end below this") \
   X(double,        polish_slack,              0.005, 0,    1,     "of load",           "load that a place may take on while traffic falls") \
   /* Subphases (search/even_subphases.h). */ \
   X(double,        subphase_min_gain,         5e-4,  0,    1,     "of the sum",            "a step must lower the sum of the busiest times by this") \
@@ -118,7 +118,7 @@ static_assert(1 < kTuning.hopeless_stage && kTuning.hopeless_stage < kTuning.hop
 static_assert(1 < kTuning.messages_weigh && kTuning.messages_weigh < kTuning.messages_dominate);
 static_assert(kTuning.reachable < kTuning.far_from_bound);
 // What moves more tasks must win by more.
-static_assert(kTuning.clear_win < kTuning.polish_win && kTuning.polish_win < 1);
+static_assert(kTuning.same_total < 1 - kTuning.clear_win);
 static_assert(kTuning.start_attempts <= kTuning.attempts);
 static_assert(kTuning.start_climbs <= kTuning.climbs);
 static_assert(kTuning.subphase_min_gain < kTuning.subphase_min_total);

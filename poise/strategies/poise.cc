@@ -29,6 +29,7 @@
 /// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -40,6 +41,7 @@
 #include "poise/placement/metrics.h"
 #include "poise/search/even_subphases.h"
 #include "poise/search/local_search.h"
+#include "poise/search/returns.h"
 #include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 
@@ -131,7 +133,10 @@ class Search {
       : problem_(problem),
         options_(options),
         tuning_(options.tuning),
-        best_(*refine_from(problem, fitted(problem.current), options)) {}
+        is_within_memory_(fitted(problem.current) == problem.current),
+        best_(*refine_from(problem, fitted(problem.current), options)) {
+    best_ = best_on_the_way(std::move(best_));
+  }
 
   void try_other_starts() {
     const bool is_far_from_bound =
@@ -166,9 +171,7 @@ class Search {
                         options_.memory_bytes, tuning_);
     descent.run(sharp(tuning_));
     descent.run(fine(tuning_));
-    Result other = finish(problem_, descent);
-    if (total_s(other.metrics) < tuning_.polish_win * total_s(best_.metrics))
-      best_ = std::move(other);
+    take_if_better(finish(problem_, descent));
   }
 
   /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
@@ -188,20 +191,36 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best placement if it pays off, or if the current placement exceeds memory.
+  /// The best placement, followed as far as it pays.
   Placement result() && {
+    best_ = best_on_the_way(std::move(best_));
     even();
-    if (fitted(problem_.current) != problem_.current) return std::move(best_.placement);
-    const auto& [machine, workload, current, costs, seed, past] = problem_;
-    const double now_s =
-        phase_times(machine, workload, current, place_times(machine, workload, costs, current))
-            .iteration_s;
-    return total_s(best_.metrics) < options_.steps * now_s ? std::move(best_.placement) : current;
+    return std::move(best_.placement);
   }
 
  private:
   double total_s(const Metrics& metrics) const {
     return options_.steps * metrics.iteration_s + metrics.migration_s;
+  }
+
+  /// Of a placement, those moves that pay; all if the current placement exceeds memory.
+  Result best_on_the_way(Result far) const {
+    if (!is_within_memory_) return far;
+    const auto& [machine, workload, current, costs, seed, past] = problem_;
+    far.placement = poise::best_on_the_way(problem_, far.placement, options_.steps,
+                                           tuning_.same_total, options_.memory_bytes)
+                        .placement;
+    far.metrics = evaluate(machine, workload, costs, current, far.placement);
+    return far;
+  }
+
+  /// Takes another result with a shorter total, or with nearly the same and fewer bytes to move.
+  void take_if_better(Result other) {
+    other = best_on_the_way(std::move(other));
+    const double other_s = total_s(other.metrics), best_s = total_s(best_.metrics);
+    const bool is_same = std::abs(other_s - best_s) <= tuning_.same_total * best_s;
+    if (is_same ? other.metrics.migrated_bytes < best_.metrics.migrated_bytes : other_s < best_s)
+      best_ = std::move(other);
   }
 
   /// The best placement for whole phases need not be best in each subphase.
@@ -248,13 +267,13 @@ class Search {
   void try_from(const Placement& start, double max_average_s = kAnything) {
     auto other =
         refine_from(problem_, fitted(start), options_, best_.metrics.iteration_s, max_average_s);
-    if (other && total_s(other->metrics) < tuning_.clear_win * total_s(best_.metrics))
-      best_ = std::move(*other);
+    if (other) take_if_better(std::move(*other));
   }
 
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
+  const bool is_within_memory_;
   Result best_;
   unsigned passes_in_vain_ = 0;
 };

@@ -387,6 +387,8 @@ Trace read_dump(const std::string& name, std::string_view bytes) {
   }
   Tasks tasks(name, dump, phase);
   add_messages(dump, tasks, phase.workload);
+  // Pilla et al., ICPP 2012, section IV: the load of a chare includes its communication.
+  phase.workload.loads_include = LoadsInclude::send_and_receive;
   for (std::size_t t = places.size(); t < phase.names.size(); ++t)
     places.push_back(static_cast<PlaceId>(phase.names[t].id));
   phase.placement = Placement(std::move(places));

@@ -180,6 +180,11 @@ void read_optional_columns(const Columns& columns, const Counts& counts, Phase& 
   columns.read_into(phase.names, "name", counts.tasks, 5, read_name);
   columns.read_into(phase.workload.subphase_load_s, "subphase_load_s", counts.tasks, 1,
                     read_subphases);
+  if (std::optional<Cursor> communication = columns.find("communication")) {
+    workload.loads_include =
+        static_cast<LoadsInclude>(communication->below<std::uint32_t>(3, "kind of load"));
+    workload.overlap = communication->f64();
+  }
 }
 
 Phase read_phase(Cursor payload, std::uint32_t num_places) {

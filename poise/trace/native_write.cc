@@ -130,6 +130,12 @@ void add_optional_columns(std::string& payload, const Phase& phase) {
   add_column_of(payload, "place_bytes", workload.place_bytes, add_varint);
   add_column_of(payload, "name", phase.names, add_name);
   add_column_of(payload, "subphase_load_s", phase.workload.subphase_load_s, add_subphases);
+  std::string costs;
+  if (workload.loads_include != LoadsInclude::none || workload.overlap != 0) {
+    add_varint(costs, static_cast<std::uint64_t>(workload.loads_include));
+    add_f64(costs, workload.overlap);
+    add_column(payload, "communication", costs);
+  }
 }
 
 std::string file_head(std::uint32_t num_places, const Machine* machine) {

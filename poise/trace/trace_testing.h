@@ -34,6 +34,8 @@ inline void expect_same(const Workload& a, const Workload& b) {
   EXPECT_EQ(a.shared_block_bytes, b.shared_block_bytes);
   EXPECT_EQ(a.place_bytes, b.place_bytes);
   EXPECT_EQ(a.subphase_load_s, b.subphase_load_s);
+  EXPECT_EQ(a.loads_include, b.loads_include);
+  EXPECT_EQ(a.overlap, b.overlap);
 }
 
 inline void expect_same(const Phase& a, const Phase& b) {

@@ -33,13 +33,13 @@ class Metrics(CliTest):
             with self.subTest(seed=seed):
                 machine, graph, before, after = self.write_case(seed)
                 got = self.json_of("evaluate", "g.graph", "--placement", "after", "--from", "before",
-                                   "--machine", machine.text, "--json")
+                                   "--machine", machine.text, "--model", "nuco", "--json")
                 self.assert_metrics(got, model.metrics(machine, graph, before, after))
                 self.assertNotIn("decision_s", got)
 
     def test_no_task_counts_as_moved_without_a_current_placement(self):
         machine, graph, _, after = self.write_case(1)
-        got = self.json_of("evaluate", "g.graph", "--placement", "after", "--machine", machine.text,
+        got = self.json_of("evaluate", "g.graph", "--placement", "after", "--machine", machine.text, "--model", "nuco",
                            "--json")
         self.assert_metrics(got, model.metrics(machine, graph, after, after))
 
@@ -49,7 +49,7 @@ class Metrics(CliTest):
                 with self.subTest(seed=seed, strategy=strategy):
                     machine, graph, before, _ = self.write_case(seed)
                     got = self.json_of("plan", "g.graph", "--strategy", strategy, "--machine",
-                                       machine.text, "--placement", "before", "-o", "planned",
+                                       machine.text, "--model", "nuco", "--placement", "before", "-o", "planned",
                                        "--every", "7", "--json")
                     planned = [int(line) for line in
                                (self.folder / "planned").read_text().splitlines()]
@@ -61,13 +61,13 @@ class Metrics(CliTest):
 
     def test_compare_agrees_with_plan(self):
         machine, graph, before, _ = self.write_case(200)
-        rows = self.json_of("compare", "g.graph", "--machine", machine.text, "--placement", "before",
+        rows = self.json_of("compare", "g.graph", "--machine", machine.text, "--model", "nuco", "--placement", "before",
                             "--strategies", "keep,greedy,nuco:alpha=1e-4", "--json")["results"]
         self.assertEqual([row["strategy"] for row in rows], ["keep", "greedy", "nuco:alpha=0.0001"])
         self.assert_metrics(rows[0], model.metrics(machine, graph, before, before))
         for row in rows[1:]:
             planned = self.json_of("plan", "g.graph", "--strategy", row["strategy"], "--machine",
-                                   machine.text, "--placement", "before", "--json")
+                                   machine.text, "--model", "nuco", "--placement", "before", "--json")
             for name in planned.keys() - {"decision_s", "decision_wall_s", "amortised_s"}:
                 self.assertEqual(row[name], planned[name], name)
         best = min(rows, key=lambda row: (row["iteration_s"], row["migrated_bytes"]))
@@ -81,7 +81,7 @@ class Metrics(CliTest):
                 graph = model.Graph.drawn(rng, rng.randint(2, 6), 1)
                 (self.folder / "g.graph").write_text(graph.metis())
                 got = self.json_of("plan", "g.graph", "--strategy", "keep", "--machine",
-                                   machine.text, "--json")
+                                   machine.text, "--model", "nuco", "--json")
                 every = itertools.product(range(machine.num_places), repeat=len(graph.loads_us))
                 optimum = min(model.metrics(machine, graph, at, at)["makespan_s"] for at in every)
                 self.assertLessEqual(got["makespan_bound_s"], optimum * (1 + 1e-12))

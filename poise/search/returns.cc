@@ -1,0 +1,106 @@
+#include "poise/search/returns.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "poise/placement/busy_times.h"
+#include "poise/placement/memory_room.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+
+namespace {
+
+/// The longer iterations that the points of the curve allow, as parts of the way from the iteration
+/// of the far placement to the current one. Denser where most is decided: at few extra seconds.
+constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
+
+class Returns {
+ public:
+  Returns(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes)
+      : problem_(problem),
+        times_(problem.machine, problem.workload, problem.costs, far),
+        room_(problem.machine, problem.workload, far, place_cap_bytes) {
+    for (TaskId t = 0; t < problem.workload.num_tasks(); ++t)
+      if (far.of(t) != problem.current.of(t)) away_.push_back(t);
+    std::stable_sort(away_.begin(), away_.end(), [&](TaskId a, TaskId b) {
+      return problem.workload.tasks[a].bytes > problem.workload.tasks[b].bytes;
+    });
+  }
+
+  double peak_s() const { return times_.peak_s(); }
+
+  /// Returns every task whose return leaves all busy times within the limit.
+  Outcome up_to(double limit_s) {
+    std::erase_if(away_, [&](TaskId t) {
+      const PlaceId home = problem_.current.of(t);
+      if (!room_.fits(t, home) || times_.try_move(t, home).peak_s > limit_s) return false;
+      times_.move(t, home);
+      room_.move(t, home);
+      return true;
+    });
+    times_.refresh();
+    return outcome_of(problem_, Placement(times_.places()));
+  }
+
+ private:
+  const Problem& problem_;
+  BusyTimes times_;
+  MemoryRoom room_;
+  std::vector<TaskId> away_;  // tasks that have not returned, largest first
+};
+
+/// Calls take(outcome) for each point until it returns false.
+template <typename Take>
+void for_each_point(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes,
+                    const Take& take) {
+  Returns returns(problem, far, place_cap_bytes);
+  const Outcome current = outcome_of(problem, problem.current);
+  const double first_s = returns.peak_s(), way_s = std::max(0.0, current.iteration_s - first_s);
+  for (const double part : kParts)
+    if (!take(returns.up_to(first_s + part * way_s))) return;
+  take(current);
+}
+
+}  // namespace
+
+Outcome outcome_of(const Problem& problem, Placement placement) {
+  const auto& [machine, workload, current, costs, seed, past] = problem;
+  const PlaceTimes times = place_times(machine, workload, costs, placement);
+  const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
+  const double iteration_s = phase_times(machine, workload, placement, times).iteration_s;
+  return {std::move(placement), iteration_s, migration.seconds, migration.bytes};
+}
+
+std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
+                                      std::uint64_t place_cap_bytes) {
+  std::vector<Outcome> curve;
+  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+    curve.push_back(std::move(outcome));
+    return true;
+  });
+  return curve;
+}
+
+Outcome best_on_the_way(const Problem& problem, const Placement& far, double steps,
+                        double tolerance, std::uint64_t place_cap_bytes) {
+  std::vector<Outcome> points;
+  int rises = 0;
+  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+    if (!points.empty() && outcome.total_s(steps) > points.back().total_s(steps)) ++rises;
+    points.push_back(std::move(outcome));
+    return rises < 2;
+  });
+  const auto shortest = std::min_element(
+      points.begin(), points.end(),
+      [&](const Outcome& a, const Outcome& b) { return a.total_s(steps) < b.total_s(steps); });
+  const double limit_s = shortest->total_s(steps) * (1 + tolerance);
+  auto best = shortest;
+  for (auto point = points.begin(); point != points.end(); ++point)
+    if (point->total_s(steps) <= limit_s && point->migrated_bytes < best->migrated_bytes)
+      best = point;
+  return std::move(*best);
+}
+
+}  // namespace poise

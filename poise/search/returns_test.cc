@@ -1,0 +1,98 @@
+#include "poise/search/returns.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
+
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+constexpr std::uint64_t kNoCap = 0;
+
+/// Tasks of 1 s and 1 GB on the first of two places; moving one takes 1 s.
+struct Crowded {
+  Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
+  Workload workload;
+  Placement current{std::vector<PlaceId>(10, 0)};
+  Placement far{std::vector<PlaceId>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}};
+  Crowded() { workload.tasks.assign(10, {.load_s = 1, .bytes = 1000000000}); }
+  Problem problem() const { return {machine, workload, current, machine.costs()}; }
+};
+
+TEST(Returns, follow_the_whole_placement_if_many_steps_come) {
+  const Crowded crowded;
+  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 0, kNoCap);
+  EXPECT_EQ(best.placement, crowded.far);
+  EXPECT_DOUBLE_EQ(best.total_s(100), 505);
+}
+
+TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
+  const Crowded crowded;
+  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 0.5, 0, kNoCap);
+  EXPECT_EQ(best.placement, crowded.current);
+}
+
+TEST(Returns, move_only_the_tasks_that_pay) {
+  // One large task makes nearly all of the gain, many small ones as many bytes for little.
+  Workload workload;
+  workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
+  workload.tasks[0].load_s = 10;
+  const Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
+  std::vector<PlaceId> now(21, 0), wanted(21, 0);
+  now[0] = 0, wanted[0] = 1;
+  workload.tasks.push_back({.load_s = 10, .bytes = 1000000000});
+  now.push_back(0), wanted.push_back(0);
+  for (std::size_t t = 1; t <= 10; ++t) wanted[t] = 1;
+  const Placement current(now), far(wanted);
+  const Problem problem{machine, workload, current, machine.costs()};
+  const Outcome best = best_on_the_way(problem, far, 1, 0, kNoCap);
+  EXPECT_EQ(best.placement.of(0), 1u);
+  EXPECT_LT(best.total_s(1), outcome_of(problem, far).total_s(1));
+  EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
+}
+
+TEST(Returns, nearly_equal_totals_are_decided_by_bytes) {
+  const Crowded crowded;
+  // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
+  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 1, kNoCap);
+  EXPECT_EQ(best.placement, crowded.current);
+}
+
+TEST(Returns, on_random_problems_lengthen_the_iteration_only_for_fewer_bytes) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    OwnedProblem owned = random_problem(random);
+    if (seed % 2) owned.machine = with_formula(owned.machine, CostFormula::physical);
+    for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+    const Problem problem = owned.view();
+    std::vector<PlaceId> places;
+    for (TaskId t = 0; t < owned.workload.num_tasks(); ++t)
+      places.push_back(owned.workload.tasks[t].movable
+                           ? static_cast<PlaceId>(random.below(owned.machine.num_places()))
+                           : owned.current.of(t));
+    const Placement far(places);
+    const std::vector<Outcome> curve = curve_to_current(problem, far, kNoCap);
+    EXPECT_EQ(curve.back().placement, problem.current);
+    for (std::size_t i = 1; i < curve.size(); ++i)
+      EXPECT_LE(curve[i].migrated_bytes, curve[i - 1].migrated_bytes);
+    for (const double steps : {0.0, 1.0, 1000.0}) {
+      const Outcome best = best_on_the_way(problem, far, steps, 0, kNoCap);
+      EXPECT_LE(best.total_s(steps),
+                outcome_of(problem, problem.current).total_s(steps) * (1 + 1e-9));
+      const Metrics metrics = evaluate(owned.machine, owned.workload, owned.machine.costs(),
+                                       owned.current, best.placement);
+      EXPECT_EQ(metrics.iteration_s, best.iteration_s);
+      EXPECT_EQ(metrics.migration_s, best.migration_s);
+      EXPECT_EQ(metrics.migrated_bytes, best.migrated_bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise
