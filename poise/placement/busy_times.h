@@ -1,5 +1,4 @@
-// The predicted busy time of every place and shared resource, updated as tasks
-// move.
+// The predicted busy time of every place and shared resource, updated as tasks move.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,7 @@
 
 namespace poise {
 
-/// A place, or a shared resource: resource r follows the places, as spot
-/// num_places + r.
+/// A place, or a shared resource: resource r follows the places, as spot num_places + r.
 using SpotId = std::uint32_t;
 
 /// Incremental form of Metrics::iteration_s. Construction costs O(tasks + messages); trying or
@@ -40,8 +38,8 @@ class BusyTimes {
     double in_bytes, out_bytes;  // likewise
   };
 
-  /// Result of trying a move: the peak among the spots that it changes, and the
-  /// change of the seconds that messages cost all places.
+  /// Result of trying a move: the peak among the spots that it changes, and the change of the
+  /// seconds that messages cost all places.
   struct Effect {
     double peak_s = 0;
     double traffic_s = 0;
@@ -54,8 +52,7 @@ class BusyTimes {
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
   /// The largest of all busy times. O(spots).
   double peak_s() const;
-  /// Of the place and of what holds it up: the largest of its own busy time and
-  /// X.
+  /// Of the place and of what holds it up: the largest of its own busy time and X.
   double pressure_s(PlaceId p) const {
     return exposed_s_.empty() ? busy_s_[p] : std::max(busy_s_[p], exposed_s_[p]);
   }
@@ -88,17 +85,14 @@ class BusyTimes {
   /// The effect of exchanging the places of t and u. Changes nothing.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
-  /// The spots whose busy time the last move or trial changed or would have
-  /// changed.
+  /// The spots whose busy time the last move or trial changed or would have changed.
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes X and A anew. O(messages + spots); nothing to do under the
-  /// formula `nuco`.
+  /// Computes X and A anew. O(messages + spots); nothing to do under the formula `nuco`.
   void refresh();
 
-  /// Seconds that t's messages would cost at its own place and at its
-  /// neighbours', were it at `at`.
+  /// Seconds that t's messages would cost at its own place and at its neighbours', were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:

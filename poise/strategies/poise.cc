@@ -15,8 +15,9 @@
 /// 4. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
-/// 5. Tasks return to their current places if that costs nothing. If the seconds saved over `steps`
-/// phases are fewer than the migrations take, nothing moves.
+/// 5. On the way from the best placement back to the current one, the point with the shortest
+/// total, `steps` iterations plus the migration, is the answer (returns.h): all of the moves, those
+/// that pay, or none.
 ///
 /// The result is never worse than the current placement, unless that exceeds memory: `memory_bytes`
 /// per place, and the memory of domains if the machine knows it. Tasks follow another start only as
