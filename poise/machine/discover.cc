@@ -294,9 +294,10 @@ KindInfo kind_info(hwloc_topology_t topology, unsigned kind, hwloc_bitmap_t unit
   return result;
 }
 
-/// Rates kinds of cores by the best figure that all of them have: the kernel's capacity (work per
-/// second), else the clock, else the rank by efficiency. A small core is assumed to do 0.7 of a
-/// large core's work per cycle, and one rank of efficiency to be worth a quarter of the speed.
+/// Rates kinds of cores by the best figure that is known for all of them: the kernel's capacity
+/// (work per second), else the clock rate, else hwloc's order by efficiency. Assumed: a small core
+/// does 0.7 of a large core's work per cycle, and a kind is 0.75 times as fast as the next one in
+/// that order.
 Kinds rate_kinds(const std::vector<KindInfo>& kinds) {
   const auto all = [&](auto has) { return std::all_of(kinds.begin(), kinds.end(), has); };
   const auto each = [&](auto rate, Source source) {

@@ -20,20 +20,22 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  int rank = 0, size = 1;  // of an intercommunicator: of the remote group
+  int rank = 0, size = 1;  // size: in an intercommunicator, that of the remote group
   bool is_inter = false;
   Word handle = 0;
   std::uint64_t order = 0;  // number of its first use
   Samples samples;
 
-  /// The rank in MPI_COMM_WORLD; -1: it is not in it.
+  /// The rank of the peer in MPI_COMM_WORLD, or -1 if the peer is not part of it.
   int world_rank(int peer);
 
  private:
   const MpiLibrary& mpi_;
   Word group_, world_group_;
-  std::vector<int> all_;                // of small ones
-  std::unordered_map<int, int> known_;  // of large ones
+  // World ranks of the peers: all of them at once in a small communicator, in a large one those
+  // that were looked up so far.
+  std::vector<int> all_;
+  std::unordered_map<int, int> known_;
 };
 
 class Communicators {
