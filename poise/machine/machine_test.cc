@@ -99,5 +99,32 @@ TEST(Machine, errors_name_the_word_of_the_text_that_is_wrong) {
     EXPECT_THROW(machine_from_text(text), Error) << text;
 }
 
+TEST(MachineText, a_misspelt_setting_is_no_level) {
+  EXPECT_THROW(machine_from_text("node:2 core:2 bandwith:1e9"), Error);
+  EXPECT_THROW(machine_from_text("node:2 core:2 factor:10,1"), Error);
+  EXPECT_EQ(machine_from_text("rack:2 blade:2 die:2 ccx:2 core:2").num_places(), 32u);
+}
+
+TEST(MachineText, sets_the_costs_of_the_physical_model) {
+  const CostModel costs =
+      machine_from_text(
+          "rack:2 node:2 core:2 factors:9,5,1 bandwidth:1e9 bus:2e9 cards:3 gap:1e-7 uplink:4e9 "
+          "shared_network:5e9 latency:6e-7 overhead:7e-7 copy:8e-10 migrated_task:9e-6")
+          .costs();
+  EXPECT_EQ(costs.card_bytes_per_s, 1e9);
+  EXPECT_EQ(costs.bus_bytes_per_s, 2e9);
+  EXPECT_EQ(costs.cards, 3u);
+  EXPECT_EQ(costs.card_s_per_message, 1e-7);
+  EXPECT_EQ(costs.uplink_bytes_per_s, std::vector<double>{4e9});
+  EXPECT_EQ(costs.shared_network_bytes_per_s, 5e9);
+  EXPECT_EQ(costs.seconds_per_migrated_task, 9e-6);
+  for (const TransportCosts& transport : {costs.inside, costs.network}) {
+    EXPECT_EQ(transport.latency_s, 6e-7);
+    EXPECT_EQ(transport.send_s, 7e-7);
+    EXPECT_EQ(transport.receive_s, 7e-7);
+    EXPECT_EQ(transport.copy_s_per_byte, 8e-10);
+  }
+}
+
 }  // namespace
 }  // namespace poise

@@ -117,7 +117,20 @@ bool read_setting(const Word& word, Spec& spec) {
   return read_physical_setting(word, spec.costs);
 }
 
+/// Levels may have any name, so a misspelt setting would become one.
+void refuse_misspelt_setting(const Word& word) {
+  static constexpr std::string_view kLong[] = {
+      "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",
+      "uplink",  "latency", "overhead", "shared_network", "migrated_task"};
+  constexpr std::size_t kTypos = 2;
+  for (const std::string_view name : kLong)
+    if (edit_distance(word.key, name) <= kTypos)
+      fail("machine text: \"{}\" is neither a setting nor a level; did you mean \"{}\"?", word.key,
+           name);
+}
+
 void read_level(const Word& word, Spec& spec) {
+  refuse_misspelt_setting(word);
   if (const auto shape = shape_named(word.key)) {
     if (!spec.levels.empty()) fail("machine text: \"{}\" must be the first level", word.key);
     spec.levels.push_back({"node", read_shape(word, *shape, spec.network)});
