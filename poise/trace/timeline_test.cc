@@ -49,7 +49,7 @@ TEST_F(TimelineTest, refuses_invalid_files_and_says_why) {
   EXPECT_THAT(trouble_of("{}"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
   EXPECT_THAT(trouble_of("{\"poise_ti"), ThrowsMessage<Error>(HasSubstr("it is not a timeline")));
   EXPECT_THAT(trouble_of(place("[0,1]")),
-              ThrowsMessage<Error>(HasSubstr("place 1: a span must be")));
+              ThrowsMessage<Error>(HasSubstr("place 1: a span must have the form")));
   EXPECT_THAT(trouble_of(place("[0,1,3]")),
               ThrowsMessage<Error>(HasSubstr("activity 3 does not exist")));
   EXPECT_THAT(trouble_of(place("[0,1,256]")),
