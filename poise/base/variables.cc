@@ -205,8 +205,10 @@ const Variable* meant_by(std::string_view text, unsigned readers) {
   return nearest;
 }
 
-/// Whether the name is one that Poise may speak about: of others' variables only few are read.
+/// True if a note about the name is wanted: it may be a misspelt variable of Poise. The tasks
+/// runtime itself ends the job over a name that begins with its prefix.
 bool may_be_meant(std::string_view name, unsigned readers) {
+  if (name.starts_with(kTasksPrefix) && (readers & tasks) != 0) return false;
   return name.starts_with(kPrefix) || (readers & chameleon) != 0;
 }
 

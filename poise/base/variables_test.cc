@@ -55,6 +55,15 @@ TEST(Variables, that_are_misspelt_are_noted_with_the_nearest) {
       ElementsAre(HasSubstr("MIN_LOCAL_TASKS_IN_QUEUE_BEFORE_MIGRATION?")));
 }
 
+TEST(Variables, that_end_the_job_are_not_noted_as_well) {
+  EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects | reader::tasks), IsEmpty());
+  EXPECT_THAT(notes({"POISE_TASKS_POLCY=cost"}, reader::objects),
+              ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
+  const char* const environment[] = {"POISE_TASKS_POLCY=cost", nullptr};
+  EXPECT_THAT(notes_on_misspelt(environment),
+              ElementsAre(HasSubstr("did you mean POISE_TASKS_POLICY?")));
+}
+
 TEST(Variables, of_others_are_not_noted) {
   EXPECT_THAT(
       notes({"POISE_HOME=/opt", "POISE_ROOT=/opt", "POISE_DIR=/opt", "POISE_LIB=/opt/lib",

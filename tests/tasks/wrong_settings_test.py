@@ -101,6 +101,8 @@ class WrongSettings(unittest.TestCase):
                 self.check(variables, parts)
 
     def test_settings_without_effect_are_reported_once_and_the_job_runs(self):
+        if sys.argv[1] == "face" and os.environ["LAUNCH"].endswith(" 1"):
+            self.skipTest("these programs check that tasks run on another rank")
         for variables, note in NO_EFFECT.get(sys.argv[1], []):
             with self.subTest(variables=variables), tempfile.TemporaryDirectory() as folder:
                 done = self.run_with({**variables, "OUTPUT": folder}, *TO_FILES)
