@@ -118,8 +118,8 @@ TEST(BusyTimes, a_trial_returns_the_change_of_all_traffic) {
 
 constexpr const char* kPhysicalMachines[] = {
     "numa:2 core:2 factors:2,1.3 bus:1e5 overhead:1e-2 copy:1e-6 latency:0",
-    "rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
-    "overhead:1e-2 copy:1e-6 latency:1e-2",
+    ("rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
+     "overhead:1e-2 copy:1e-6 latency:1e-2"),
     "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0 latency:0",
 };
 

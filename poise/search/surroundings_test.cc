@@ -73,8 +73,8 @@ TEST(Surroundings, predict_every_place_and_shared_resource_after_a_move) {
   for (const char* text :
        {"numa:2 core:3 factors:2,1 bus:1e5 overhead:1e-2 copy:1e-6",
         "numa:2 l3:2 core:2 factors:3,2,1.3 bus:1e5 overhead:1e-2 copy:1e-6",
-        "rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
-        "overhead:1e-2 copy:1e-6",
+        ("rack:2 node:2 numa:2 core:2 factors:9,5,2,1 bus:1e6 bandwidth:3e5 gap:1e-3 uplink:1e5 "
+         "overhead:1e-2 copy:1e-6"),
         "node:3 core:2 bandwidth:0 shared_network:1e5 overhead:1e-2 copy:0"}) {
     SCOPED_TRACE(text);
     const Machine machine = with_formula(machine_from_text(text), CostFormula::physical);
