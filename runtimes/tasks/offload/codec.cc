@@ -11,7 +11,9 @@ namespace poise::tasks {
 namespace {
 
 // Flags of a task, stored in the upper bits of TaskHeader::num_items.
-constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29;
+constexpr std::uint32_t kAnnotated = 1u << 31, kReplicated = 1u << 30, kNamed = 1u << 29,
+                        kHasParent = 1u << 28;
+constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasParent;
 // Flags of an item; the low three bits are its Mode.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
@@ -92,7 +94,8 @@ void OffloadEngine::write_task(Writer& header, Task& task, std::uint32_t to,
   const std::uint64_t name = to_owner ? 0 : task.extras->name;
   header.put(TaskHeader{task.slot, task.cost, task.function, task.owner, task.priority,
                         num_items | (annotated ? kAnnotated : 0u) |
-                            (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u)});
+                            (task.replicated ? kReplicated : 0u) | (name != 0 ? kNamed : 0u) |
+                            (task.has_parent ? kHasParent : 0u)});
   if (to_owner) return;
   if (name != 0) header.put(name);
   if (annotated) put_annotations(header, *annotations);
@@ -148,8 +151,9 @@ void OffloadEngine::read_task(const Transport::Arrival& arrival, Reader& reader,
   if (header.num_items & kNamed) task->extras.make().name = reader.get<std::uint64_t>();
   if (header.num_items & kAnnotated) task->extras.make().annotations = read_annotations(reader);
   task->replicated = header.num_items & kReplicated;
-  read_items(arrival, reader, from, std::move(task),
-             header.num_items & ~(kAnnotated | kReplicated | kNamed), std::move(then));
+  task->has_parent = header.num_items & kHasParent;
+  read_items(arrival, reader, from, std::move(task), header.num_items & ~kTaskFlags,
+             std::move(then));
 }
 
 void OffloadEngine::read_items(const Transport::Arrival& arrival, Reader& reader,

@@ -52,6 +52,7 @@ void TaskPool::submit(std::unique_ptr<Task> task, bool in_order) {
     std::shared_ptr<Children>& children = *running_of_thread.children;
     if (!children) children = std::make_shared<Children>();
     task->siblings = children;
+    task->has_parent = true;
     task->siblings->open.fetch_add(1, std::memory_order_relaxed);
   }
   task->owner = rank_;
@@ -126,13 +127,17 @@ struct TaskPool::Batch {
   }
 };
 
-// Takes the next task to run. A thread whose task waits for its children takes other tasks only up
-// to kMaxNestedWaits, since the wait ends without them.
+// Takes the next task to run. A thread whose task waits for its children runs these first, and up
+// to kMaxNestedWaits any other task. Deeper, it still runs borrowed tasks that a task of another
+// rank may wait for: if all ranks were that deep and each refused, none of these waits would end.
+// They cannot wait for each other in a circle: a child starts after its parent, and a task that
+// runs during a wait starts after the one that waits.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
-  if (task || (awaited && running_of_thread.depth > tuning::kMaxNestedWaits)) return task;
-  return queue_.pop();
+  if (task) return task;
+  const bool is_deep = awaited && running_of_thread.depth > tuning::kMaxNestedWaits;
+  return is_deep ? queue_.pop_borrowed_child() : queue_.pop();
 }
 
 std::unique_ptr<Task> TaskPool::next() {

@@ -46,7 +46,8 @@ class TaskPool {
   /// `now_s` is the time when the batch begins, and on return the time when it ended. A batch is
   /// timed and counted as a whole, so its tasks are all of one function, and no rank waits for a
   /// particular one of them. It ends early when `is_notified()` is true. A thread whose task waits
-  /// for its children runs those first, and other tasks only up to kMaxNestedWaits.
+  /// for its children runs those first. It runs other tasks only up to kMaxNestedWaits deep, and
+  /// deeper only borrowed children of tasks on other ranks.
   std::size_t run(double& now_s, std::size_t max_tasks, const std::function<bool()>& is_notified);
 
   /// The task of this pool that the calling thread runs, or null.

@@ -1,5 +1,6 @@
 #include "runtimes/tasks/pool/pool.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
 #include <stdexcept>
@@ -101,6 +102,59 @@ TEST_F(Batches, end_at_a_failed_task_and_do_not_learn_its_time) {
   EXPECT_EQ(run(), 1u);
   EXPECT_EQ(pool_.take_failures().size(), 2u);
   EXPECT_EQ(pool_.times().per_unit(kFails), 0);
+}
+
+/// Each task waits for a child and meanwhile runs whatever the pool gives it.
+class NestedWaits : public ::testing::Test {
+ protected:
+  enum : std::uint32_t { kChild, kWaits, kOther };
+
+  std::unique_ptr<Task> task(std::uint32_t function) {
+    auto made = TaskPool::blank();
+    made->function = function;
+    return made;
+  }
+  std::size_t run() {
+    double now_s = clock_s();
+    return pool_.run(now_s, 1, [] { return false; });
+  }
+  std::size_t run_borrowed(bool has_parent) {
+    auto borrowed = task(kOther);
+    borrowed->owner = 1;
+    borrowed->has_parent = has_parent;
+    pool_.accept_borrowed(std::move(borrowed));
+    return run();
+  }
+  void wait_for_a_child() {
+    ++depth_;
+    deepest_ = std::max(deepest_, depth_);
+    pool_.submit(task(kChild));
+    while (run() > 0) {
+    }
+    if (!was_deep_) {
+      was_deep_ = true;
+      ran_other_when_deep_ = run_borrowed(false);
+      ran_child_when_deep_ = run_borrowed(true);
+    }
+    --depth_;
+  }
+
+  std::size_t depth_ = 0, deepest_ = 0, ran_other_when_deep_ = 9, ran_child_when_deep_ = 9;
+  bool was_deep_ = false;
+  const Registered functions_[3] = {
+      {"child", "", [](std::span<const Item>) {}},
+      {"waits", "", [this](std::span<const Item>) { wait_for_a_child(); }},
+      {"other", "", [](std::span<const Item>) {}}};
+  TaskPool pool_{0, {functions_, functions_ + 1, functions_ + 2}};
+};
+
+TEST_F(NestedWaits, run_no_task_below_the_limit_but_borrowed_children) {
+  for (unsigned i = 0; i < 3 * tuning::kMaxNestedWaits; ++i) pool_.submit(task(kWaits));
+  while (run() > 0) {
+  }
+  EXPECT_EQ(deepest_, tuning::kMaxNestedWaits + 1);
+  EXPECT_EQ(ran_other_when_deep_, 0u);
+  EXPECT_EQ(ran_child_when_deep_, 1u);
 }
 
 }  // namespace

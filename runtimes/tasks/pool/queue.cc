@@ -10,7 +10,10 @@ namespace poise::tasks {
 
 void Queue::count(const Task& task, int sign) {
   size_ += static_cast<std::size_t>(sign);
-  if (task.siblings) task.siblings->queued += static_cast<std::size_t>(sign);
+  if (task.siblings)
+    task.siblings->queued += static_cast<std::size_t>(sign);
+  else if (task.has_parent)
+    borrowed_children_ += static_cast<std::size_t>(sign);
   if (task.pinned) return;
   lendable_ += static_cast<std::size_t>(sign);
   if (task.cost != 1) num_costly_ += static_cast<std::size_t>(sign);
@@ -81,6 +84,15 @@ std::unique_ptr<Task> Queue::pop_of(const Children& children) {
         return leave(std::move(task));
       }
   return nullptr;
+}
+
+std::unique_ptr<Task> Queue::pop_borrowed_child() {
+  if (borrowed_children_ == 0) return nullptr;
+  const auto found =
+      std::ranges::find_if(borrowed_, [](const auto& task) { return task->has_parent; });
+  std::unique_ptr<Task> task = std::move(*found);
+  borrowed_.erase(found);
+  return leave(std::move(task));
 }
 
 std::unique_ptr<Task> Queue::take_last(bool borrowed_too) {

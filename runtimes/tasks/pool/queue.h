@@ -42,6 +42,8 @@ class Queue {
 
   /// Takes the first of these children to run, or returns null if none is queued.
   std::unique_ptr<Task> pop_of(const Children& children);
+  /// Takes the first borrowed task that a task of another rank may wait for, or returns null.
+  std::unique_ptr<Task> pop_borrowed_child();
 
   /// Takes a task to lend: of the lowest priority, the one that would start last. If there is none
   /// and `borrowed_too`, a borrowed one. Returns null if no task may be lent.
@@ -73,6 +75,7 @@ class Queue {
   std::deque<std::unique_ptr<Task>> borrowed_;
   std::map<std::int32_t, Level, std::greater<>> levels_;
   std::size_t size_ = 0, lendable_ = 0, num_costly_ = 0;
+  std::size_t borrowed_children_ = 0;
   std::vector<double> cost_;
   Bytes bytes_;
 };

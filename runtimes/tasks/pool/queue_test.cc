@@ -50,6 +50,26 @@ TEST(Queue, keeps_a_task_that_pop_if_does_not_want) {
   EXPECT_EQ(queue.size(), 0u);
 }
 
+TEST(Queue, finds_borrowed_children_among_other_borrowed_tasks) {
+  Queue queue(1);
+  const auto child = [](std::uint64_t slot) {
+    auto made = task(slot);
+    made->has_parent = true;
+    return made;
+  };
+  EXPECT_EQ(queue.pop_borrowed_child(), nullptr);
+  queue.push(task(1), false);
+  queue.push_borrowed(task(2));
+  EXPECT_EQ(queue.pop_borrowed_child(), nullptr);
+  queue.push_borrowed(child(3));
+  queue.push_borrowed(child(4));
+  EXPECT_EQ(queue.pop_borrowed_child()->slot, 3u);
+  EXPECT_EQ(queue.take_last(true)->slot, 1u);
+  EXPECT_EQ(queue.take_last(true)->slot, 4u);
+  EXPECT_EQ(queue.pop_borrowed_child(), nullptr);
+  EXPECT_EQ(queue.pop()->slot, 2u);
+}
+
 TEST(Queue, runs_the_newest_child_of_a_task_first) {
   Queue queue(1);
   queue.push(task(1), false);

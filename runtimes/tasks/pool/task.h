@@ -97,6 +97,7 @@ struct Task {
   bool pinned = false;
   bool failed = false;
   bool replicated = false;  // other ranks have, had or will get copies of it
+  bool has_parent = false;  // a task submitted it, and may wait for it on any rank
   Lazy<Extras> extras;
   Items items;
   // Literals if they fit; otherwise they are in extras->storage.
