@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace poise::tasks {
+namespace poise {
 
 struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
@@ -64,4 +64,4 @@ class TerminationDetector {
   std::optional<std::uint64_t> finished_before_;  // at the root: the sum of the previous round
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

@@ -1,10 +1,10 @@
-#include "runtimes/tasks/offload/termination.h"
+#include "poise/online/termination.h"
 
 #include <algorithm>
 
 #include "poise/base/check.h"
 
-namespace poise::tasks {
+namespace poise {
 
 using Kind = TerminationMessage::Kind;
 
@@ -95,4 +95,4 @@ std::vector<std::uint32_t> TerminationDetector::missing() const {
   return ranks;
 }
 
-}  // namespace poise::tasks
+}  // namespace poise

@@ -1,9 +1,9 @@
-#include "runtimes/tasks/transport/link_model.h"
+#include "poise/online/link_model.h"
 
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 TEST(RobustMin, follows_smaller_values_quickly_and_larger_ones_slowly) {
@@ -84,4 +84,4 @@ TEST(LinkModel, assumes_no_link_faster_than_the_one_inside_the_domain) {
 }
 
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise

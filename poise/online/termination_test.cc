@@ -1,4 +1,4 @@
-#include "runtimes/tasks/offload/termination.h"
+#include "poise/online/termination.h"
 
 #include <deque>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 
 #include "poise/base/random.h"
 
-namespace poise::tasks {
+namespace poise {
 namespace {
 
 // Simulated ranks whose tasks submit tasks and are lent. Messages take random times, but those
@@ -170,4 +170,4 @@ TEST(TerminationDetector, waits_for_the_tasks_of_a_single_rank) {
 }
 
 }  // namespace
-}  // namespace poise::tasks
+}  // namespace poise
