@@ -77,6 +77,10 @@ class LendingAgent {
   bool steal_is_due(const QueueState& queue, double now_s) const {
     return pull_ && queue.queued < threads_ && now_s >= steal_.next_s();
   }
+  /// True if only a message can lead to another request.
+  bool is_silent(double now_s) const { return !pull_ || steal_.is_silent(peers_, now_s); }
+  /// The earliest time of the next request.
+  double next_steal_s() const { return steal_.next_s(); }
   std::optional<StealRequest> steal(const QueueState& queue, double now_s);
   /// A message with tasks has arrived; `requested_at_s` is 0 unless it answers a request.
   void got_tasks(std::uint32_t from, double requested_at_s, double now_s);

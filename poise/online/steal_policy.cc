@@ -1,6 +1,7 @@
 #include "poise/online/steal_policy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace poise {
@@ -33,10 +34,8 @@ void StealPolicy::enter(double now_s) {
 std::optional<StealRequest> StealPolicy::choose(const PeerTable& peers, std::uint64_t wait,
                                                 double now_s, Random& random) {
   if (const auto victim = peers.known_victim(wait, now_s)) return StealRequest{*victim, false};
-  if (declined_ < lending_tuning::kRandomTries) {
-    const auto victim = peers.random_victim(now_s, random);
-    return victim ? std::optional(StealRequest{*victim, false}) : std::nullopt;
-  }
+  if (declined_ < lending_tuning::kRandomTries)
+    if (const auto victim = peers.random_victim(now_s, random)) return StealRequest{*victim, false};
   for (const std::uint32_t partner : peers.partners())
     if (!is_remembered_by(peers, partner) && peers.may_be_victim(partner, now_s))
       return StealRequest{partner, true};
@@ -59,6 +58,13 @@ std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wa
   unanswered_.push_back({request->victim, now_s});
   if (unanswered_.size() > lending_tuning::kMaxUnanswered) unanswered_.pop_front();
   return request;
+}
+
+bool StealPolicy::is_silent(const PeerTable& peers, double now_s) const {
+  return now_s >= next_s_ && std::ranges::all_of(peers.partners(), [&](std::uint32_t partner) {
+           const Peer* const peer = peers.find(partner);
+           return is_remembered_by(peers, partner) || (peer && std::isinf(peer->excluded_until_s));
+         });
 }
 
 void StealPolicy::forget_request(const PeerTable& peers, std::uint32_t victim) {

@@ -47,7 +47,10 @@ class StealPolicy {
   /// they are probably inside a long task.
   std::vector<std::uint32_t> unresponsive(const PeerTable& peers, std::uint64_t wait, double now_s);
 
-  /// No request is due before this time; infinite once only news or tasks can lead to one.
+  /// True if only a message can lead to another request: all partners remember this rank or have
+  /// not yet answered, and next() has found no other victim.
+  bool is_silent(const PeerTable& peers, double now_s) const;
+  /// No request is due before this time.
   double next_s() const { return next_s_; }
 
  private:

@@ -4,6 +4,19 @@
 
 namespace poise::tasks {
 
+namespace {
+
+TerminationTree tree_of(const Locality& locality, std::uint32_t rank) {
+  std::vector<std::uint32_t> node, leaders;
+  for (std::uint32_t other = 0; other < locality.nodes.size(); ++other) {
+    if (locality.nodes[other] == locality.nodes[rank]) node.push_back(other);
+    if (locality.nodes[other] == other) leaders.push_back(other);
+  }
+  return termination_tree(rank, node, leaders);
+}
+
+}  // namespace
+
 OffloadEngine::OffloadEngine(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
                              Policy policy, TaskPool& pool)
     : messenger_(communicator, locality, settings, policy, pool),
@@ -14,7 +27,7 @@ OffloadEngine::OffloadEngine(MPI_Comm communicator, const Locality& locality, co
       borrower_(messenger_, codec_, loads_),
       returns_(messenger_, lent_, [this](const Task& task) { lender_.report_cancelled(task); }),
       replicas_(messenger_, codec_, lender_),
-      termination_(messenger_.rank, messenger_.num_ranks) {}
+      termination_(tree_of(locality, messenger_.rank)) {}
 
 void OffloadEngine::enter(double now_s) {
   std::vector<TerminationMessage> out;
