@@ -76,8 +76,6 @@ inline constexpr double kExplorationInterval_s = 1e-3, kExplorationShare = 0.01;
 inline constexpr std::size_t kMaxPending = 64;
 /// Number of ranks without a request, the nearest idle ones, that a decision considers.
 inline constexpr std::size_t kMaxIdle = 8;
-/// While more ranks than this ask, each in turn gets half of what is left, and serves others.
-inline constexpr std::size_t kHalveAbove = 8;
 /// Minimal time between two decisions for steal requests, as a multiple of the time of a decision.
 inline constexpr double kAskedCostFactor = 2;
 /// Up to this many queued tasks, tasks of different cost are chosen one by one.
