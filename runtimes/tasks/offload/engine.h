@@ -1,7 +1,7 @@
 // The offload engine of one rank: it polls for messages, dispatches them to its parts, and steps
 // the parts. It holds no policy: poise/online decides.
 //
-// The life of a lent task, and which part has it when (a diagram of its states: pool/task_state.h):
+// The life of a lent task, and which part has it when:
 //
 //   lender rank (the owner)                           borrower rank
 //   TaskPool: queued
