@@ -1,14 +1,19 @@
 #include "poise/simulate/flows.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace poise {
 
 std::uint32_t Routes::add(std::span<const RouteStop> stops) {
   for (const RouteStop& stop : stops) {
     if (stop.s_per_byte <= 0) continue;
-    stops_.push_back(stop);
+    const auto begin = stops_.begin() + static_cast<std::ptrdiff_t>(first_.back());
+    const auto known = std::find_if(
+        begin, stops_.end(), [&](const RouteStop& s) { return s.resource == stop.resource; });
+    if (known == stops_.end())
+      stops_.push_back(stop);
+    else
+      known->s_per_byte += stop.s_per_byte;
     num_resources_ = std::max(num_resources_, stop.resource + 1);
   }
   first_.push_back(stops_.size());
@@ -21,13 +26,10 @@ double Routes::slowest_s_per_byte(std::uint32_t route) const {
   return slowest;
 }
 
-std::vector<std::uint32_t> in_order_of_start(std::span<const Flow> flows) {
-  std::vector<std::uint32_t> order(flows.size());
-  std::iota(order.begin(), order.end(), std::uint32_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return flows[a].start_s < flows[b].start_s;
+void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return flows[a].start_s != flows[b].start_s ? flows[a].start_s < flows[b].start_s : a < b;
   });
-  return order;
 }
 
 double busiest_s(const Routes& routes, std::span<const Flow> flows) {

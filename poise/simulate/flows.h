@@ -16,7 +16,8 @@ struct RouteStop {
 /// Routes, each a sequence of resources in the order in which a message passes them.
 class Routes {
  public:
-  /// Adds a route. Stops with 0 s per byte never limit and are left out. Returns its number.
+  /// Adds a route. Stops with 0 s per byte never limit and are left out; two stops at one resource
+  /// are one. Returns its number.
   std::uint32_t add(std::span<const RouteStop> stops);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
@@ -42,8 +43,8 @@ struct Flow {
   std::uint32_t pieces = 1;
 };
 
-/// The flows by the time at which they start; ties by number.
-std::vector<std::uint32_t> in_order_of_start(std::span<const Flow> flows);
+/// Sorts numbers of flows by the time at which the flows start; ties by number.
+void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers);
 
 /// Seconds for which all flows together occupy the busiest resource: no schedule ends earlier.
 double busiest_s(const Routes& routes, std::span<const Flow> flows);

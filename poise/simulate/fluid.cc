@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "poise/base/check.h"
@@ -13,18 +14,29 @@ namespace poise {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 /// Ends that differ by less than this fraction are simultaneous: rounding.
 constexpr double kSame = 1e-12;
+
+/// The rate of a route without flows in flight: none will come, or some will.
+constexpr double kOver = -1, kIdle = 0;
 
 /// Max-min fair rates of routes, each with a number of flows.
 class FairRates {
  public:
   explicit FairRates(const Routes& routes)
-      : routes_(routes), load_(routes.num_resources()), users_(routes.num_resources(), kNone) {}
+      : routes_(routes), load_(routes.num_resources()), first_(routes.num_resources() + 1, 0) {
+    for (std::uint32_t route = 0; route < routes.count(); ++route)
+      for (const RouteStop& stop : routes.stops(route)) ++first_[stop.resource + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    end_.assign(first_.begin(), first_.end() - 1);
+    users_.resize(routes.num_stops());
+    for (std::uint32_t route = 0; route < routes.count(); ++route)
+      for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
+  }
 
   /// Sets rate[route] for the active routes, each with num_flows[route] flows. Fills the resource
-  /// with the least rate per flow first: the flows through it have found their bottleneck.
+  /// with the least rate per flow first: the flows through it have found their bottleneck. The
+  /// rates of other routes must be kOver or kIdle.
   void set(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
            std::span<double> rate) {
     open(active, num_flows, rate);
@@ -32,21 +44,20 @@ class FairRates {
     while (!order_.empty()) {
       std::pop_heap(order_.begin(), order_.end(), std::greater<>());
       const auto [found, r] = order_.back();
-      if (load_[r].open == 0) {
-        order_.pop_back();
-        continue;
-      }
       const double now = load_[r].level();
-      if (now > found) {  // other flows have left some of their share: look at it later
+      if (load_[r].open > 0 && now > found) {
+        // Other flows have left some of their share: look at it later.
         order_.back().first = now;
         std::push_heap(order_.begin(), order_.end(), std::greater<>());
         continue;
       }
       order_.pop_back();
-      level = std::max(level, exact_level(r, num_flows, rate));
-      fill(r, level, num_flows, rate);
+      if (load_[r].open > 0) {
+        level = std::max(level, exact_level(r, num_flows, rate));
+        fill(r, level, num_flows, rate);
+      }
+      load_[r] = {};
     }
-    for (const std::uint32_t r : touched_) users_[r] = kNone;
   }
 
  private:
@@ -54,52 +65,54 @@ class FairRates {
   struct Load {
     double left = 1;         // share of its time that is not given away
     double per_rate = 0;     // share that open flows need per unit of rate
-    std::uint32_t open = 0;  // routes without a rate
+    double at_first = 0;     // per_rate when all flows were open
+    std::uint32_t open = 0;  // stops of routes without a rate
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
-  };
-  struct Use {
-    double s_per_byte;
-    std::uint32_t route, next;  // next: of the same resource
   };
 
   void open(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
             std::span<double> rate) {
-    touched_.clear();
-    uses_.clear();
     order_.clear();
     for (const std::uint32_t route : active) {
       rate[route] = kNever;
       for (const RouteStop& stop : routes_.stops(route)) {
-        const std::uint32_t r = stop.resource;
-        if (users_[r] == kNone) {
-          touched_.push_back(r);
-          load_[r] = {};
-        }
-        load_[r].per_rate += num_flows[route] * stop.s_per_byte;
-        ++load_[r].open;
-        uses_.push_back({stop.s_per_byte, route, users_[r]});
-        users_[r] = static_cast<std::uint32_t>(uses_.size()) - 1;
+        Load& load = load_[stop.resource];
+        if (load.open++ == 0) order_.push_back({0, stop.resource});
+        load.per_rate += num_flows[route] * stop.s_per_byte;
       }
     }
-    for (const std::uint32_t r : touched_) order_.push_back({load_[r].level(), r});
+    for (auto& [level, r] : order_) {
+      load_[r].at_first = load_[r].per_rate;
+      level = load_[r].level();
+    }
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
-  /// The level of r without the rounding of repeated subtraction.
+  /// The level of r. Anew if little is left of per_rate after many subtractions.
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
+    const Load& load = load_[r];
+    if (load.per_rate > 1e-3 * load.at_first) return load.level();
     double per_rate = 0;
-    for (std::uint32_t use = users_[r]; use != kNone; use = uses_[use].next)
-      if (rate[uses_[use].route] == kNever)
-        per_rate += num_flows[uses_[use].route] * uses_[use].s_per_byte;
-    return std::max(0.0, load_[r].left) / per_rate;
+    for (std::size_t i = first_[r]; i < end_[r]; ++i) {
+      const std::uint32_t route = users_[i];
+      if (rate[route] != kNever) continue;
+      const auto stops = routes_.stops(route);
+      const auto stop = std::find_if(stops.begin(), stops.end(),
+                                     [r](const RouteStop& s) { return s.resource == r; });
+      per_rate += num_flows[route] * stop->s_per_byte;
+    }
+    return std::max(0.0, load.left) / per_rate;
   }
 
-  /// Gives `level` to every route through r that has no rate.
+  /// Gives `level` to every route through r that has no rate, and forgets the routes that are over.
   void fill(std::uint32_t r, double level, std::span<const std::uint32_t> num_flows,
             std::span<double> rate) {
-    for (std::uint32_t use = users_[r]; use != kNone; use = uses_[use].next) {
-      const std::uint32_t route = uses_[use].route;
+    std::size_t kept = first_[r];
+    for (std::size_t i = first_[r]; i < end_[r]; ++i) {
+      const std::uint32_t route = users_[i];
+      if (rate[route] == kOver) continue;
+      users_[kept++] = route;
       if (rate[route] != kNever) continue;
       rate[route] = level;
       for (const RouteStop& stop : routes_.stops(route)) {
@@ -110,13 +123,13 @@ class FairRates {
         --load.open;
       }
     }
+    end_[r] = kept;
   }
 
   const Routes& routes_;
-  std::vector<Load> load_;            // per resource
-  std::vector<std::uint32_t> users_;  // per resource: its first use, in uses_
-  std::vector<Use> uses_;
-  std::vector<std::uint32_t> touched_;
+  std::vector<Load> load_;                               // per resource
+  std::vector<std::size_t> first_, end_;                 // per resource: in users_
+  std::vector<std::uint32_t> users_;                     // routes
   std::vector<std::pair<double, std::uint32_t>> order_;  // heap: level, resource
 };
 
@@ -128,15 +141,20 @@ class Fluid {
   Fluid(const Routes& routes, std::span<const Flow> flows, double window_s)
       : flows_(flows),
         window_s_(window_s),
-        order_(in_order_of_start(flows)),
         rates_(routes),
         in_flight_(routes.count()),
         num_flows_(routes.count(), 0),
+        to_come_(routes.count(), 0),
         served_(routes.count(), 0),
-        rate_(routes.count(), 0),
+        rate_(routes.count(), kIdle),
         end_s_(flows.size(), 0) {
-    for (std::uint32_t route = 0; route < routes.count(); ++route)
-      if (routes.stops(route).empty()) rate_[route] = kNever;
+    for (std::uint32_t f = 0; f < flows.size(); ++f) {
+      end_s_[f] = flows[f].start_s;
+      if (flows[f].bytes <= 0 || routes.stops(flows[f].route).empty()) continue;
+      order_.push_back(f);
+      ++to_come_[flows[f].route];
+    }
+    sort_by_start(flows, order_);
   }
 
   std::vector<double> run() {
@@ -164,10 +182,7 @@ class Fluid {
     for (; next_ < order_.size() && flows_[order_[next_]].start_s <= until_s; ++next_) {
       const std::uint32_t f = order_[next_];
       const std::uint32_t route = flows_[f].route;
-      if (flows_[f].bytes <= 0 || rate_[route] == kNever) {
-        end_s_[f] = flows_[f].start_s;
-        continue;
-      }
+      --to_come_[route];
       if (num_flows_[route]++ == 0) {
         active_.push_back(route);
         served_[route] = 0;
@@ -188,7 +203,10 @@ class Fluid {
     for (const std::uint32_t route : active_) {
       end_flows(route, until_s);
       served_[route] += rate_[route] * step_s;
-      if (num_flows_[route] > 0) active_[kept++] = route;
+      if (num_flows_[route] > 0)
+        active_[kept++] = route;
+      else
+        rate_[route] = to_come_[route] > 0 ? kIdle : kOver;
     }
     active_.resize(kept);
     now_s_ += step_s;
@@ -212,11 +230,12 @@ class Fluid {
 
   std::span<const Flow> flows_;
   double window_s_;
-  std::vector<std::uint32_t> order_;
-  std::size_t next_ = 0;  // in order_
+  std::vector<std::uint32_t> order_;  // of starts
+  std::size_t next_ = 0;              // in order_
   FairRates rates_;
   std::vector<std::vector<Waiting>> in_flight_;  // per route: a heap
-  std::vector<std::uint32_t> num_flows_;         // per route
+  std::vector<std::uint32_t> num_flows_;         // per route: in flight
+  std::vector<std::uint32_t> to_come_;           // per route: not started
   std::vector<double> served_, rate_;            // per route
   std::vector<std::uint32_t> active_;            // routes with flows in flight
   std::vector<double> end_s_;

@@ -39,6 +39,8 @@ struct EngineOptions {
   std::uint64_t eager_bytes = 65536;
   /// Latencies that a rendezvous adds: one for the request and one for the answer.
   double handshake_latencies = 2;
+  /// Messages travel in pieces of at most this size (`queue`).
+  std::uint64_t piece_bytes = 4096;
   /// Starts and ends of messages closer together than this fraction of the time of the busiest
   /// resource count as simultaneous (`fluid`). Nothing: 0 for small exchanges, and for larger ones
   /// what bounds the time of a simulation.
