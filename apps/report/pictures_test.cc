@@ -67,7 +67,8 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
 
 /// Three strategies of which "far" moves more than "near" and is slower.
 Comparison three_rows() {
-  Comparison comparison{.machine = flat_machine(2)};
+  Comparison comparison;
+  comparison.machine = flat_machine(2);
   comparison.has_sizes = true;
   comparison.keep.iteration_s = 10;
   comparison.iteration_bound_s = 5;
