@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "apps/report/html.h"
+#include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
 
 namespace poise::apps {
@@ -187,7 +188,8 @@ std::string summary_of(const Simulation& simulation) {
 
 }  // namespace
 
-std::string simulate_page(const Simulation& simulation, const std::string& heading) {
+std::string simulate_page(const Simulation& simulation, const std::string& heading,
+                          const std::vector<Timeline>& timelines) {
   const std::string body =
       fmt::format(
           "<header><h1>What if tasks moved every {} steps</h1>\n<p "
@@ -197,8 +199,9 @@ std::string simulate_page(const Simulation& simulation, const std::string& headi
           summary_of(simulation)) +
       pictures_of(simulation) + table_of(simulation) +
       "<p class=\"faint\">A decision sees the step before it. Efficiency: all work over all speed "
-      "and the total. The lower bound moves nothing and sends no "
-      "message.</p>\n</section>\n</main>\n"
+      "and the total. The lower bound moves nothing and sends no message.</p>\n</section>\n" +
+      timelines_html(timelines, "Simulated event by event") +
+      "</main>\n"
       "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
   return html_page("Poise: " + heading, body);
 }
