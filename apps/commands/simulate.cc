@@ -298,7 +298,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   for (const Choice& choice : choices) {
     progress.show(
         fmt::format("{} ({} of {})", choice.text(), simulation.rows.size(), choices.size()));
-    add_row(simulation, replayer, choice, cost);
+    add_row(simulation, replayer, contender_of(choice), cost);
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))

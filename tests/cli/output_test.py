@@ -80,7 +80,7 @@ class Output(CliTest):
 
     def test_the_version_is_printed(self):
         done = self.run_poise("--version")
-        self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\n$")
+        self.assertRegex(done.stdout, r"^poise \d+\.\d+\.\d+\nbuilt with \w+ [\d.]+ \(\w+\), hwloc \d.*\n$")
 
     def test_json_has_its_keys_and_nothing_else_is_printed(self):
         plan = self.json_of("plan", "g.graph", "--placement", "places", "-s", "greedy", "--json")
