@@ -369,7 +369,7 @@ void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Ch
       progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
                                 every, seed));
       Simulation simulation = begin_simulation(replayer);
-      for (const Choice& choice : choices) add_row(simulation, replayer, choice, cost);
+      for (const Choice& choice : choices) add_row(simulation, replayer, contender_of(choice), cost);
       add_to(sweep, simulation, replayer.machine().num_places());
     }
   }

@@ -32,8 +32,9 @@ TEST(MigrationTimes, follow_the_migration_cost_of_random_moves) {
       const double limit_s = times.seconds() * (1 + 1e-9);
       const bool fits = times.fits(t, to, limit_s);
       times.move(t, to);
-      if (!is_physical || times.seconds() <= limit_s)
+      if (!is_physical || times.seconds() <= limit_s) {
         EXPECT_EQ(fits, times.seconds() <= limit_s || to == problem.current.of(t));
+      }
       EXPECT_GE(times.seconds(), cost_s * (1 - 1e-9));
       EXPECT_LE(times.seconds(), cost_s * (is_physical ? 2 : 1) * (1 + 1e-9) + 1e-15);
     }

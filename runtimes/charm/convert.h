@@ -21,7 +21,7 @@ inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 /// pinned to that PE. The order of the rows does not matter: the same phase always gives the same
 /// workload.
 struct Converted {
-  MeasuredPhase phase;
+  balance::MeasuredPhase phase;
   std::vector<std::uint32_t> row_of_task;  // for the objects, which come first
 };
 

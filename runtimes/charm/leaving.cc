@@ -28,7 +28,7 @@ struct Candidate {
 
 class Leaving {
  public:
-  Leaving(const MeasuredPhase& phase, double load_s)
+  Leaving(const balance::MeasuredPhase& phase, double load_s)
       : workload_(phase.workload),
         partners_(counts_exchanged(workload_)),
         stays_(workload_.num_tasks()),

@@ -15,7 +15,7 @@ struct Made {
   const Stage& stage;
   const Statistics& statistics;
   const std::vector<std::uint32_t>& row_of_task;
-  const MeasuredPhase& phase;
+  const balance::MeasuredPhase& phase;
   const Placement& placement;
   double decide_s;
 };
