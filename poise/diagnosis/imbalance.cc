@@ -23,29 +23,36 @@ double excess(std::span<const double> loads) {
 }
 
 /// Loads after work was distributed evenly by `foretold`: busy ranks gave work to the others in
-/// proportion to what those lack. Also the share of all work that moved.
-std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold,
-                                  double& moved_share) {
+/// proportion to what those lack.
+std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
-  moved_share = 0;
   std::vector<double> result(loads.begin(), loads.end());
-  if (even <= 0) return result;
   double lacking = 0, moved = 0;  // foretold seconds that idle ranks lack; measured ones that move
   for (std::size_t r = 0; r < loads.size(); ++r) {
     if (foretold[r] <= even) {
       lacking += even - foretold[r];
       continue;
     }
-    const double kept = loads[r] * even / foretold[r];
-    moved += loads[r] - kept;
-    moved_share += foretold[r] - even;
-    result[r] = kept;
+    result[r] = loads[r] * even / foretold[r];
+    moved += loads[r] - result[r];
   }
-  moved_share /= even * static_cast<double>(loads.size());
   if (lacking <= 0) return result;
   for (std::size_t r = 0; r < loads.size(); ++r)
     if (foretold[r] < even) result[r] += moved * (even - foretold[r]) / lacking;
   return result;
+}
+
+/// The share of all work that moves from one distribution to the next. `given`: the share that each
+/// rank has given away (negative: received) before and, at the end, after.
+double moved_between(std::span<const double> foretold, std::vector<double>& given) {
+  const double even = mean(foretold);
+  double moved = 0;
+  for (std::size_t r = 0; r < foretold.size() && even > 0; ++r) {
+    const double gives = (foretold[r] - even) / (even * static_cast<double>(foretold.size()));
+    moved += std::abs(gives - given[r]) / 2;
+    given[r] = gives;
+  }
+  return moved;
 }
 
 /// Seconds saved in each phase if work is distributed before phases `every`, 2 `every`, ...
@@ -58,7 +65,7 @@ struct Savings {
 
 Savings periodic(const Loads& loads, std::size_t every) {
   Savings savings;
-  std::vector<double> foretold(loads[0].size());
+  std::vector<double> foretold(loads[0].size()), given(loads[0].size());
   for (std::size_t p = 0; p < loads.size(); ++p) {
     if (p < every) {
       savings.saved_s.push_back(0);
@@ -69,11 +76,9 @@ Savings periodic(const Loads& loads, std::size_t every) {
       for (std::size_t q = p - every; q < p; ++q)
         for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += loads[q][r];
       ++savings.distributions;
+      savings.moved_share += moved_between(foretold, given);
     }
-    double moved = 0;
-    const std::vector<double> after = redistributed(loads[p], foretold, moved);
-    savings.moved_share = std::max(savings.moved_share, moved);
-    savings.saved_s.push_back(excess(loads[p]) - excess(after));
+    savings.saved_s.push_back(excess(loads[p]) - excess(redistributed(loads[p], foretold)));
   }
   return savings;
 }
@@ -82,9 +87,8 @@ double once(const Loads& loads) {
   std::vector<double> foretold(loads[0].size());
   for (const auto& phase : loads)
     for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
-  double saved = 0, moved = 0;
-  for (const auto& phase : loads)
-    saved += excess(phase) - excess(redistributed(phase, foretold, moved));
+  double saved = 0;
+  for (const auto& phase : loads) saved += excess(phase) - excess(redistributed(phase, foretold));
   return saved;
 }
 
@@ -132,6 +136,8 @@ Imbalance imbalance_of(const MeasuredRun& run) {
   const double run_s = efficiencies(run).run_s;
   if (result.total_s < tuning::kMinShare * run_s)
     result.kind = ImbalanceKind::none;
+  else if (loads.size() < tuning::kMinPhases)
+    result.kind = ImbalanceKind::unknown;
   else if (result.persistent_s >= tuning::kPersistentShare * result.total_s)
     result.kind = ImbalanceKind::persistent;
   else if (result.periodic_s >= tuning::kPersistentShare * result.total_s)

@@ -21,7 +21,7 @@ TEST(imbalance, of_the_same_ranks_is_removed_by_distributing_once) {
   EXPECT_DOUBLE_EQ(i.total_s, 40);
   EXPECT_NEAR(i.persistent_s, 40, 1e-9);
   EXPECT_NEAR(i.periodic_s, 2 * (20 - i.every), 1e-9);  // all phases behind the first distribution
-  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);
+  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);              // the first distribution alone moves work
 }
 
 TEST(imbalance, that_alternates_is_not_removed_by_looking_one_phase_back) {
@@ -47,6 +47,12 @@ TEST(imbalance, that_wanders_is_removed_by_distributing_often) {
   EXPECT_LT(i.persistent_s, 0.1 * i.total_s);
   EXPECT_GT(i.periodic_s, 0.8 * i.total_s);
   EXPECT_LE(i.every, 5u);
+}
+
+TEST(imbalance, of_few_phases_has_no_kind) {
+  const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
+  EXPECT_EQ(i.kind, ImbalanceKind::unknown);
+  EXPECT_DOUBLE_EQ(i.total_s, 2);
 }
 
 TEST(imbalance, of_even_loads_is_none) {
