@@ -13,6 +13,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
+#include "poise/base/version.h"
 
 extern char** environ;
 
@@ -45,7 +46,8 @@ void run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
-  app.set_version_flag("--version", "poise " POISE_VERSION);
+  app.set_version_flag(
+      "--version", fmt::format("poise {}\nbuilt with {}", poise::version(), poise::built_with()));
   app.require_subcommand(1);
   poise::apps::set_help_style(app);
   poise::apps::add_topo(app);
@@ -61,6 +63,7 @@ int main(int argc, char** argv) {
   poise::apps::add_juggle(app);
   poise::apps::add_variables(app);
   poise::apps::add_profile(app);
+  poise::apps::add_diagnose(app);
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help says more, with an example.");

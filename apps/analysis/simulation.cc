@@ -20,13 +20,13 @@ Simulation begin_simulation(const Replayer& replayer) {
   return simulation;
 }
 
-void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
+void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost) {
   const Decide timed = [&](const Problem& problem) {
-    Decision decision = decide(contender_of(choice), problem);
+    Decision decision = decide(contender, problem);
     return TimedDecision{std::move(decision.placement), cost.value_or(decision.wall_s)};
   };
-  Simulation::Row row{choice.text(), {}, {}};
+  Simulation::Row row{contender.name, {}, {}};
   try {
     row.replay = replayer.run(timed);
     if (row.replay.total_s < simulation.rows[simulation.best].replay.total_s)

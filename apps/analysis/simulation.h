@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/analysis/contender.h"
+
 #include "poise/simulate/replay.h"
 
 namespace poise::apps {
@@ -35,7 +37,7 @@ Simulation begin_simulation(const Replayer& replayer);
 
 /// Replays the trace with one more strategy and adds its row. If it throws, the row contains the
 /// reason.
-void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
+void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
 /// What every place did in a replay by the event engine, under the title `strategy`. The replay is

@@ -41,7 +41,7 @@ Simulation simulated(std::uint64_t every, std::uint64_t seed) {
   const Replayer replayer(trace, flat_machine(2), Placement(4),
                           {.steps = 4, .every = every, .seed = seed});
   Simulation simulation = begin_simulation(replayer);
-  add_row(simulation, replayer, parse_strategy("greedy"), 0.25);
+  add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 0.25);
   return simulation;
 }
 

@@ -298,7 +298,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   for (const Choice& choice : choices) {
     progress.show(
         fmt::format("{} ({} of {})", choice.text(), simulation.rows.size(), choices.size()));
-    add_row(simulation, replayer, choice, cost);
+    add_row(simulation, replayer, contender_of(choice), cost);
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
@@ -369,7 +369,7 @@ void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Ch
       progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
                                 every, seed));
       Simulation simulation = begin_simulation(replayer);
-      for (const Choice& choice : choices) add_row(simulation, replayer, choice, cost);
+      for (const Choice& choice : choices) add_row(simulation, replayer, contender_of(choice), cost);
       add_to(sweep, simulation, replayer.machine().num_places());
     }
   }
