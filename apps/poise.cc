@@ -13,6 +13,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
+#include "poise/base/version.h"
 
 extern char** environ;
 
@@ -45,7 +46,8 @@ void run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
-  app.set_version_flag("--version", "poise " POISE_VERSION);
+  app.set_version_flag(
+      "--version", fmt::format("poise {}\nbuilt with {}", poise::version(), poise::built_with()));
   app.require_subcommand(1);
   poise::apps::set_help_style(app);
   poise::apps::add_topo(app);

@@ -24,7 +24,9 @@ TEST(key_table, holds_what_a_standard_map_holds) {
         const auto found = map.find(key);
         const int* const value = table.find(key);
         ASSERT_EQ(value != nullptr, found != map.end());
-        if (value != nullptr) ASSERT_EQ(*value, found->second);
+        if (value != nullptr) {
+          ASSERT_EQ(*value, found->second);
+        }
       }
     }
     ASSERT_EQ(table.size(), map.size());

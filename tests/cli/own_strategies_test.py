@@ -55,7 +55,7 @@ class OwnStrategies(CliTest):
     def test_a_program_gets_the_problem(self):
         self.rows("-s", "exec:python3 mine.py")
         asked = json.loads((self.folder / "asked.json").read_text())
-        self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (1, 12))
+        self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (2, 12))
         messages, machine = asked["messages"], asked["machine"]
         self.assertEqual(len(messages["indptr"]), 13)
         self.assertEqual(messages["indptr"][-1], len(messages["indices"]))
