@@ -125,7 +125,7 @@ class Command(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
         for words, says in ((["profile", "--period", "soon", "--", "true"], "--period soon is not a time"),
-                            (["diagnose", "no.poise"], "no.poise"), (["diagnose"], "RUN.poise"),
+                            (["diagnose", "no.poise"], "no.poise"), (["diagnose"], "profile is missing"),
                             (["diagnose", "plain.poise"], "plain.poise: the trace has no profile")):
             self.poise("generate", "stencil2d", "--tasks", "16", "-o", "plain.poise")
             done = self.poise(*words)
