@@ -55,7 +55,7 @@ uint64_t poise_machine_num_places(const poise_machine* machine);
 /* The machine as JSON; the text lives as long as the machine and until it is changed. */
 int poise_machine_json(poise_machine* machine, const char** text);
 
-/* The formula of costs, "nuco" (at first) or "physical" (docs/model.md); and one of its numbers by
+/* The formula of costs, "physical" (at first) or "nuco" (docs/model.md); and one of its numbers by
    its name in the JSON key "costs", such as "seconds_per_migrated_byte". */
 int poise_machine_set_model(poise_machine* machine, const char* formula);
 int poise_machine_set_cost(poise_machine* machine, const char* name, double value);

@@ -20,7 +20,7 @@ SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "im
 MAX_MINIAPP_LINES = 300
 
 # A folder of the library may include only itself and the folders before it.
-ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate"]
+ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate", "diagnosis"]
 # Tests of an engine may compare it with any strategy through the table.
 TABLE = "poise/strategies/strategy.h"
 # Headers for C, which include only each other; anything may include them.

@@ -37,6 +37,17 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Contender& 
   simulation.rows.push_back(std::move(row));
 }
 
+Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
+                     const std::optional<Choice>& choice) {
+  std::uint64_t step = 0;
+  const Decide again = [&](const Problem& problem) {
+    step += replayer.plan().every;
+    return TimedDecision{decide(contender_of(*choice), problem).placement,
+                         row.replay.steps[step].decision_s};
+  };
+  return {row.strategy, replayer.run(choice ? again : Decide()).places};
+}
+
 double efficiency(const Simulation& simulation, const Replay& replay) {
   return replay.total_s > 0 ? simulation.total_average_s / replay.total_s : 1;
 }

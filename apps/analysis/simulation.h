@@ -40,6 +40,11 @@ Simulation begin_simulation(const Replayer& replayer);
 void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
 
+/// What every place did in a replay by the event engine, under the title `strategy`. The replay is
+/// repeated with the decision times of `row`, by a replayer whose plan has a timeline.
+Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
+                     const std::optional<Choice>& choice);
+
 /// The time with perfect balance at no cost, divided by the total time; at most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);
 

@@ -13,6 +13,7 @@ struct Grouping {
   std::string name;  // "place", "numa", "node", or "8 places"
   std::vector<std::uint32_t> group_of_place;
   std::uint32_t num_groups = 0;
+  std::vector<NodeId> node_of_group;  // the node of its first place
 };
 
 /// The finest level of the machine with at most `most` groups. If that is a single group, ranges of

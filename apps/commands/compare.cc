@@ -150,13 +150,12 @@ void compare(const Options& options) {
   }
   if (inputs.num_machines() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
+  if (options.csv) text = csv_of(results);
+  const std::string json = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
+  if (options.json) text = json;
   if (!options.html.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
-                                          options.every, timelines));
-  if (options.json)
-    text = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
-  else if (options.csv)
-    text = csv_of(results);
+                                          options.every, timelines, json));
   print(text, inputs.notes());
 }
 

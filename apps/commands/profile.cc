@@ -170,18 +170,15 @@ std::string summary(const std::vector<profile::RankProfile>& ranks) {
   double useful = 0, wall = 0, waiting = 0;
   for (const profile::RankProfile& rank : ranks)
     for (const profile::Phase& phase : rank.phases) {
-      const auto collective_ns =
-          static_cast<double>(phase.totals.mpi_ns[static_cast<int>(profile::Kind::collective)]);
       useful += static_cast<double>(phase.totals.useful_ns);
       wall += static_cast<double>(phase.end_ns - phase.begin_ns);
-      if (phase.totals.sampled_ns > 0)
-        waiting += collective_ns * static_cast<double>(phase.waiting.waited_ns) /
-                   static_cast<double>(phase.totals.sampled_ns);
+      for (const auto what : {profile::WaitsFor::collective, profile::WaitsFor::message})
+        waiting += 1e9 * profile::waited(phase, what).seconds;
     }
   const auto share = [&](double ns) { return wall > 0 ? 100 * ns / wall : 0; };
   return fmt::format(
-      "{} ranks, {} phases; of their time {:.0f}% useful, {:.0f}% waiting for late ranks in "
-      "collectives, {:.0f}% else in MPI",
+      "{} ranks, {} phases; of their time {:.0f}% useful, {:.0f}% waiting for late ranks, "
+      "{:.0f}% else in MPI",
       ranks.size(), ranks[0].phases.size(), share(useful), share(waiting),
       share(wall - useful - waiting));
 }
@@ -199,6 +196,11 @@ void write_trace_of(const std::vector<profile::RankProfile>& blocks, const std::
   for (const profile::RankProfile& rank : ranks) measured += profile::encode(rank);
   write_file(output, native::write(trace, {{"prof", std::move(measured)}}));
   note(fmt::format("{}: {}", output, summary(ranks)));
+  std::uint64_t error_ns = 0;
+  for (const profile::RankProfile& rank : ranks) error_ns = std::max(error_ns, rank.clock_error_ns);
+  if (error_ns > 0)
+    note(fmt::format("clocks of the hosts agree to {:.1f} us",
+                     1e-3 * static_cast<double>(error_ns)));
 }
 
 /// Turns what the ranks left into the trace; says in one line why there is none.

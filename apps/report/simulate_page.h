@@ -9,6 +9,7 @@
 namespace poise::apps {
 
 /// `heading` names the trace and the number of steps.
-std::string simulate_page(const Simulation& simulation, const std::string& heading);
+std::string simulate_page(const Simulation& simulation, const std::string& heading,
+                          const std::vector<Timeline>& timelines = {});
 
 }  // namespace poise::apps

@@ -30,6 +30,8 @@ void fill(Handles& handles, const OwnedProblem& problem) {
   const std::string json = machine_to_json(problem.machine);
   ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
       << poise_last_error();
+  const std::string formula(name_of(problem.machine.costs().formula));
+  ASSERT_EQ(poise_machine_set_model(handles.machine, formula.c_str()), POISE_OK);
   std::vector<double> load_s;
   std::vector<std::uint64_t> sizes, counts, bytes;
   std::vector<std::uint8_t> pinned;

@@ -15,9 +15,9 @@ using poise::library::required;
 
 namespace {
 
-poise_machine* handle_of(poise::Machine machine) {
+poise_machine* handle_of(const poise::Machine& machine) {
   auto handle = std::make_unique<poise_machine>();
-  handle->machine = std::move(machine);
+  handle->machine = with_formula(machine, poise::CostFormula::physical);  // as the command does
   return handle.release();
 }
 

@@ -260,6 +260,15 @@ std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
   return 2 * below_node + network().hops(node_a, node_b);
 }
 
+double assumed_bus_bytes_per_s(std::span<const Place> places) {
+  std::size_t largest = 0, start = 0;
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    if (places[p].domain != places[start].domain) start = p;
+    largest = std::max(largest, p - start + 1);
+  }
+  return std::max(2e10, 3.5e9 * static_cast<double>(largest));
+}
+
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {
   if (costs.formula == CostFormula::nuco)
     return {costs.seconds_per_message, costs.seconds_per_byte};

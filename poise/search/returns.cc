@@ -59,7 +59,7 @@ void for_each_point(const Problem& problem, const Placement& far, std::uint64_t 
   const Outcome current = outcome_of(problem, problem.current);
   const double first_s = returns.peak_s(), way_s = std::max(0.0, current.iteration_s - first_s);
   for (const double part : kParts)
-    if (!take(returns.up_to(first_s + part * way_s))) return;
+    if (!take(returns.up_to(first_s + part * way_s))) break;
   take(current);
 }
 

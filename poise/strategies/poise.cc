@@ -136,6 +136,7 @@ class Search {
         tuning_(options.tuning),
         is_within_memory_(fitted(problem.current) == problem.current),
         best_(*refine_from(problem, fitted(problem.current), options)) {
+    try_short_migrations();
     best_ = best_on_the_way(std::move(best_));
   }
 
@@ -200,6 +201,27 @@ class Search {
   }
 
  private:
+  /// Local search from the current placement again, but with migrations that may take longer from
+  /// stage to stage: few tasks move first, and others where that pays.
+  void try_short_migrations() {
+    const Metrics& far = best_.metrics;
+    if (!is_within_memory_ || far.migration_s <= tuning_.same_total * total_s(far)) return;
+    const auto& [machine, workload, current, costs, seed, past] = problem_;
+    const double now_s = outcome_of(problem_, current).iteration_s,
+                 longest_s =
+                     std::min(far.migration_s, options_.steps * (now_s - far.makespan_bound_s));
+    LocalSearch descent(problem_, current, options_.memory_bytes, tuning_);
+    for (double part = 1.0 / 32; part <= 1; part *= 2) {
+      descent.limit_migration(part * longest_s);
+      descent.run(blunt(tuning_));
+      descent.run(sharp(tuning_));
+      Placement placement = descent.placement();
+      const Metrics metrics = evaluate(machine, workload, costs, current, placement);
+      if (total_s(metrics) < total_s(best_.metrics))
+        best_ = {std::move(placement), metrics, descent.average_s()};
+    }
+  }
+
   double total_s(const Metrics& metrics) const {
     return options_.steps * metrics.iteration_s + metrics.migration_s;
   }

@@ -90,6 +90,23 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
+TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
+  // Table V of Pilla et al., ICPP 2012: 256 tasks of 21 MB; few moves beat none and many.
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
+    const Machine priced = with_formula(machine, formula);
+    const Workload workload = generate(parse_recipe("stencil4d:load_s=0.02"), 256, 1).front();
+    const Placement current = initial_placement("uneven", 256, 32, 1);
+    const auto total_s = [&](const char* strategy) {
+      const Metrics metrics = rebalanced(strategy, priced, workload, current);
+      return 10 * metrics.iteration_s + metrics.migration_s;
+    };
+    const double ours_s = total_s("poise:steps=10");
+    for (const char* other : {"keep", "refine", "refine_comm", "greedy_refine", "numa", "greedy"})
+      EXPECT_LE(ours_s, 1.005 * total_s(other)) << other << " " << name_of(formula);
+  }
+}
+
 TEST(Poise, passes_improve_the_result_or_keep_it) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;

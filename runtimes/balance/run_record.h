@@ -56,8 +56,4 @@ class RunRecord {
   std::FILE* log_ = nullptr;
 };
 
-// Deprecated names.
-using Balanced = BalanceResult;
-using Journal = RunRecord;
-
 }  // namespace poise::balance

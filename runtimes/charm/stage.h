@@ -14,7 +14,7 @@ namespace poise::charm {
 /// The machine of the available PEs, and the mapping between PEs and places.
 struct Stage {
   Machine machine;
-  Seating seating;
+  PeMap pe_map;
   std::vector<double> speed_of_place;
 };
 

@@ -1,7 +1,7 @@
 // Reads from the arguments of an MPI call what it sends to whom.
 #pragma once
 
-#include <functional>
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +18,7 @@ class Arguments {
   Arguments(const MpiLibrary& mpi, const Function& function, Language language, const Word* words)
       : mpi_(mpi), function_(function), language_(language), words_(words) {}
 
+  Language language() const { return language_; }
   Word word(int position) const { return words_[position]; }
   std::int64_t number(int position) const;
   /// Element of an array of counts.
@@ -60,7 +61,7 @@ class Interpreter {
   Communicators& communicators() { return communicators_; }
 
  private:
-  std::vector<Traffic> traffic_of(const Function& function, const Arguments& arguments);
+  void add_communicator(const Function& function, const Arguments& arguments);
   void add_point_to_point(const Function& function, const Arguments& arguments,
                           std::vector<Traffic>& traffic);
   void add_collective(const Function& function, const Arguments& arguments,
@@ -77,6 +78,12 @@ class Interpreter {
   const MpiLibrary& mpi_;
   Communicators communicators_;
   Sums& sums_;
+  /// Sizes of types that were met, until one is freed: a type may then get its handle.
+  struct KnownSize {
+    Word type = 0;
+    std::uint64_t bytes = 0;
+  };
+  mutable std::array<KnownSize, 64> sizes_ = {};
   std::vector<Traffic> traffic_;  // of the call, kept to save allocations
   std::unordered_map<Word, std::vector<Traffic>> persistent_;  // by request
 };

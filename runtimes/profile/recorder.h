@@ -40,6 +40,12 @@ class Recorder {
     left_ns_ = now_ns;
     return now_ns - cpu_read_ns_ >= tuning::kLongStretch_ns;
   }
+  /// The call that has left may have waited for another rank.
+  void may_wait(WaitsFor what, std::int64_t took_ns) {
+    const auto w = static_cast<std::size_t>(what);
+    sums_.totals.may_wait_ns[w] += took_ns;
+    ++sums_.totals.may_wait_calls[w];
+  }
   void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
   /// What the profile itself did since leave() is not the program's.
   void resume(std::int64_t now_ns) { left_ns_ = now_ns; }

@@ -12,6 +12,7 @@
 #include "runtimes/profile/interpret.h"
 #include "runtimes/profile/journal.h"
 #include "runtimes/profile/machinery.h"
+#include "runtimes/profile/point_to_point.h"
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/recorder.h"
 
@@ -21,7 +22,7 @@ namespace poise::profile {
 struct Call {
   const Function& function;
   Language language;
-  const Word* words;
+  Word* words;  // what is passed on
   int num_words;
   std::int64_t entered_ns = 0;
 };
@@ -47,6 +48,7 @@ class Session {
 
  private:
   void note(Call& call, std::int64_t now_ns);
+  void note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
@@ -54,20 +56,20 @@ class Session {
   void cut_all(std::int64_t now_ns);
   RankProfile head() const;
   Cuts agreed_cuts();
-  void add_waits(std::vector<Phase>& phases) const;
   void write(const std::string& bytes) const;
 
   const MpiLibrary& mpi_;
   std::string output_;
   Exchange exchange_;
+  CommonClock clock_;
   ThreadMeter meter_;
   Recorder recorder_;
   Interpreter interpreter_;
+  PointToPoint messages_;
   Journal journal_;
   std::mutex mutex_;  // held where several threads may call MPI
   bool is_multiple_ = false;
-  bool has_one_clock_ = true;  // all ranks are on one host
-  std::vector<Wait> waits_;    // of communicators that were freed
+  std::vector<Wait> waits_;  // of communicators that were freed
   std::map<std::uint64_t, std::string> names_;
 };
 
