@@ -45,6 +45,9 @@ struct EngineOptions {
   /// resource count as simultaneous (`fluid`). Nothing: 0 for small exchanges, and for larger ones
   /// what bounds the time of a simulation.
   std::optional<double> precision = {};
+  /// Tasks are threads that share their places, and Juggle moves them after each such period
+  /// (threads.h); 0: a place runs one task after the other. Used by replays.
+  double juggle_period_s = 0;
 };
 
 /// What a place did, in seconds since the start of the iteration.
