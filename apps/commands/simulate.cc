@@ -64,7 +64,8 @@ void check_engine(const Options& options) {
     throw Error(unknown_name("--engine", options.engine, kEngines));
   if (!options.uses_events() && options.has_events_options)
     fail(
-        "--sharing, --eager, --precision and --timeline belong to the event engine; add --engine "
+        "--sharing, --eager, --precision, --juggle and --timeline belong to the event engine; add "
+        "--engine "
         "events");
   if (options.uses_events() && options.has_model && options.input.model == "nuco")
     fail("--engine events counts messages by the physical model; leave out --model nuco");
@@ -445,6 +446,11 @@ void add_engine_options(CLI::App& command, Options& options) {
                   "resource's time count as one; 0 is exact (default: by size)")
       ->type_name("FRACTION")
       ->check(CLI::Range(0.0, 0.5));
+  command
+      .add_option("--juggle", options.juggle,
+                  "Tasks are threads that share their places, and Juggle swaps them inside their "
+                  "domain after each period, such as 100ms")
+      ->type_name("PERIOD");
   command
       .add_option("--timeline", options.timeline,
                   "Write what every place did under the best strategy, as JSON")

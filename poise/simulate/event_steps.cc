@@ -49,8 +49,11 @@ const Iteration& EventSteps::iteration(std::size_t phase, const Workload& worklo
         message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes));
     held_ += traffic_[phase]->pairs().size();
   }
-  iterations_[phase] = simulate_iteration(*traffic_[phase], work_s(machine_, workload, placement),
-                                          workload.overlap, options_);
+  const double period_s = options_.juggle_period_s;
+  const std::vector<double> worked_s =
+      period_s > 0 ? run_threads(machine_, workload, placement, period_s).done_s
+                   : work_s(machine_, workload, placement);
+  iterations_[phase] = simulate_iteration(*traffic_[phase], worked_s, workload.overlap, options_);
   return *iterations_[phase];
 }
 
