@@ -207,6 +207,22 @@ def check_strategies():
             complain("poise/strategies/table.cc", 1, f"row {row} has no file")
 
 
+def check_poise_alone():
+    """Strategy poise decides by itself: it runs no other row of the table to take the better answer. Engines in search/
+    and partition/ cannot, since they may not include strategies/."""
+    folder = ROOT / "poise" / "strategies"
+    rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
+    others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}
+    for number, line in enumerate((folder / "poise.cc").read_text().splitlines(), 1):
+        code = line.split("//")[0]
+        for called in re.findall(r"\b(\w+)\(", code):
+            if called in others:
+                complain("poise/strategies/poise.cc", number, f"calls {called}, another row of the table")
+        included = re.match(r'#include "poise/strategies/(?!poise\.h)', code)
+        if included:
+            complain("poise/strategies/poise.cc", number, "includes other strategies")
+
+
 def check_commits(base):
     listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
                             capture_output=True, text=True, check=False)
@@ -245,6 +261,7 @@ def check_tree():
         check_pure(path, lines)
         check_opening(path, lines)
     check_strategies()
+    check_poise_alone()
     check_miniapps()
 
 

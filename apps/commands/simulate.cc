@@ -37,6 +37,7 @@ struct Options {
   std::string every = "10", seeds = "0", places;  // several: a sweep
   std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
   std::optional<double> precision;
+  std::string juggle;
   bool has_events_options = false, has_model = false, overlap = false, json = false;
 
   bool uses_events() const { return engine == "events"; }
@@ -71,9 +72,13 @@ void check_engine(const Options& options) {
 
 std::optional<EngineOptions> events_of(const Options& options) {
   if (!options.uses_events()) return std::nullopt;
+  const auto period_s = options.juggle.empty() ? 0 : parse_duration_s(options.juggle);
+  if (!period_s || (!options.juggle.empty() && *period_s == 0))
+    fail("--juggle takes a period such as 100ms, not \"{}\"", options.juggle);
   return EngineOptions{.sharing = sharing_named(options.sharing),
                        .eager_bytes = options.eager_bytes,
-                       .precision = options.precision};
+                       .precision = options.precision,
+                       .juggle_period_s = *period_s};
 }
 
 Ranges ranges_of(const Options& options) {
@@ -268,6 +273,7 @@ void add_plan(Json& json, const Options& options) {
   if (options.uses_events()) {
     json["sharing"] = options.sharing;
     json["eager_bytes"] = options.eager_bytes;
+    if (!options.juggle.empty()) json["juggle"] = options.juggle;
   }
   if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
 }
@@ -369,7 +375,8 @@ void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Ch
       progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
                                 every, seed));
       Simulation simulation = begin_simulation(replayer);
-      for (const Choice& choice : choices) add_row(simulation, replayer, contender_of(choice), cost);
+      for (const Choice& choice : choices)
+        add_row(simulation, replayer, contender_of(choice), cost);
       add_to(sweep, simulation, replayer.machine().num_places());
     }
   }
@@ -505,7 +512,7 @@ void add_simulate(CLI::App& app) {
       "Example: poise simulate step.poise -s greedy,refine --steps 200 --every 20");
   command->callback([options, command] {
     options->has_model = command->count("--model") > 0;
-    for (const char* flag : {"--sharing", "--eager", "--precision", "--timeline"})
+    for (const char* flag : {"--sharing", "--eager", "--precision", "--juggle", "--timeline"})
       options->has_events_options = options->has_events_options || command->count(flag) > 0;
     simulate(*options);
   });

@@ -172,7 +172,7 @@ void add_theory(CLI::App& app) {
   command
       ->add_option("--figure", options->figure,
                    "The data of a figure of the Juggle paper, as CSV or JSON: 6, 7, 8, 9, 10, 11, "
-                   "16 or table1")
+                   "16, 17, unequal, jobs or table1")
       ->type_name("NAME")
       ->excludes(threads, cpus, phase);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

@@ -149,8 +149,11 @@ std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::stri
     case Remedy::fewer_ranks:
       return fmt::format("Start at most {} on a node", count_text(d.cores_per_node, "rank"));
     case Remedy::objects:
-      return fmt::format("Put the work into objects that are balanced {} (docs/objects.md)",
-                         interval_text(d.imbalance.every));
+      return fmt::format(
+          "Divide the work by its cost {}: by the program's own means (LAMMPS: balance), or in "
+          "objects (docs/objects.md)",
+          d.imbalance.kind == ImbalanceKind::persistent ? "once"
+                                                        : interval_text(d.imbalance.every));
     case Remedy::lending: return "Lend tasks to ranks that wait (docs/tasks.md)";
     default: return "";
   }

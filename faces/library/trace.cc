@@ -112,7 +112,7 @@ int poise_trace_machine(const poise_trace* trace, poise_machine** machine) {
     const auto& recorded = checked(trace, "trace").trace.machine;
     if (!recorded) fail("the trace records no machine");
     auto handle = std::make_unique<poise_machine>();
-    handle->machine = *recorded;
+    handle->machine = with_formula(*recorded, poise::CostFormula::physical);  // as files
     result = handle.release();
   });
 }

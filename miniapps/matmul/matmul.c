@@ -30,7 +30,7 @@ static void multiply(void** data, const size_t* bytes, int num_items) {
 
 static void check(int result) {
   if (result == POISE_OK) return;
-  fprintf(stderr, "matmul: %s\n", poise_last_error());
+  fprintf(stderr, "matmul: %s\n", poise_tasks_last_error());
   MPI_Abort(MPI_COMM_WORLD, result);
 }
 

@@ -92,7 +92,7 @@ contains
   subroutine check(status)
     integer, intent(in) :: status
     if (status == poise_ok) return
-    print *, "matmul_fortran: ", poise_last_error()
+    print *, "matmul_fortran: ", poise_tasks_last_error()
     call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
   end subroutine
 

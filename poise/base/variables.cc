@@ -133,6 +133,8 @@ constexpr Variable kAfter[] = {
      "the same: where each rank keeps its finished phases until the end"},
     {"POISE_PROFILE_PERIOD_NS", command, "nanoseconds", "",
      "the same: length of the phases if --period gives one"},
+    {"POISE_LIBRARY", python, "a file", "",
+     "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
     {"POISE_SEED", tests, "a number", "", "seed of the test that kills the thread balancer"},
     {"POISE_KILLS", tests, "a number", "", "how often that test kills it"},
@@ -149,8 +151,9 @@ constexpr Variable kAfter[] = {
 };
 
 constexpr std::pair<unsigned, std::string_view> kReaders[] = {
-    {command, "commands"},    {juggle, "poise juggle"}, {objects, "objects"}, {tasks, "tasks"},
-    {chameleon, "CHAMELEON"}, {target, "omp target"},   {charm, "Charm++"},   {tests, "tests"},
+    {command, "commands"}, {juggle, "poise juggle"}, {objects, "objects"},
+    {tasks, "tasks"},      {chameleon, "CHAMELEON"}, {target, "omp target"},
+    {charm, "Charm++"},    {tests, "tests"},         {python, "Python"},
 };
 
 std::string changed(std::string_view text, int (*change)(int)) {

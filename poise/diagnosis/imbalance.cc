@@ -92,13 +92,22 @@ double once(const Loads& loads) {
   return saved;
 }
 
-/// Half width of the 95 % interval of a sum over phases.
-double error_of_sum(std::span<const double> values) {
+/// Half width of the 95 % interval of a sum over phases from `first` on, as a ratio to the phases'
+/// times: phases differ in length, and long ones lose more (ratio estimator: Cochran, Sampling
+/// Techniques, 1977, section 2.9).
+double error_of_sum(std::span<const double> values, std::span<const double> times_s,
+                    std::size_t first) {
+  if (values.size() < first + 2) return 0;
+  values = values.subspan(first);
+  times_s = times_s.subspan(first);
   const auto n = static_cast<double>(values.size());
-  if (n < 2) return 0;
-  const double middle = mean(values);
+  const double time_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
+  const double ratio = time_s > 0 ? std::accumulate(values.begin(), values.end(), 0.0) / time_s : 0;
   double squares = 0;
-  for (const double v : values) squares += (v - middle) * (v - middle);
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const double residual = values[p] - ratio * times_s[p];
+    squares += residual * residual;
+  }
   return 1.96 * std::sqrt(n * squares / (n - 1));
 }
 
@@ -116,11 +125,12 @@ Loads loads_of(const MeasuredRun& run) {
 Imbalance imbalance_of(const MeasuredRun& run) {
   namespace tuning = diagnosis_tuning;
   const Loads loads = loads_of(run);
+  const std::vector<double> times_s = phase_times_s(run);
   Imbalance result;
   std::vector<double> lost;
   for (const auto& phase : loads) lost.push_back(excess(phase));
   result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
-  result.total_error_s = error_of_sum(lost);
+  result.total_error_s = error_of_sum(lost, times_s, 0);
   result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
   // Rarer first: distributing more often must pay.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
@@ -129,7 +139,7 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     if (savings.total_s() <= tuning::kWorthMore * result.periodic_s) continue;
     result.periodic_s = savings.total_s();
     result.every = *every;
-    result.periodic_error_s = error_of_sum(savings.saved_s);
+    result.periodic_error_s = error_of_sum(savings.saved_s, times_s, *every);
     result.moved_share = savings.moved_share;
     result.distributions = savings.distributions;
   }

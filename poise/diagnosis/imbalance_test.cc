@@ -62,5 +62,19 @@ TEST(imbalance, of_even_loads_is_none) {
   EXPECT_EQ(i.distributions, 0u);
 }
 
+TEST(Imbalance, phases_of_unequal_length_do_not_make_it_uncertain) {
+  MeasuredRun run;
+  run.node_of_rank = {0, 0};
+  for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double share : {1., .2})
+      phase.ranks.push_back(
+          {.wall_s = length_s, .useful_s = share * length_s, .load_s = share * length_s});
+  }
+  const Imbalance imbalance = imbalance_of(run);
+  EXPECT_NEAR(imbalance.total_error_s, 0, 1e-12);
+  EXPECT_LT(imbalance.periodic_error_s, .1 * imbalance.periodic_s);
+}
+
 }  // namespace
 }  // namespace poise

@@ -51,7 +51,7 @@ void BusyTimes::refresh(int exponent) {
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
-  std::vector<SpotId> held_by(num_places, 0);  // the slowest resource that the place waits for
+  held_by_.assign(num_places, 0);
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
@@ -64,7 +64,7 @@ void BusyTimes::refresh(int exponent) {
                                      for (const PlaceId p : {from, to}) {
                                        if (busy_s_[spot] <= exposed_s_[p]) continue;
                                        exposed_s_[p] = busy_s_[spot];
-                                       held_by[p] = spot;
+                                       held_by_[p] = spot;
                                      }
                                    });
       latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
@@ -72,18 +72,18 @@ void BusyTimes::refresh(int exponent) {
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
-  weigh(held_by, exponent);
+  weigh(exponent);
 }
 
 /// A second of a resource adds to the busy time of each place that it holds up. For the sum of
 /// (busy)^exponent a place counts by (its busy time / that of the resource)^(exponent - 1).
-void BusyTimes::weigh(const std::vector<SpotId>& held_by, int exponent) {
+void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);
   for (PlaceId p = 0; p < machine_.num_places(); ++p)
-    if (held_by[p] != 0)
-      held[held_by[p]] +=
-          whole_power(std::min(1.0, busy_s_[p] / busy_s_[held_by[p]]), exponent - 1);
+    if (held_by_[p] != 0)
+      held[held_by_[p]] +=
+          whole_power(std::min(1.0, busy_s_[p] / busy_s_[held_by_[p]]), exponent - 1);
   for (SpotId spot = machine_.num_places(); spot < num_spots(); ++spot)
     if (held[spot] > 0) weight_[spot] = 1 - share_exposed() + share_exposed() * held[spot];
 }

@@ -63,6 +63,9 @@ class BusyTimes {
     const SpotId spot = machine_.num_places() + r;
     return busy_s_[spot] - offset_s_[spot];
   }
+  /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
+  /// there is none.
+  SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
   /// How much a second of the spot counts: for a resource that holds up places, about the number of
   /// those that are as busy as the busiest, at the last refresh(); else 1.
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
@@ -98,7 +101,7 @@ class BusyTimes {
 
  private:
   void build_arcs();
-  void weigh(const std::vector<SpotId>& held_by, int exponent);
+  void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
   void clear_changes();
@@ -117,6 +120,7 @@ class BusyTimes {
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
   std::vector<double> exposed_s_;  // per place: X; empty: nuco
+  std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
   std::vector<double> weight_;     // per spot; empty: nuco
   std::vector<std::size_t> first_arc_;
   std::vector<Arc> arcs_;

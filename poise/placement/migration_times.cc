@@ -4,6 +4,12 @@
 
 namespace poise {
 
+double packing_s(const CostModel& costs, const Task& task) {
+  const double bytes_s = static_cast<double>(task.bytes) * costs.seconds_per_migrated_byte;
+  return costs.formula == CostFormula::physical ? costs.seconds_per_migrated_task + bytes_s
+                                                : bytes_s;
+}
+
 MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placement)
     : machine_(problem.machine),
       workload_(problem.workload),
@@ -26,8 +32,7 @@ void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) cons
   const PlaceId home = home_.of(t);
   if (home == at) return;
   const auto bytes = static_cast<double>(workload_.tasks[t].bytes);
-  double pack_s = bytes * costs_.seconds_per_migrated_byte;
-  if (resources_) pack_s += costs_.seconds_per_migrated_task;
+  const double pack_s = packing_s(costs_, workload_.tasks[t]);
   visit(Index{home}, pack_s);
   visit(resources_ ? Index{at} : Index{machine_.num_places()} + at, pack_s);
   if (!resources_) return;
@@ -59,11 +64,23 @@ bool MigrationTimes::is_within(double limit_s) const {
   return place_s + resource_s <= limit_s;
 }
 
-double MigrationTimes::seconds() const {
+double MigrationTimes::busiest_place_s() const {
   const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
-  double seconds = *std::max_element(seconds_.begin(), first);
-  if (first != seconds_.end()) seconds += *std::max_element(first, seconds_.end());
-  return std::max(0.0, seconds);
+  return std::max(0.0, *std::max_element(seconds_.begin(), first));
+}
+
+double MigrationTimes::busiest_resource_s() const {
+  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  return first == seconds_.end() ? 0 : std::max(0.0, *std::max_element(first, seconds_.end()));
+}
+
+bool MigrationTimes::uses_busiest(TaskId t, double place_s, double resource_s) const {
+  bool is_busiest = false;
+  for_each_use(t, places_[t], [&](Index i, double seconds) {
+    const double busiest_s = i < first_resource_ ? place_s : resource_s;
+    is_busiest |= seconds > 0 && seconds_[i] >= busiest_s;
+  });
+  return is_busiest;
 }
 
 bool MigrationTimes::fits(TaskId t, PlaceId to, double limit_s) {

@@ -13,6 +13,10 @@
 
 namespace poise {
 
+/// Seconds that a place at one end spends on one task: on packing it, or on its bytes under the
+/// formula `nuco`.
+double packing_s(const CostModel& costs, const Task& task);
+
 /// Incremental form of migration_cost() in metrics.h: what tasks that have left their home, their
 /// place in the problem's current placement, cost the places at both ends and the resources that
 /// they cross. Construction takes O(places + resources + tasks), a query or a move O(tiers).
@@ -22,7 +26,7 @@ class MigrationTimes {
 
   /// The busiest place and the busiest resource together: an upper bound on the seconds of
   /// migration, exact under the formula `nuco`. O(places + resources).
-  double seconds() const;
+  double seconds() const { return busiest_place_s() + busiest_resource_s(); }
 
   /// True if the places and resources that t uses at `to` stay within limit_s, counted like
   /// seconds(). Always true at home.
@@ -30,6 +34,12 @@ class MigrationTimes {
   /// The same for an exchange of the places of t and u.
   bool fits_exchange(TaskId t, TaskId u, double limit_s);
   void move(TaskId t, PlaceId to);
+
+  double busiest_place_s() const;
+  double busiest_resource_s() const;
+  /// False if a place and a resource as busy as the busiest remain without t: its return to its
+  /// home does not shorten the migration. The arguments are those two maxima.
+  bool uses_busiest(TaskId t, double place_s, double resource_s) const;
 
  private:
   using Index = std::size_t;

@@ -357,13 +357,4 @@ void LocalSearch::perturb(Random& random) {
   }
 }
 
-void LocalSearch::send_home() {
-  const double peak_s = this->peak_s();
-  for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
-    if (times_.place_of(t) == home_.of(t) || !room_.fits(t, home_.of(t))) continue;
-    const BusyTimes::Effect effect = times_.try_move(t, home_.of(t));
-    if (effect.peak_s <= peak_s) relocate(t, home_.of(t));
-  }
-}
-
 }  // namespace poise

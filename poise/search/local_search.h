@@ -52,9 +52,6 @@ class LocalSearch {
   /// of their partners or to random places.
   void perturb(Random& random);
 
-  /// Returns tasks to their homes if neither the busiest place nor the traffic gets worse.
-  void send_home();
-
   double peak_s() const;
   double average_s() const;
   Placement placement() const { return Placement(times_.places()); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "poise/placement/metrics.h"
+#include "poise/simulate/threads.h"
 
 namespace poise {
 

@@ -45,6 +45,9 @@ struct EngineOptions {
   /// resource count as simultaneous (`fluid`). Nothing: 0 for small exchanges, and for larger ones
   /// what bounds the time of a simulation.
   std::optional<double> precision = {};
+  /// Tasks are threads that share their places, and Juggle moves them after each such period
+  /// (threads.h); 0: a place runs one task after the other. Used by replays.
+  double juggle_period_s = 0;
 };
 
 /// What a place did, in seconds since the start of the iteration.
@@ -68,9 +71,8 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s is per place; overlap as in Workload. O(pairs log pairs) for
-/// queues; for fluids see fluid.h: on the order of 10^7 steps, or 200 times all stops of all routes
-/// if that is more.
+/// Simulates an iteration. work_s is per place; overlap as in Workload. O(stops log pairs) for
+/// queues; for fluids see fluid.h: some hundred computations of all rates.
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

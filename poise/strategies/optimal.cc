@@ -16,7 +16,7 @@
 #include "poise/base/error.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/starts.h"
+#include "poise/strategies/poise.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {

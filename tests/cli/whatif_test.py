@@ -135,6 +135,15 @@ class Events(CliTest):
         text = self.run_poise(*self.base, "--every", "auto").stdout
         self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
 
+    def test_juggling_shares_the_places_of_a_domain(self):
+        self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
+                       "three.poise")
+        base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,
+                "--decision-time", "0s", "--engine", "events", "--json")
+        apart = self.json_of(*base)["results"][0]["iteration_s"]
+        juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
+        self.assertAlmostEqual(juggled / apart, 0.75, 2)
+
     def test_seeds_change_drifting_loads_and_repeat(self):
         totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
                   for seed in (1, 1, 2)]
@@ -149,6 +158,8 @@ class Events(CliTest):
         self.assert_refused(*self.command, "--eager", -1, says="--eager")
         self.assert_refused(*self.command[:-2], "--sharing", "queue", says="--engine events")
         self.assert_refused(*self.command[:-2], "--timeline", "t.json", says="--engine events")
+        self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
+        self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
         self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
         self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
         self.assert_refused(*self.base, "--every", "2,0", says="--every")
