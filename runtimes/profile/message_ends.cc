@@ -12,7 +12,9 @@ std::uint64_t stream_of(const Envelope& envelope, std::int32_t source, std::int3
   const auto ranks =
       std::uint64_t{static_cast<std::uint32_t>(source)} << 32 | static_cast<std::uint32_t>(to);
   const auto tag = static_cast<std::uint64_t>(static_cast<std::uint32_t>(envelope.tag));
-  const std::uint64_t stream = mixed(envelope.communicator * 0x9e3779b97f4a7c15u + ranks, tag);
+  // Of each word another odd multiple: the sum differs wherever one of them does but for chance.
+  const std::uint64_t stream = mixed(envelope.communicator * 0x9e3779b97f4a7c15u +
+                                     ranks * 0xc2b2ae3d27d4eb4fu + tag * 0x165667b19e3779f9u);
   return stream < 2 ? 2 : stream;
 }
 
@@ -69,13 +71,50 @@ bool MessageEnds::must_queue(const Envelope& envelope) const {
 }
 
 void MessageEnds::number(Operation& operation) {
-  const Envelope& envelope = operation.envelope;
-  operation.end.partner = envelope.partner;
-  operation.end.tag = envelope.tag;
-  operation.end.stream = operation.is_send ? stream_of(envelope, rank_, envelope.partner)
-                                           : stream_of(envelope, envelope.partner, rank_);
-  operation.end.number = (operation.is_send ? sends_ : receives_).counts[operation.end.stream]++;
+  number(operation.is_send, operation.envelope, operation.end);
   operation.is_numbered = true;
+}
+
+void MessageEnds::number(bool is_send, const Envelope& envelope, MessageEnd& end) {
+  Side& side = is_send ? sends_ : receives_;
+  const std::uint32_t slot =
+      static_cast<std::uint32_t>(envelope.partner) + 5 * static_cast<std::uint32_t>(envelope.tag);
+  Recent& recent = side.recent[slot % side.recent.size()];
+  if (recent.count == nullptr || recent.envelope != envelope) {
+    const std::uint64_t stream = is_send ? stream_of(envelope, rank_, envelope.partner)
+                                         : stream_of(envelope, envelope.partner, rank_);
+    const std::size_t before = side.counts.size();
+    std::uint32_t* const count = &side.counts[stream];
+    if (side.counts.size() != before) side.recent = {};  // the table may have moved
+    recent = {envelope, stream, count};
+  }
+  end.partner = envelope.partner;
+  end.tag = envelope.tag;
+  end.stream = recent.stream;
+  end.number = (*recent.count)++;
+}
+
+bool MessageEnds::sent(const Envelope& envelope, std::int64_t entered_ns, std::int64_t took_ns) {
+  if (has_given_up_ || sends_.counts.size() >= tuning::kMaxStreams) return false;
+  MessageEnd end{.begun_ns = entered_ns, .waits_ns = entered_ns, .took_ns = took_ns};
+  number(true, envelope, end);
+  keep(true, end);
+  return true;
+}
+
+bool MessageEnds::received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t waits_ns,
+                           std::int64_t took_ns) {
+  if (queue_.empty()) {
+    if (has_given_up_ || receives_.counts.size() >= tuning::kMaxStreams) return false;
+    MessageEnd end{.begun_ns = posted_ns, .waits_ns = waits_ns, .took_ns = took_ns};
+    number(false, envelope, end);
+    keep(false, end);
+    return true;
+  }
+  const Id id = begin_receive(envelope, posted_ns);
+  if (id == kNone) return false;
+  complete(id, waits_ns, took_ns);
+  return true;
 }
 
 void MessageEnds::resolve() {
@@ -112,9 +151,12 @@ void MessageEnds::complete(Id id, std::int64_t waits_ns, std::int64_t took_ns) {
 void MessageEnds::finish(Id id) {
   const Operation& operation = operations_[id];
   free_.push_back(id);
-  const MessageEnd& end = operation.end;
+  keep(operation.is_send, operation.end);
+}
+
+void MessageEnds::keep(bool is_send, const MessageEnd& end) {
   if (has_given_up_ || (stride_ > 1 && !is_kept(end))) return;
-  Side& side = operation.is_send ? sends_ : receives_;
+  Side& side = is_send ? sends_ : receives_;
   side.kept.push_back(end);
   if (side.kept.size() < tuning::kMaxEnds) return;
   stride_ *= 2;  // strides are powers of two, so that each set holds the next

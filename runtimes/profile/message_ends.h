@@ -2,6 +2,7 @@
 // ranks at their other ends: who waited for whom is found by comparing both.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,6 +52,12 @@ class MessageEnds {
   /// Begins a send to, or a receive from, a partner. `begun_ns`: when.
   Id begin_send(const Envelope& envelope, std::int64_t begun_ns);
   Id begin_receive(const Envelope& envelope, std::int64_t begun_ns);
+  /// A blocking call that was entered at `entered_ns` has sent or received a message, posted behind
+  /// all others. False if it is not looked at. The same as begin and complete, at less cost.
+  bool sent(const Envelope& envelope, std::int64_t entered_ns, std::int64_t took_ns);
+  bool received(const Envelope& envelope, std::int64_t posted_ns, std::int64_t waits_ns,
+                std::int64_t took_ns);
+
   /// Of an operation. What a receive from any source or with any tag has met is told before
   /// complete().
   Envelope& envelope(Id id) { return operations_[id].envelope; }
@@ -65,8 +72,15 @@ class MessageEnds {
   std::uint64_t stride() const { return stride_; }
 
  private:
+  /// The streams met last, so that most messages need no hash.
+  struct Recent {
+    Envelope envelope;
+    std::uint64_t stream = 0;
+    std::uint32_t* count = nullptr;
+  };
   struct Side {
     KeyTable<std::uint32_t> counts;  // messages of a stream up to now
+    std::array<Recent, 32> recent = {};
     std::vector<MessageEnd> kept;
   };
   struct Operation {
@@ -77,6 +91,8 @@ class MessageEnds {
 
   Id begin(Side& side, bool is_send, const Envelope& envelope, std::int64_t begun_ns);
   void number(Operation& operation);
+  void number(bool is_send, const Envelope& envelope, MessageEnd& end);
+  void keep(bool is_send, const MessageEnd& end);
   bool must_queue(const Envelope& envelope) const;
   void resolve();
   void finish(Id id);

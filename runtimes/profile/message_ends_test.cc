@@ -83,11 +83,20 @@ void check_random_messages(std::uint64_t seed) {
   };
   for (int step = 0; step < 600; ++step) {
     const int what = draw(3);
-    if (what == 0) {
+    if (what == 0 && draw(4) == 0 && mailbox.unexpected.size() > 3) {  // a blocking receive
+      const Mailbox::Message first = mailbox.unexpected.front();
+      mailbox.unexpected.pop_front();
+      met[num_receives] = first.id;
+      receiver.received({.communicator = 7, .partner = first.source, .tag = first.tag},
+                        num_receives++, 0, 1);
+    } else if (what == 0) {
       const std::int32_t source = draw(3), tag = draw(2);
-      const auto id = senders[static_cast<std::size_t>(source)].begin_send(
-          {.communicator = 7, .partner = kReceiver, .tag = tag}, num_messages);
-      senders[static_cast<std::size_t>(source)].complete(id, 0, 1);
+      MessageEnds& sender = senders[static_cast<std::size_t>(source)];
+      const Envelope envelope{.communicator = 7, .partner = kReceiver, .tag = tag};
+      if (draw(2) == 0)
+        sender.complete(sender.begin_send(envelope, num_messages), 0, 1);
+      else
+        sender.sent(envelope, num_messages, 1);
       mailbox.arrive({source, tag, num_messages++});
     } else if (what == 1 && mailbox.posted.size() < 30) {
       const Envelope envelope{.communicator = 7,

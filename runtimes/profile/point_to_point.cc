@@ -130,14 +130,10 @@ bool PointToPoint::after_send(const Function& function, const Arguments& argumen
   }
   bool may_wait = false;
   if (const auto envelope = envelope_of(function, arguments, function.peer, function.tag)) {
-    const Id id = ends_.begin_send(*envelope, entered_ns);
-    if (id != MessageEnds::kNone) {
-      may_wait = is_now;
-      if (is_now)
-        ends_.complete(id, entered_ns, left_ns - entered_ns);
-      else
-        track(arguments.request(function.request), {.id = id});
-    }
+    if (is_now)
+      may_wait = ends_.sent(*envelope, entered_ns, left_ns - entered_ns);
+    else if (const Id id = ends_.begin_send(*envelope, entered_ns); id != MessageEnds::kNone)
+      track(arguments.request(function.request), {.id = id});
   }
   if (function.source < 0) return may_wait;
   return after_receive(function, arguments, entered_ns, left_ns) || may_wait;
@@ -155,20 +151,20 @@ bool PointToPoint::after_receive(const Function& function, const Arguments& argu
   if (is_now && !envelope->is_exact() &&
       !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
     return false;
-  const Id id = ends_.begin_receive(*envelope, entered_ns);
-  if (id == MessageEnds::kNone) return false;
   if (!is_now) {
-    track(arguments.request(function.request),
-          {.id = id, .communicator = arguments.comm(function.comm)});
+    const Id id = ends_.begin_receive(*envelope, entered_ns);
+    if (id != MessageEnds::kNone)
+      track(arguments.request(function.request),
+            {.id = id, .communicator = arguments.comm(function.comm)});
     return false;
   }
   if (probed_ && probed_->envelope == *envelope) {
-    ends_.complete(id, probed_->entered_ns, probed_->took_ns);
+    ends_.received(*envelope, entered_ns, probed_->entered_ns, probed_->took_ns);
     probed_.reset();
     return false;  // MPI_Probe was counted
   }
-  ends_.complete(id, entered_ns, is_polled ? 0 : left_ns - entered_ns);
-  return !is_polled;
+  return ends_.received(*envelope, entered_ns, entered_ns, is_polled ? 0 : left_ns - entered_ns) &&
+         !is_polled;
 }
 
 bool PointToPoint::after_probe(const Function& function, const Arguments& arguments,

@@ -25,6 +25,9 @@ pid_t owner = 0;  // a forked child must not write its parent's profile
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
 
+/// The time of a call: all threads may ask, and only the initial one often.
+std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
+
 /// A call's status: what a C function returned, or Fortran's last argument, which may be missing.
 bool has_succeeded(const Call& call, int result) {
   if (call.language == Language::c) return result == 0;
@@ -144,7 +147,7 @@ RankProfile Session::head() const {
 void Session::enter(Call& call) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
-  call.entered_ns = clock_ns();
+  call.entered_ns = call_time_ns(ticks_);
   if (is_main) {
     if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
     if (recorder_.enter(call.entered_ns))
@@ -162,7 +165,7 @@ void Session::enter(Call& call) {
 }
 
 void Session::leave(Call& call, int result) {
-  const std::int64_t now_ns = clock_ns();
+  const std::int64_t now_ns = call_time_ns(ticks_);
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))

@@ -15,6 +15,7 @@
 #include "runtimes/profile/point_to_point.h"
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/recorder.h"
+#include "runtimes/profile/tick_clock.h"
 
 namespace poise::profile {
 
@@ -63,6 +64,7 @@ class Session {
   Exchange exchange_;
   CommonClock clock_;
   ThreadMeter meter_;
+  TickClock ticks_;
   Recorder recorder_;
   Interpreter interpreter_;
   PointToPoint messages_;
