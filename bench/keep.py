@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import platform
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -17,6 +18,13 @@ def cpu_model():
     return platform.processor()
 
 
+def commit():
+    """Returns the commit that is checked out, or None outside a repository."""
+    shown = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                           check=False)
+    return shown.stdout.strip() or None
+
+
 def keep(name, rows, **more):
     """Writes NAME.json with `rows` under "results" and the items of `more` beside them."""
     path = RESULTS / f"{name}.json"
@@ -24,6 +32,7 @@ def keep(name, rows, **more):
     path.write_text(json.dumps({
         "benchmark": name,
         "command": f"./dev bench {name}",
+        "commit": commit(),
         "date": datetime.date.today().isoformat(),
         "machine": {"cpu": cpu_model(), "cores": len(os.sched_getaffinity(0)),
                     "system": f"{platform.system()} {platform.release()}"},
