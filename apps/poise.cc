@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   poise::apps::add_measure(app);
   poise::apps::add_generate(app);
   poise::apps::add_plan(app);
+  poise::apps::add_map(app);
   poise::apps::add_evaluate(app);
   poise::apps::add_compare(app);
   poise::apps::add_convert(app);

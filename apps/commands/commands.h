@@ -11,6 +11,7 @@ void add_topo(CLI::App& app);
 void add_measure(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_map(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);

@@ -27,7 +27,7 @@ void add_topo(CLI::App& app) {
   command
       ->add_option(
           "-m,--machine", options->machine,
-          "\"live\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", or a name "
+          "\"live\", \"job\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", or a name "
           "(default: live)")
       ->type_name("M");
   command->add_flag("--json", options->json, "Print the machine as JSON, itself a machine file");
