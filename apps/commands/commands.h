@@ -20,5 +20,6 @@ void add_theory(CLI::App& app);
 void add_juggle(CLI::App& app);
 void add_variables(CLI::App& app);
 void add_profile(CLI::App& app);
+void add_diagnose(CLI::App& app);
 
 }  // namespace poise::apps

@@ -12,7 +12,7 @@ namespace poise::apps {
 namespace {
 
 constexpr double kLeft = 58, kTop = 14, kWidth = 330, kHeight = 250;
-constexpr double kLabelHeight = 12;
+constexpr double kLabelHeight = 12, kLabelGap = 14;
 
 struct Point {
   const Comparison::Row* row;
@@ -98,7 +98,7 @@ std::string label_of(const Point& point, double& last_y) {
   const bool is_right = point.x < kLeft + .7 * kWidth;
   const double y = std::max(point.y + 4, last_y + kLabelHeight);
   last_y = y;
-  const double x = is_right ? point.x + point.radius + 3 : point.x - point.radius - 3;
+  const double x = point.x + (is_right ? kLabelGap : -kLabelGap);
   return svg_text(x, y, is_right ? "start" : "end", point.row->strategy);
 }
 

@@ -23,29 +23,36 @@ double excess(std::span<const double> loads) {
 }
 
 /// Loads after work was distributed evenly by `foretold`: busy ranks gave work to the others in
-/// proportion to what those lack. Also the share of all work that moved.
-std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold,
-                                  double& moved_share) {
+/// proportion to what those lack.
+std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
   const double even = mean(foretold);
-  moved_share = 0;
   std::vector<double> result(loads.begin(), loads.end());
-  if (even <= 0) return result;
   double lacking = 0, moved = 0;  // foretold seconds that idle ranks lack; measured ones that move
   for (std::size_t r = 0; r < loads.size(); ++r) {
     if (foretold[r] <= even) {
       lacking += even - foretold[r];
       continue;
     }
-    const double kept = loads[r] * even / foretold[r];
-    moved += loads[r] - kept;
-    moved_share += foretold[r] - even;
-    result[r] = kept;
+    result[r] = loads[r] * even / foretold[r];
+    moved += loads[r] - result[r];
   }
-  moved_share /= even * static_cast<double>(loads.size());
   if (lacking <= 0) return result;
   for (std::size_t r = 0; r < loads.size(); ++r)
     if (foretold[r] < even) result[r] += moved * (even - foretold[r]) / lacking;
   return result;
+}
+
+/// The share of all work that moves from one distribution to the next. `given`: the share that each
+/// rank has given away (negative: received) before and, at the end, after.
+double moved_between(std::span<const double> foretold, std::vector<double>& given) {
+  const double even = mean(foretold);
+  double moved = 0;
+  for (std::size_t r = 0; r < foretold.size() && even > 0; ++r) {
+    const double gives = (foretold[r] - even) / (even * static_cast<double>(foretold.size()));
+    moved += std::abs(gives - given[r]) / 2;
+    given[r] = gives;
+  }
+  return moved;
 }
 
 /// Seconds saved in each phase if work is distributed before phases `every`, 2 `every`, ...
@@ -58,7 +65,7 @@ struct Savings {
 
 Savings periodic(const Loads& loads, std::size_t every) {
   Savings savings;
-  std::vector<double> foretold(loads[0].size());
+  std::vector<double> foretold(loads[0].size()), given(loads[0].size());
   for (std::size_t p = 0; p < loads.size(); ++p) {
     if (p < every) {
       savings.saved_s.push_back(0);
@@ -69,11 +76,9 @@ Savings periodic(const Loads& loads, std::size_t every) {
       for (std::size_t q = p - every; q < p; ++q)
         for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += loads[q][r];
       ++savings.distributions;
+      savings.moved_share += moved_between(foretold, given);
     }
-    double moved = 0;
-    const std::vector<double> after = redistributed(loads[p], foretold, moved);
-    savings.moved_share = std::max(savings.moved_share, moved);
-    savings.saved_s.push_back(excess(loads[p]) - excess(after));
+    savings.saved_s.push_back(excess(loads[p]) - excess(redistributed(loads[p], foretold)));
   }
   return savings;
 }
@@ -82,19 +87,27 @@ double once(const Loads& loads) {
   std::vector<double> foretold(loads[0].size());
   for (const auto& phase : loads)
     for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
-  double saved = 0, moved = 0;
-  for (const auto& phase : loads)
-    saved += excess(phase) - excess(redistributed(phase, foretold, moved));
+  double saved = 0;
+  for (const auto& phase : loads) saved += excess(phase) - excess(redistributed(phase, foretold));
   return saved;
 }
 
-/// Half width of the 95 % interval of a sum over phases.
-double error_of_sum(std::span<const double> values) {
+/// Half width of the 95 % interval of a sum over phases from `first` on, as a ratio to the phases'
+/// times: phases differ in length, and long ones lose more (ratio estimator: Cochran, Sampling
+/// Techniques, 1977, section 2.9).
+double error_of_sum(std::span<const double> values, std::span<const double> times_s,
+                    std::size_t first) {
+  if (values.size() < first + 2) return 0;
+  values = values.subspan(first);
+  times_s = times_s.subspan(first);
   const auto n = static_cast<double>(values.size());
-  if (n < 2) return 0;
-  const double middle = mean(values);
+  const double time_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
+  const double ratio = time_s > 0 ? std::accumulate(values.begin(), values.end(), 0.0) / time_s : 0;
   double squares = 0;
-  for (const double v : values) squares += (v - middle) * (v - middle);
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const double residual = values[p] - ratio * times_s[p];
+    squares += residual * residual;
+  }
   return 1.96 * std::sqrt(n * squares / (n - 1));
 }
 
@@ -112,11 +125,12 @@ Loads loads_of(const MeasuredRun& run) {
 Imbalance imbalance_of(const MeasuredRun& run) {
   namespace tuning = diagnosis_tuning;
   const Loads loads = loads_of(run);
+  const std::vector<double> times_s = phase_times_s(run);
   Imbalance result;
   std::vector<double> lost;
   for (const auto& phase : loads) lost.push_back(excess(phase));
   result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
-  result.total_error_s = error_of_sum(lost);
+  result.total_error_s = error_of_sum(lost, times_s, 0);
   result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
   // Rarer first: distributing more often must pay.
   for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
@@ -125,13 +139,15 @@ Imbalance imbalance_of(const MeasuredRun& run) {
     if (savings.total_s() <= tuning::kWorthMore * result.periodic_s) continue;
     result.periodic_s = savings.total_s();
     result.every = *every;
-    result.periodic_error_s = error_of_sum(savings.saved_s);
+    result.periodic_error_s = error_of_sum(savings.saved_s, times_s, *every);
     result.moved_share = savings.moved_share;
     result.distributions = savings.distributions;
   }
   const double run_s = efficiencies(run).run_s;
   if (result.total_s < tuning::kMinShare * run_s)
     result.kind = ImbalanceKind::none;
+  else if (loads.size() < tuning::kMinPhases)
+    result.kind = ImbalanceKind::unknown;
   else if (result.persistent_s >= tuning::kPersistentShare * result.total_s)
     result.kind = ImbalanceKind::persistent;
   else if (result.periodic_s >= tuning::kPersistentShare * result.total_s)

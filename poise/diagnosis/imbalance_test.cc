@@ -21,7 +21,7 @@ TEST(imbalance, of_the_same_ranks_is_removed_by_distributing_once) {
   EXPECT_DOUBLE_EQ(i.total_s, 40);
   EXPECT_NEAR(i.persistent_s, 40, 1e-9);
   EXPECT_NEAR(i.periodic_s, 2 * (20 - i.every), 1e-9);  // all phases behind the first distribution
-  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);
+  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);              // the first distribution alone moves work
 }
 
 TEST(imbalance, that_alternates_is_not_removed_by_looking_one_phase_back) {
@@ -49,11 +49,31 @@ TEST(imbalance, that_wanders_is_removed_by_distributing_often) {
   EXPECT_LE(i.every, 5u);
 }
 
+TEST(imbalance, of_few_phases_has_no_kind) {
+  const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
+  EXPECT_EQ(i.kind, ImbalanceKind::unknown);
+  EXPECT_DOUBLE_EQ(i.total_s, 2);
+}
+
 TEST(imbalance, of_even_loads_is_none) {
   const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(10, {1, 1, 1})));
   EXPECT_EQ(i.kind, ImbalanceKind::none);
   EXPECT_DOUBLE_EQ(i.total_s, 0);
   EXPECT_EQ(i.distributions, 0u);
+}
+
+TEST(Imbalance, phases_of_unequal_length_do_not_make_it_uncertain) {
+  MeasuredRun run;
+  run.node_of_rank = {0, 0};
+  for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double share : {1., .2})
+      phase.ranks.push_back(
+          {.wall_s = length_s, .useful_s = share * length_s, .load_s = share * length_s});
+  }
+  const Imbalance imbalance = imbalance_of(run);
+  EXPECT_NEAR(imbalance.total_error_s, 0, 1e-12);
+  EXPECT_LT(imbalance.periodic_error_s, .1 * imbalance.periodic_s);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace poise::diagnosis_tuning {
 
 /// An imbalance, or a saving, of less than this share of the run is not worth a word.
 inline constexpr double kMinShare = 0.02;
+/// With fewer phases nothing is said of the kind of imbalance.
+inline constexpr std::size_t kMinPhases = 4;
 /// The imbalance is called persistent if one distribution of the work removes this share of it,
 /// and drifting if one every few phases does.
 inline constexpr double kPersistentShare = 0.6;

@@ -24,7 +24,10 @@ constexpr double kOver = -1, kIdle = 0;
 class FairRates {
  public:
   explicit FairRates(const Routes& routes)
-      : routes_(routes), load_(routes.num_resources()), first_(routes.num_resources() + 1, 0) {
+      : routes_(routes),
+        demand_(routes.num_resources()),
+        load_(routes.num_resources()),
+        first_(routes.num_resources() + 1, 0) {
     for (std::uint32_t route = 0; route < routes.count(); ++route)
       for (const RouteStop& stop : routes.stops(route)) ++first_[stop.resource + 1];
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
@@ -34,12 +37,35 @@ class FairRates {
       for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
   }
 
-  /// Sets rate[route] for the active routes, each with num_flows[route] flows. Fills the resource
-  /// with the least rate per flow first: the flows through it have found their bottleneck. The
-  /// rates of other routes must be kOver or kIdle.
+  /// A flow starts on a route that had num_flows.
+  void add_flow(std::uint32_t route, std::uint32_t num_flows) {
+    for (const RouteStop& stop : routes_.stops(route)) {
+      Load& demand = demand_[stop.resource];
+      if (num_flows == 0 && demand.open++ == 0 && !demand.is_listed) {
+        demand.is_listed = true;
+        in_use_.push_back(stop.resource);
+      }
+      demand.per_rate += stop.s_per_byte;
+      demand.at_most = std::max(demand.at_most, demand.per_rate);
+    }
+  }
+
+  /// A flow ends on a route that keeps num_flows.
+  void remove_flow(std::uint32_t route, std::uint32_t num_flows) {
+    for (const RouteStop& stop : routes_.stops(route)) {
+      Load& demand = demand_[stop.resource];
+      demand.per_rate -= stop.s_per_byte;
+      if (num_flows == 0 && --demand.open == 0) demand.per_rate = demand.at_most = 0;
+    }
+  }
+
+  /// Sets rate[route] for the active routes, those with flows. Fills the resource with the least
+  /// rate per flow first: the flows through it have found their bottleneck. The rates of other
+  /// routes must be kOver or kIdle.
   void set(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
            std::span<double> rate) {
-    open(active, num_flows, rate);
+    for (const std::uint32_t route : active) rate[route] = kNever;
+    open();
     double level = 0;
     while (!order_.empty()) {
       std::pop_heap(order_.begin(), order_.end(), std::greater<>());
@@ -52,11 +78,9 @@ class FairRates {
         continue;
       }
       order_.pop_back();
-      if (load_[r].open > 0) {
-        level = std::max(level, exact_level(r, num_flows, rate));
-        fill(r, level, num_flows, rate);
-      }
-      load_[r] = {};
+      if (load_[r].open == 0) continue;
+      level = std::max(level, exact_level(r, num_flows, rate));
+      fill(r, level, num_flows, rate);
     }
   }
 
@@ -65,26 +89,26 @@ class FairRates {
   struct Load {
     double left = 1;         // share of its time that is not given away
     double per_rate = 0;     // share that open flows need per unit of rate
-    double at_first = 0;     // per_rate when all flows were open
-    std::uint32_t open = 0;  // stops of routes without a rate
+    double at_most = 0;      // the largest per_rate from which per_rate was reached by subtraction
+    std::uint32_t open = 0;  // routes with flows and without a rate
+    bool is_listed = false;  // in in_use_
     double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
   };
 
-  void open(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
-            std::span<double> rate) {
+  /// Takes the demand of all resources in use.
+  void open() {
     order_.clear();
-    for (const std::uint32_t route : active) {
-      rate[route] = kNever;
-      for (const RouteStop& stop : routes_.stops(route)) {
-        Load& load = load_[stop.resource];
-        if (load.open++ == 0) order_.push_back({0, stop.resource});
-        load.per_rate += num_flows[route] * stop.s_per_byte;
+    std::size_t kept = 0;
+    for (const std::uint32_t r : in_use_) {
+      if (demand_[r].open == 0) {
+        demand_[r].is_listed = false;
+        continue;
       }
+      in_use_[kept++] = r;
+      load_[r] = demand_[r];
+      order_.push_back({load_[r].level(), r});
     }
-    for (auto& [level, r] : order_) {
-      load_[r].at_first = load_[r].per_rate;
-      level = load_[r].level();
-    }
+    in_use_.resize(kept);
     std::make_heap(order_.begin(), order_.end(), std::greater<>());
   }
 
@@ -92,7 +116,7 @@ class FairRates {
   double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
                      std::span<const double> rate) const {
     const Load& load = load_[r];
-    if (load.per_rate > 1e-3 * load.at_first) return load.level();
+    if (load.per_rate > 1e-3 * load.at_most) return load.level();
     double per_rate = 0;
     for (std::size_t i = first_[r]; i < end_[r]; ++i) {
       const std::uint32_t route = users_[i];
@@ -127,6 +151,8 @@ class FairRates {
   }
 
   const Routes& routes_;
+  std::vector<Load> demand_;                             // per resource: of all flows in flight
+  std::vector<std::uint32_t> in_use_;                    // resources with flows
   std::vector<Load> load_;                               // per resource
   std::vector<std::size_t> first_, end_;                 // per resource: in users_
   std::vector<std::uint32_t> users_;                     // routes
@@ -183,6 +209,7 @@ class Fluid {
       const std::uint32_t f = order_[next_];
       const std::uint32_t route = flows_[f].route;
       --to_come_[route];
+      rates_.add_flow(route, num_flows_[route]);
       if (num_flows_[route]++ == 0) {
         active_.push_back(route);
         served_[route] = 0;
@@ -224,7 +251,7 @@ class Fluid {
       end_s_[f] = std::max(flows_[f].start_s, now_s_ + next_end_s(route));
       std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
       waiting.pop_back();
-      --num_flows_[route];
+      rates_.remove_flow(route, --num_flows_[route]);
     }
   }
 

@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSharings{"fluid", "queue"};
 
-// How much work a fluid exchange may take before starts and ends are joined. A visit of a stop
-// takes about 10 ns.
-constexpr double kMaxExactVisits = 1e6;   // exact below
-constexpr double kMinComputations = 200;  // of all rates: an end is within half a percent
+// How much work a fluid exchange may take before starts and ends are joined. A computation of all
+// rates visits all stops, about 10 ns each.
+constexpr double kMaxExactVisits = 1e6;  // exact below
+constexpr double kMaxVisits = 1e8;       // else as many computations as this allows, between
+constexpr double kMinComputations = 50, kMaxComputations = 200;
 
 /// Places do the first part of their work and send: sets the times of `places` up to worked_s and
 /// the start of each flow.
@@ -75,7 +76,7 @@ double window_s(const Traffic& traffic, const EngineOptions& options) {
   const auto stops = static_cast<double>(traffic.routes().num_stops());
   const double computations = 2 * static_cast<double>(traffic.flows().size());
   if (computations * stops <= kMaxExactVisits) return 0;
-  return traffic.busiest_s() / std::max(kMinComputations, kMaxExactVisits / stops);
+  return traffic.busiest_s() / std::clamp(kMaxVisits / stops, kMinComputations, kMaxComputations);
 }
 
 }  // namespace

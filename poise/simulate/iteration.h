@@ -68,9 +68,8 @@ struct Iteration {
   double idle_share() const;
 };
 
-/// Simulates an iteration. work_s is per place; overlap as in Workload. O(pairs log pairs) for
-/// queues; for fluids see fluid.h: on the order of 10^7 steps, or 200 times all stops of all routes
-/// if that is more.
+/// Simulates an iteration. work_s is per place; overlap as in Workload. O(stops log pairs) for
+/// queues; for fluids see fluid.h: some hundred computations of all rates.
 Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
                              const EngineOptions& options = {});
 

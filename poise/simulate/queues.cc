@@ -21,17 +21,29 @@ struct Arrival {
 
 std::vector<double> queue_ends_s(const Routes& routes, std::span<const Flow> flows) {
   std::vector<double> end_s(flows.size()), free_s(routes.num_resources(), 0);
-  std::vector<Arrival> arrivals;
+  std::vector<std::uint32_t> starts;
   for (std::uint32_t f = 0; f < flows.size(); ++f) {
     end_s[f] = flows[f].start_s;
-    if (flows[f].bytes > 0 && !routes.stops(flows[f].route).empty())
-      arrivals.push_back({flows[f].start_s, f, 0});
+    if (flows[f].bytes > 0 && !routes.stops(flows[f].route).empty()) starts.push_back(f);
   }
-  std::make_heap(arrivals.begin(), arrivals.end(), std::greater<>());
-  while (!arrivals.empty()) {
+  sort_by_start(flows, starts);
+  std::size_t next = 0;           // in starts
+  std::vector<Arrival> arrivals;  // at later stops: a heap, which stays small
+  const auto take = [&] {
+    if (next < starts.size()) {
+      const Arrival start{flows[starts[next]].start_s, starts[next], 0};
+      if (arrivals.empty() || arrivals.front() > start) {
+        ++next;
+        return start;
+      }
+    }
     std::pop_heap(arrivals.begin(), arrivals.end(), std::greater<>());
     const Arrival arrival = arrivals.back();
     arrivals.pop_back();
+    return arrival;
+  };
+  while (next < starts.size() || !arrivals.empty()) {
+    const Arrival arrival = take();
     const Flow& flow = flows[arrival.flow];
     const auto stops = routes.stops(flow.route);
     const RouteStop& stop = stops[arrival.stop];

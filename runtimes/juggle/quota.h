@@ -26,6 +26,7 @@ struct QuotaFolder {
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
 /// The tightest quota among this process's cgroups and their ancestors; nothing if there is none.
-std::optional<double> quota_cpus();
+/// Tests give the folder of a recorded system as `root`.
+std::optional<double> quota_cpus(const std::string& root = "");
 
 }  // namespace poise::juggle

@@ -7,6 +7,9 @@
 
 #include "runtimes/juggle/cpus.h"
 
+#include "poise/online/juggle_causes.h"
+#include "poise/online/juggle_stance.h"
+
 namespace poise::juggle {
 
 /// The state of a thread when it was last seen.
@@ -50,6 +53,8 @@ struct Tally {
   Cpus cpus;
   std::vector<double> speeds;  // speeds of these cpus relative to the fastest
   bool is_balancing = false;
+  JuggleAction action = JuggleAction::leave;  // what is done with the threads now
+  JuggleFacts facts;                          // what the diagnosis is based on
   std::uint32_t most_threads = 0;    // maximal number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted

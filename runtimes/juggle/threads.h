@@ -26,10 +26,11 @@ class Descriptor {
   int fd_;
 };
 
-/// From /proc/PID/task/TID/schedstat: nanoseconds on a cpu, and nanoseconds ready to run but
-/// waiting for one.
+/// From /proc/PID/task/TID/schedstat: time on a cpu, time ready to run but waiting for one, and how
+/// often the thread was put on a cpu (0: unknown).
 struct CpuTime {
   double run_s = 0, wait_s = 0;
+  std::uint64_t turns = 0;
 };
 std::optional<CpuTime> parse_schedstat(std::string_view text);
 

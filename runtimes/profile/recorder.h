@@ -21,7 +21,9 @@ inline constexpr int kNumCuts = 3;
 /// Times come in as arguments. A CPU clock is read only where the recorder asks for it.
 class Recorder {
  public:
-  void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery);
+  /// `slice_ns`: length of time slices.
+  void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
+             std::int64_t slice_ns = tuning::kSlice_ns);
 
   /// The program calls MPI. True if read_cpu() is wanted before leave().
   bool enter(std::int64_t now_ns) {
@@ -69,7 +71,7 @@ class Recorder {
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // when the CPU clock was last read, and what it said
-  std::int64_t slice_end_ns_ = 0;
+  std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 
 }  // namespace poise::profile

@@ -128,7 +128,9 @@ Session::Session(const MpiLibrary& mpi, std::string output)
   mpi.query_thread(&level);
   is_multiple_ = level == kThreadMultiple;
   clock_ = CommonClock(exchange_.offset_to_first());
-  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read());
+  period_ns_ = std::atoll(variable("POISE_PROFILE_PERIOD_NS").c_str());
+  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read(),
+                  period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
 
 RankProfile Session::head() const {
@@ -197,7 +199,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
     if (communicator->samples.next())
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
   }
-  if (communicator->size != exchange_.size()) return;
+  if (communicator->size != exchange_.size() || period_ns_ > 0) return;
   // All ranks make the same string of these: no token may depend on the rank.
   const auto bytes =
       static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
@@ -208,6 +210,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
 
 /// MPI_Pcontrol(k) begins a phase called k; MPI_Pcontrol(-1, "name") one of that name.
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
+  if (period_ns_ > 0) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   const auto level = static_cast<std::int32_t>(arguments.number(call.function.level));
   std::uint64_t label = static_cast<std::uint64_t>(std::max(0, level));
