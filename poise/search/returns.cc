@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "poise/placement/busy_times.h"
@@ -16,6 +17,9 @@ namespace {
 /// The longer iterations that the points of the curve allow, as parts of the way from the iteration
 /// of the far placement to the current one. Denser where most is decided: at few extra seconds.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
+/// The same for a curve that is shown.
+constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
+                                  1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 class Returns {
  public:
@@ -52,6 +56,9 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
+/// Tasks and messages, summed over trials of single returns.
+constexpr std::size_t kMaxEntriesTried = 300'000;
+
 /// Single returns that shorten the total.
 class SingleReturns {
  public:
@@ -63,7 +70,7 @@ class SingleReturns {
         times_(problem.machine, problem.workload, problem.costs, outcome_.placement),
         moved_(problem, outcome_.placement),
         room_(problem.machine, problem.workload, outcome_.placement, place_cap_bytes),
-        trials_(kMaxEntries /
+        trials_(kMaxEntriesTried /
                 (problem.workload.tasks.size() + problem.workload.messages.size() + 1)) {}
 
   Outcome result() && {
@@ -77,8 +84,6 @@ class SingleReturns {
   }
 
  private:
-  static constexpr std::size_t kMaxEntries = 300'000;  // tasks and messages, summed over trials
-
   /// The tasks that have moved, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
@@ -138,11 +143,11 @@ class SingleReturns {
 /// Calls take(outcome) for each point until it returns false.
 template <typename Take>
 void for_each_point(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes,
-                    const Take& take) {
+                    std::span<const double> parts, const Take& take) {
   Returns returns(problem, far, place_cap_bytes);
   const Outcome current = outcome_of(problem, problem.current);
   const double first_s = returns.peak_s(), way_s = std::max(0.0, current.iteration_s - first_s);
-  for (const double part : kParts)
+  for (const double part : parts)
     if (!take(returns.up_to(first_s + part * way_s))) break;
   take(current);
 }
@@ -151,6 +156,8 @@ void for_each_point(const Problem& problem, const Placement& far, std::uint64_t 
 
 Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
                                std::uint64_t place_cap_bytes) {
+  const std::size_t entries = problem.workload.tasks.size() + problem.workload.messages.size();
+  if (entries > kMaxEntriesTried) return outcome;
   return SingleReturns(problem, std::move(outcome), steps, place_cap_bytes).result();
 }
 
@@ -168,7 +175,7 @@ Outcome outcome_of(const Problem& problem, Placement placement) {
 std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
                                       std::uint64_t place_cap_bytes) {
   std::vector<Outcome> curve;
-  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+  for_each_point(problem, far, place_cap_bytes, kShownParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
@@ -179,7 +186,7 @@ Outcome best_on_the_way(const Problem& problem, const Placement& far, double ste
                         double tolerance, std::uint64_t place_cap_bytes) {
   std::vector<Outcome> points;
   int rises = 0;
-  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+  for_each_point(problem, far, place_cap_bytes, kParts, [&](Outcome outcome) {
     if (!points.empty() && outcome.total_s(steps) > points.back().total_s(steps)) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;

@@ -57,7 +57,7 @@ namespace poise {
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
   X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
-  X(double,        reachable,                 1.01,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
+  X(double,        reachable,                 1.02,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
   X(unsigned,      start_attempts,            2,     1,    100,   "attempts",          "as attempts, where a new placement is only a start") \
   X(unsigned,      start_climbs,              0,     0,    100,   "climbs",            "as climbs, where a new placement is only a start") \

@@ -104,9 +104,7 @@ class Search {
         average_work_s_(average_s(problem.machine, problem.workload)),
         best_(outcome_of(problem, fitted(problem.current))) {
     const double now_s = best_.iteration_s;
-    LocalSearch descent(problem, best_.placement, options.memory_bytes, tuning_);
-    descend(descent);
-    Outcome far = outcome_of(problem, descent.placement());
+    Outcome far = descended_from(best_.placement);
     const double migration_s = far.migration_s;
     const bool is_moving_cheap = migration_s <= tuning_.same_total * total_s(far);
     take_if_better(std::move(far));
@@ -150,19 +148,19 @@ class Search {
       trials[i] = perturbed(draws);
     });
     ++passes_in_vain_;
-    for (auto& trial : trials)
-      if (total_s(*trial) < total_s(best_)) {
-        best_ = std::move(*trial);
-        passes_in_vain_ = 0;
-      }
+    for (auto& trial : trials) {
+      if (total_s(*trial) >= total_s(best_)) continue;
+      best_ = on_the_way(std::move(*trial));
+      passes_in_vain_ = 0;
+    }
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
   /// The best placement, followed as far as it pays.
   Placement result() && {
     if (is_within_memory_)
-      best_ = without_needless_moves(problem_, on_the_way(std::move(best_)), options_.steps,
-                                     options_.memory_bytes);
+      best_ =
+          without_needless_moves(problem_, std::move(best_), options_.steps, options_.memory_bytes);
     if (problem_.workload.waits_in_subphases)
       return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
@@ -170,6 +168,12 @@ class Search {
 
  private:
   double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
+
+  Outcome descended_from(const Placement& start) const {
+    LocalSearch descent(problem_, start, options_.memory_bytes, tuning_);
+    descend(descent);
+    return outcome_of(problem_, descent.placement());
+  }
 
   void descend(LocalSearch& descent) const {
     descent.run(blunt(tuning_));

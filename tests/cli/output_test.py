@@ -305,6 +305,22 @@ class Output(CliTest):
         self.assertNotIn("inter-", one_node.stdout)
         self.assertEqual(wide.count("strategy "), 1, "one block where there is no terminal to fit")
 
+    def test_curve_leads_from_the_best_placement_back_to_the_current_one(self):
+        compare = *self.compare, "-s", "keep,greedy", "--every", "7", "--curve"
+        keep, greedy = self.json_of(*compare, "--json")["results"]
+        best = keep if keep["best"] else greedy
+        self.assertEqual(["curve" in keep, "curve" in greedy], [keep["best"], greedy["best"]])
+        first, last = best["curve"][0], best["curve"][-1]
+        self.assertLessEqual(first["iteration_s"], best["iteration_s"] * (1 + 1e-9))
+        self.assertEqual((last["migrations"], last["migrated_bytes"], last["iteration_s"]),
+                         (0, 0, keep["iteration_s"]))
+        for point in best["curve"]:
+            self.assertAlmostEqual(point["total_s"], 7 * point["iteration_s"] + point["migration_s"])
+            self.assertAlmostEqual(point["migrated_share"], point["migrations"] / best["tasks"])
+        text = self.run_poise(*compare).stdout
+        self.assertIn("back to the current one", text)
+        self.assert_refused(*compare, "--csv", says="--csv")
+
     def test_csv_has_the_keys_and_values_of_json(self):
         compare = *self.compare, "-m", "core:3", "-s", "keep,orb", "--every", "7"
         rows = self.json_of(*compare, "--json")["results"]
