@@ -150,8 +150,9 @@ class Search {
     ++passes_in_vain_;
     for (auto& trial : trials) {
       if (total_s(*trial) >= total_s(best_)) continue;
-      best_ = on_the_way(std::move(*trial));
+      best_ = std::move(*trial);
       passes_in_vain_ = 0;
+      has_passed_ = true;
     }
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
@@ -271,6 +272,7 @@ class Search {
   const double bound_s_, average_work_s_;
   Outcome best_;
   unsigned passes_in_vain_ = 0;
+  bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
 };
 
 Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
