@@ -159,6 +159,7 @@ class Search {
 
   /// The best placement, followed as far as it pays.
   Placement result() && {
+    if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
       best_ =
           without_needless_moves(problem_, std::move(best_), options_.steps, options_.memory_bytes);
