@@ -144,8 +144,8 @@ class Machine {
 };
 
 /// Bandwidth of the memory bus of a domain, in bytes per second, that was not measured: 3.5 GB/s
-/// per place of the largest domain, at least 20 GB/s. Assumed: processors with many cores share 3 to
-/// 4 GB/s per core among all of them (STREAM), and one core alone reaches 10 to 20 GB/s.
+/// per place of the largest domain, at least 20 GB/s. Assumed: processors with many cores share 3
+/// to 4 GB/s per core among all of them (STREAM), and one core alone reaches 10 to 20 GB/s.
 /// `places` are those of a machine, ordered by domain. O(places).
 double assumed_bus_bytes_per_s(std::span<const Place> places);
 
