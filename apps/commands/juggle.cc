@@ -177,7 +177,7 @@ void run(const Options& options) {
   const std::string diagnosis =
       options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
   for (const std::string_view line : split(diagnosis, '\n'))
-    if (!options.summary) fmt::print(stderr, "poise juggle: {}\n", line);
+    if (!options.summary && !line.empty()) fmt::print(stderr, "poise juggle: {}\n", line);
   if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
   if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
