@@ -181,10 +181,13 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   std::map<std::string, std::uint32_t> first_seen;
   for (const JobHost& host : hosts)
     first_seen.try_emplace(host.leaf_switch, static_cast<std::uint32_t>(first_seen.size()));
-  if (are_known)
-    std::stable_sort(hosts.begin(), hosts.end(), [&](const JobHost& a, const JobHost& b) {
-      return first_seen[a.leaf_switch] < first_seen[b.leaf_switch];
-    });
+  if (are_known) {
+    std::map<std::uint32_t, std::vector<JobHost>> groups;
+    for (JobHost& host : hosts) groups[first_seen[host.leaf_switch]].push_back(std::move(host));
+    hosts.clear();
+    for (auto& [number, group] : groups)
+      for (JobHost& host : group) hosts.push_back(std::move(host));
+  }
   names.clear();
   for (const JobHost& host : hosts) names.push_back(host.name);
   if (hosts.size() == 1) return node;
