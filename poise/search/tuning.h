@@ -53,7 +53,7 @@ namespace poise {
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
   /* Few moves, and other starts. */ \
   X(double,        shortest_migration,        0.03125, 1e-6, 1,   "of unlimited",      "first limit on the time of migration, of what it takes without a limit") \
-  X(double,        longer_migration,          1.4142, 1.1, 16,   "times",             "each further limit on the time of migration is longer by this") \
+  X(double,        longer_migration,          2,     1.1, 16,    "times",             "each further limit on the time of migration is longer by this") \
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
   X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \

@@ -184,22 +184,26 @@ class Search {
     descent.run(sharp(tuning_));
   }
 
-  /// Local search from the current placement again, but with migrations that may take longer from
-  /// stage to stage: few tasks move first, and others where that pays. Migrations took far_s
-  /// without a limit; none longer than gain_s can pay.
+  /// Local search from the current placement again, but with migrations that may take twice as long
+  /// from stage to stage: few tasks move first, and others where that pays. Migrations took far_s
+  /// without a limit; none longer than gain_s can pay. Ends after two stages without a shorter
+  /// total.
   void try_limited_migrations(double far_s, double gain_s) {
     LocalSearch descent(problem_, problem_.current, options_.memory_bytes, tuning_);
     std::optional<Outcome> shortest;
-    int idle_stages = 0;  // in which a longer migration led to no further move
-    double limit_s = std::max(cheapest_move_s(), tuning_.shortest_migration * far_s), moved_s = 0;
-    for (; limit_s <= gain_s && idle_stages < 3; limit_s *= tuning_.longer_migration) {
+    int rises = 0;
+    for (double limit_s = std::max(cheapest_move_s(), tuning_.shortest_migration * far_s);
+         limit_s <= gain_s && rises < 2; limit_s *= tuning_.longer_migration) {
       descent.limit_migration(limit_s);
       descent.run(blunt(tuning_));
       descent.run(sharp(tuning_));
       Outcome outcome = outcome_of(problem_, descent.placement());
-      if (moved_s > 0) idle_stages = outcome.migration_s > moved_s ? 0 : idle_stages + 1;
-      moved_s = outcome.migration_s;
-      if (!shortest || total_s(outcome) < total_s(*shortest)) shortest = std::move(outcome);
+      if (!shortest || total_s(outcome) < total_s(*shortest)) {
+        shortest = std::move(outcome);
+        rises = 0;
+      } else {
+        ++rises;
+      }
     }
     if (shortest) take_if_better(std::move(*shortest));
   }
