@@ -6,6 +6,7 @@
 
 #include "poise/base/random.h"
 #include "poise/machine/text.h"
+#include "poise/placement/map_cost.h"
 
 namespace poise {
 namespace {
@@ -22,28 +23,33 @@ Workload random_traffic(TaskId tasks, Random& random) {
   return traffic;
 }
 
-TEST(mapping, is_never_worse_and_mostly_optimal_by_brute_force) {
+TEST(mapping, costs_no_more_and_has_the_least_traffic_of_all_maps_where_it_moves) {
   Random random(8);
   const Machine machine = machine_from_text("node:2 core:3");
-  int optimal = 0;
+  int moved = 0;
+  const auto traffic_of_map = [&](const Workload& traffic, const Placement& placement) {
+    return map_cost(machine, traffic, placement, Distance::factors).traffic;
+  };
   for (int i = 0; i < 50; ++i) {
     const Workload traffic = random_traffic(6, random);
     std::vector<PlaceId> places(6);
     std::iota(places.begin(), places.end(), 0u);
     const Placement start(places);
     const Placement found = mapped(machine, traffic, start);
-    double best = message_cost_s(machine, traffic, start);
-    EXPECT_LE(message_cost_s(machine, traffic, found), best + 1e-12);
+    EXPECT_LE(message_cost_s(machine, traffic, found), message_cost_s(machine, traffic, start));
+    double best = traffic_of_map(traffic, start);
     std::vector<bool> taken(6);
     for (const PlaceId p : found.places()) {
       EXPECT_FALSE(taken[p]);
       taken[p] = true;
     }
-    do best = std::min(best, message_cost_s(machine, traffic, Placement(places)));
+    if (found == start) continue;
+    ++moved;
+    do best = std::min(best, traffic_of_map(traffic, Placement(places)));
     while (std::next_permutation(places.begin(), places.end()));
-    optimal += message_cost_s(machine, traffic, found) <= best + 1e-12 ? 1 : 0;
+    EXPECT_LE(traffic_of_map(traffic, found), best * (1 + 1e-9));
   }
-  EXPECT_GE(optimal, 45);
+  EXPECT_GE(moved, 30) << "few of the random starts are the best";
 }
 
 TEST(mapping, uses_free_places) {

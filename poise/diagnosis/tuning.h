@@ -23,7 +23,5 @@ inline constexpr double kWorthMore = 1.1;
 inline constexpr double kGoodEnough = 0.55;
 /// Ranks share or change cores, if they do in this share of the phases at least.
 inline constexpr double kMinSharing = 0.1;
-/// Rounds of swaps in the search for a better mapping.
-inline constexpr int kMaxSwapRounds = 20;
 
 }  // namespace poise::diagnosis_tuning
