@@ -61,7 +61,7 @@ def parts(tier):
     usual = ("usual", "full")
     table = [
         Part("architecture", TIERS, [sys.executable, "tests/tidy.py"]),
-        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' | xargs clang-format-16 --dry-run -Werror"]),
+        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"]),
         Part("release build: unit tests and the command", ("quick",), preset="ci",
              targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
         Part("release build", ("usual",), preset="ci", options=("-LE", "long")),

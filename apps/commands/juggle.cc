@@ -44,7 +44,7 @@ struct Options {
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-constexpr std::size_t kHeadLines = 3;  // and the diagnosis
+constexpr std::size_t kHeadLines = 3;  // above the threads, without the line of the diagnosis
 constexpr std::size_t kLiveThreads = 20;
 
 /// Shows the threads on stderr, because stdout is the program's: redrawn in place on a terminal,

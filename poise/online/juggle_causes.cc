@@ -10,9 +10,9 @@ namespace poise {
 
 namespace {
 
-constexpr double kEnoughS = 0.3;  // a shorter run shows little: six windows of 50 ms
-constexpr double kAwake = 0.05;   // share of the time: a thread that sleeps less never sleeps
-constexpr double kTaken = 0.2;    // share of a cpu: another program takes notice of less
+constexpr double kEnoughS = 0.3;  // six windows of 50 ms; nothing is said of shorter runs
+constexpr double kAwake = 0.05;   // share of the time; a thread that sleeps less is awake
+constexpr double kTaken = 0.2;    // share of a cpu that another program must take to be named
 // Turns per second of a thread that calls sched_yield in a loop: the kernel's time slices alone
 // give a few hundred.
 constexpr double kYields = 2000;

@@ -67,7 +67,7 @@ class JuggleWatch {
   double since_s_ = 0;
   std::size_t watched_size_ = 0;
   std::uint32_t windows_ = 0, births_ = 0;
-  double births_per_s_ = 0, lost_cpus_ = 0;  // exponential averages
+  double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
   std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
   std::optional<double> phase_s_;            // while threads are balanced, the last known one
   // Exponential averages per place: the fraction of the time in which threads were ready or

@@ -244,8 +244,8 @@ class SwapSearch {
     return graph_.to[graph_.first[v] + random_.below(graph_.degree(v))];
   }
 
-  /// A vertex with a partner that is not as near as can be, if a few draws find one: the others
-  /// have little to gain.
+  /// A vertex and a partner that could be nearer to each other. After a few draws any edge is
+  /// taken.
   std::pair<Vertex, Vertex> edge_to_shorten() {
     Vertex v = 0, partner = 0;
     for (int draw = 0; draw < kDraws; ++draw) {

@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a time
+constexpr double kRounding = 1e-9;  // relative error of a computed time
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 

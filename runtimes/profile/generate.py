@@ -35,7 +35,7 @@ KINDS = [
 ]
 
 # What a call sends, or does to the profile. A leading I (at once) and a trailing _init (persistent) are
-# taken off collectives first. None: what the name says.
+# taken off collectives first. None stands for the name itself.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),

@@ -78,7 +78,8 @@ class Interpreter {
   const MpiLibrary& mpi_;
   Communicators communicators_;
   Sums& sums_;
-  /// Sizes of types that were met, until one is freed: a type may then get its handle.
+  /// Sizes of the types seen so far. Forgotten when a type is freed, because MPI may give its
+  /// handle to another type.
   struct KnownSize {
     Word type = 0;
     std::uint64_t bytes = 0;

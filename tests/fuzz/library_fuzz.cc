@@ -27,7 +27,7 @@ class Input {
   }
   std::uint32_t below(std::uint32_t limit) { return next<std::uint8_t>() % limit; }
   bool any() { return (next<std::uint8_t>() & 1) != 0; }
-  /// Mostly a load as programs have it, sometimes any bits.
+  /// Usually a plausible load, sometimes arbitrary bits.
   double seconds() { return below(16) == 0 ? next<double>() : below(50) * 0.25; }
   /// Mostly below the limit, sometimes any bits.
   std::uint32_t index(std::uint32_t limit) {

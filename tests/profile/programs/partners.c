@@ -1,14 +1,12 @@
 /* Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
    sender      1 sends to 0 and 2, which receive
-   waitall     the same, begun with MPI_Irecv and ended by MPI_Waitall together with one from a rank in time
-   any         the same, received from any source by MPI_Irecv, behind others from known ones
-   probe       the same, found by MPI_Probe
-   persistent  the same, by MPI_Start
-   receiver    0 and 2 send 1 four megabytes: they must wait for it (rendezvous)
-   eager       0 and 2 send 1 a byte
+   waitall     the same, begun with MPI_Irecv and ended by MPI_Waitall together with one from a rank
+   in time any         the same, received from any source by MPI_Irecv, behind others from known
+   ones probe       the same, found by MPI_Probe persistent  the same, by MPI_Start receiver    0
+   and 2 send 1 four megabytes: they must wait for it (rendezvous) eager       0 and 2 send 1 a byte
    polled      as sender, but the receivers compute and test
-   chain       each rank receives from the one before and is late itself; rank 0 by 400 ms in the first round
-   split       as sender, on a communicator that is made and freed each time */
+   chain       each rank receives from the one before and is late itself; rank 0 by 400 ms in the
+   first round split       as sender, on a communicator that is made and freed each time */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +49,8 @@ static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Re
   if (data != round) fprintf(stderr, "rank %d got %d in round %d\n", rank, data, round), exit(4);
 }
 
-static void one_round(const char* what, int rank, int size, int round, char* large, MPI_Request* persistent) {
+static void one_round(const char* what, int rank, int size, int round, char* large,
+                      MPI_Request* persistent) {
   MPI_Comm comm = MPI_COMM_WORLD;
   if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
   if (!strcmp(what, "chain")) {
