@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program `poise`. commands/ has one file per subcommand. Errors are printed here only.
 #include <CLI/CLI.hpp>
 #include <algorithm>

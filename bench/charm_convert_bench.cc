@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a Charm++ balancer costs beyond its strategy: it converts Charm++'s statistics to a
 // workload, and the placement back to PEs. The input is a 3-D stencil whose rows are grouped by PE
 // and shuffled, as Charm++ delivers them.

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Compares the event engine of `poise simulate` with SimGrid on small programs, and times it on large ones."""
 
 import argparse

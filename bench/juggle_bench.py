@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
 meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
 of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The CPU time of one balancing point's decision (poise/online/juggle_team.h) for 1,000 threads on
 // 64 to 256 cpus, in one domain and in eight. The readings come from memory, so this is what Juggle
 // computes, without reading /proc and setting affinities. The goal is 1 ms per point.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Stores what a benchmark measured, with commit, machine and date, as JSON under bench/results."""
 
 import datetime

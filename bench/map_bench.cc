@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares `poise map` with other ways to map ranks, one to a slot: programs' patterns of several
 // kinds and recorded matrices, on trees, tori, dragonflies and NUMA nodes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How near the strategy `poise` comes to the shortest total time, steps * iteration + migration, of
 // all strategies: keeping the current placement, every other row of the table, and the outside
 // tools, relabelled so that most load stays where it is.

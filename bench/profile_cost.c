@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* Times MPI calls that do little, on one rank: prints the nanoseconds of a call of each kind. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Profiles programs that were not written for Poise, follows the first advice, and measures what it gains."""
 
 import argparse

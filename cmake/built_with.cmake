@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # POISE_BUILT_WITH: what `poise --version` says of this build besides the version, in one line.
 
 # version_in(RESULT HEADER MACRO…) joins the numbers that a header defines with dots.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `ninja install` installs: the command with its manual pages and completion, the libraries
 # with headers for find_package(poise) and pkg-config, and the machine descriptions. `ninja
 # installables` builds what is installed and nothing else; `ninja uninstall` removes the files of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # pkg-config files: poise (C), poise-cxx (C++), and one for each runtime. Paths are relative to the
 # file, so an installation may be moved. Compile and link the runtimes with mpicxx, mpicc or mpifort.
 file(RELATIVE_PATH POISE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface of a strategy in a shared object: `poise compare --strategies
 // plugin:./libmine.so`.
 //

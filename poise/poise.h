@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libpoise: Poise's decisions for C, and for every language that can call C. docs/library.md shows
 // programs.
 //

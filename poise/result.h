@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the functions of Poise's C interfaces return: libpoise (poise/poise.h) and tasks
 // (poise/tasks.h).
 #pragma once

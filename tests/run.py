@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs the tests of a tier and prints where the time went.
 
 usage: tests/run.py quick|usual|full

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
@@ -12,6 +14,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
+LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
 MAX_SUBJECT = 60  # characters of a commit's first line
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines says why
 # Programs to learn from, each in a folder that can be read at one sitting.
@@ -147,11 +151,16 @@ def check_python(path, text):
 
 
 def check_opening(path, lines):
-    """A header opens with a sentence that tells what lives there."""
-    if path.suffix == ".h" and not (lines and lines[0].startswith("//")):
+    """A header opens with its licence and a sentence that tells what lives there."""
+    if path.suffix == ".h" and not any(line.startswith("//") and LICENCE not in line for line in lines[:2]):
         complain(path, 1, "a header opens with one sentence that tells what lives there")
     if path.suffix == ".h" and "#pragma once" not in lines:
         complain(path, 1, "no #pragma once")
+
+
+def check_licence(path, lines):
+    if (path.suffix in SOURCES or path.name == "CMakeLists.txt") and not any(LICENCE in line for line in lines[:10]):
+        complain(path, 1, f"a source file opens with: {LICENCE}")
 
 
 def check_words(path, lines):
@@ -180,7 +189,7 @@ def check_pure(path, lines):
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
-        length = sum(len(source.read_text().splitlines()) for source in sources)
+        length = sum(LICENCE not in line for source in sources for line in source.read_text().splitlines())
         if not 0 < length <= MAX_MINIAPP_LINES:
             complain(f"miniapps/{name}", 0, f"{length} lines in all; {MAX_MINIAPP_LINES} are small")
 
@@ -246,12 +255,13 @@ def check_tree():
     for path in tracked_files():
         if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
             complain(path, 1, "name the folder by what lives there")
-        if path.suffix not in (".h", ".cc", ".cpp", ".C", ".py", ".c", ".f90", ".md", ".cmake", ".txt"):
+        if path.suffix not in SOURCES and path.suffix not in (".md", ".txt"):
             continue
         text = (ROOT / path).read_text()
         lines = text.splitlines()
+        check_licence(path, lines)
         check_words(path, lines)
-        if path.suffix in (".f90", ".md", ".cmake", ".txt"):
+        if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
         if path.suffix == ".py":
             check_python(path, text)

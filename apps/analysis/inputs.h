@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The problem on which a command works: the trace, phase, machine and current placement.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a launcher needs to start each rank where a map puts it: files and the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A problem as plain arrays, as strategies outside of Poise take it: through C or as JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays a trace over many steps with one strategy after another.
 #pragma once
 

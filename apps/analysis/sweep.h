@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays a trace for several numbers of places, periods of balancing and seeds.
 #pragma once
 

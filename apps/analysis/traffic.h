@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Traffic between groups of places: the data of the communication picture.
 #pragma once
 

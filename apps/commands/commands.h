@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The subcommands of `poise`. Each function adds one to the program; the command runs if chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise compare`: strategies side by side, with bounds and pictures.
 #include <CLI/CLI.hpp>
 #include <cmath>

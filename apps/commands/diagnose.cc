@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise diagnose`: what a profiled run waited for, and what would help.
 #include "poise/diagnosis/diagnose.h"
 

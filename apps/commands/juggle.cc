@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise juggle`: runs a program while its threads are kept in balance.
 #include <CLI/CLI.hpp>
 #include <algorithm>

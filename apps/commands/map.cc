@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise map`: where each rank of an unmodified MPI program should run.
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise profile`: runs an unmodified MPI program and records what its ranks did.
 #include <CLI/CLI.hpp>
 #include <algorithm>

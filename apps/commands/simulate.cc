@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise simulate`: replays a trace as if a strategy had moved tasks every K steps.
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise theory`: what balancing n threads on m cpus can gain, by the paper's formulas and by
 // simulation of the idealised algorithm; `--figure` gives the data of the paper's curves.
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise topo`: draws a machine.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise variables`: every environment variable, with its reader, default and meaning.
 #include "poise/base/variables.h"
 

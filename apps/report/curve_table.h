@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The total time against what is moved, from a placement back to the current one: all of its moves,
 // some, or none.
 #pragma once

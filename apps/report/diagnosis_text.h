@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A diagnosis in words: one screen of 80 columns, in the terms of POP; and as JSON.
 #pragma once
 

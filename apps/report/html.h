@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Building blocks of a self-contained HTML page: it makes no request, and it follows the reader's
 // light or dark theme.
 #pragma once

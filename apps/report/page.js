@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs in a report page. Cells hold their number in data-v, so that tables sort and save exact
 // values. A communication picture holds its amounts in data-amounts of the box that covers it.
 (() => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The script of a report page: sorting, downloads and values under the pointer. Without it the page
 // shows the same data.
 #pragma once

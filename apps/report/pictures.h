@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pictures of a report, by pure functions from data to SVG. Axes start at 0 and have units.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a sweep of `poise simulate` reports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The picture of what a shorter iteration takes: one point per strategy.
 #include <algorithm>
 #include <cmath>

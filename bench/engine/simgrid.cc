@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the programs that engine_cases prints in SimGrid (S4U): an actor per place works, sends and
 // receives, and an actor per message carries it. Prints the time of each.
 //

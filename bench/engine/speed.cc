@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times a replay by the event engine: places, objects, steps. Prints CPU seconds and the largest
 // memory of the process as JSON.
 #include <cstdio>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "faces/c/poise_tasks.h"
 
 #include <cstring>

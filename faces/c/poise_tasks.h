@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface to tasks that any rank of a communicator may run; see runtimes/tasks/context.h.
 // It is installed as <poise/tasks.h>.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* What a C program may say of its tasks, and what it hears of them: the first rank has them all.
    Prints what went wrong and exits 1. */
 #include <pthread.h>

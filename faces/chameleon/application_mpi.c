@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* An application in C99 that leaves MPI to the library, adds tasks from tasks, waits inside them,
    and does what the authors' compiler would. Prints what went wrong and exits 1.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* The headers in strict C99, behind a header that has chosen what the system's headers show. */
 #include <chameleon.h>
 #include <chameleon_pre_init.h>

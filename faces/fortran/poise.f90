@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Poise's decisions from Fortran 2008: which task should run where. See docs/library.md; it calls
 ! libpoise (poise/poise.h). Integers are default ones, sizes and ids 64-bit. Tasks and places count from
 ! 0, arrays of messages as well. Without the argument `error`, an error ends the program with its text.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The Fortran interface to tasks that any rank of a communicator may run; see faces/c/poise_tasks.h.
 !
 ! A task's subroutine is bind(c) and takes type(c_ptr) :: data(*), integer(c_size_t) :: bytes(*) and

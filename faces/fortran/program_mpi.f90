@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Tests the Fortran interface: properties and annotations of tasks. The first rank has all tasks.
 module work
   use poise_tasks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks of arrays that callers pass. Errors name the array, the index and the value.
 #pragma once
 

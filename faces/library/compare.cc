@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparisons and simulations of libpoise, and its table of strategies.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decisions of libpoise: one placement, what it costs, and who sends which task to whom.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors of libpoise, and what it says of itself.
 #include <new>
 #include <utility>

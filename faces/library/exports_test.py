@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """usage: exports_test.py poise.h libpoise.so: the library exports the functions of the header, all with a version, and
 nothing else."""
 

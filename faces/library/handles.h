@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is behind the handles of libpoise, and how its functions turn exceptions into results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libpoise against the C++ calls that it stands for, and on several threads.
 #include <cstdio>
 #include <gtest/gtest.h>

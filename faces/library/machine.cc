@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Machines of libpoise.
 #include <nlohmann/json.hpp>
 #include <string_view>

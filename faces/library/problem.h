@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The problem that the handles of a call stand for, and the strategies that its texts name.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* libpoise from C: what a program calls, and what it hears if it is wrong. Prints what does not
    hold and exits 1. */
 #include <math.h>

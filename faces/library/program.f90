@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! libpoise from Fortran: what a program calls, and what it hears if it is wrong.
 program library_in_fortran
   use, intrinsic :: iso_fortran_env, only: int64, real64

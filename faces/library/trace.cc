@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Traces of libpoise, and problems as plain arrays.
 #include <algorithm>
 #include <cmath>

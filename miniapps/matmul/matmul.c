@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* Dense matrix products as tasks, in C: matmul SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 … */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Dense matrix products as tasks, in Fortran: matmul_fortran SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 …
 module products
   use poise_tasks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every environment variable that Poise reads: who reads it, what it takes, its default and its
 // meaning. Settings are parsed, and help and documents are written, from this table.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The version of Poise, and what it was built with.
 #pragma once
 

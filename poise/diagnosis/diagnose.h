@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a profiled run lost time by, and what would help: a pure function of the profile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The multiplicative efficiencies of a parallel program, as the POP centre of excellence defines
 // them.
 //

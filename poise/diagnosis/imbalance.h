@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What kind of imbalance a run has: whether the same ranks are busier phase after phase, and what a
 // balancer that looks back could remove.
 #pragma once

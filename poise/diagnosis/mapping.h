@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A better place for each rank, on the places that ranks may take.
 #pragma once
 

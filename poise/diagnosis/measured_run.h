@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a profile says of a run: per rank and phase where the time went, and who waited for whom.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Profiles whose cause of lost time is known, because it was put there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What messages and migrations cost on a machine. The formulas that use these numbers are in
 // placement/metrics.h and placement/message_times.h; the numbers belong to the machine because they
 // are measured on it. Every symbol, unit and source: docs/model.md.

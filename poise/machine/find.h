@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Resolves the MACHINE argument of every command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hosts of a running batch job, from what its scheduler tells in variables and files. Pure.
 #pragma once
 

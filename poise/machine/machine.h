@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A machine: places in a hierarchy of levels, with the cost of a message between any two places.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the messages of several places share on a machine: memory buses, links between memory
 // domains, network cards, uplinks.
 #pragma once

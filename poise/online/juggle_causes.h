@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The doctor's list: what slows the threads of a program down, and the cure.
 //
 // The facts come from watching the threads (juggle_watch.h) or from any other measurement. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is known of one thread that may be balanced, and of one place.
 #pragma once
 

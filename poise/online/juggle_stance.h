@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides what to do with the threads of a program: to leave them to the kernel, or which of three
 // cures to apply.
 // The rules come from observations on Linux 5.10 and later, not from the paper. The kernel slowly

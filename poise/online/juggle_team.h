@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threads that are kept in balance: which threads take part, how far each has progressed, and
 // where each goes next. Input: measured cpu times; output: places.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.

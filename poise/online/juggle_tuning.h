@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All tuned numbers of Juggle's decisions: value, unit, reason. Those of its measurements are in
 // runtimes/juggle/tuning.h.
 #pragma once

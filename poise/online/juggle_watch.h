@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is observed of the threads: how much they sleep, how long their phases are, how much of the
 // places other programs take. It tells whether balancing helps, and what was wrong.
 #pragma once

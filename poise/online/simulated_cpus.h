@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulated cpus for tests of the thread balancer: threads that compute and meet at barriers, other
 // programs beside them, and a kernel that shares each cpu in time slices.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bisection of a small graph: greedy growing, then Fiduccia-Mattheyses passes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The best map of a few ranks, by trying all maps that could be better than a given one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A placement that moves any task: little traffic between distant places, under a cap on
 // load.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bisection of a graph of any size by bisecting a coarser one and improving the result.
 #pragma once
 

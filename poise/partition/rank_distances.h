@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Distances between places by table lookup, for searches that need millions of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps ranks to slots: one rank per slot, little traffic over long distances.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A first map of ranks to slots, by cutting the graph of ranks and the machine in halves.
 #pragma once
 

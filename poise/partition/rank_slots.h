@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The slots of a machine on which ranks run: one rank per slot.
 #pragma once
 

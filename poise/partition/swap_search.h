@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Improves a map of ranks to slots by exchanging two ranks at a time.
 #pragma once
 

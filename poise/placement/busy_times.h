@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The predicted busy time of every place and shared resource, updated as tasks move.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a map of ranks costs: traffic times distance, and the traffic of nodes and cards.
 #pragma once
 

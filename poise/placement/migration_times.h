@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The time of migration, updated as tasks move.
 #pragma once
 

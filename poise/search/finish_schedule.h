@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // List scheduling by the time at which a task and its messages would be finished: the engine of
 // strategy `greedy_comm`, and a start of `poise`.
 #pragma once

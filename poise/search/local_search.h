@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Local search on the predicted iteration: places that are busier than most give tasks away.
 #pragma once
 

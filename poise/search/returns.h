@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides how far to follow a placement: all of its moves, few of them, or none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers that the strategy `poise` was tuned with: value, range, unit and effect.
 #pragma once
 

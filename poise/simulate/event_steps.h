@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steps of a replay by the event engine: iterations, migrations, and the collection of measurements
 // for a decision.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flows that share resources: the input of both sharing models (fluid.h, queues.h).
 #pragma once
 

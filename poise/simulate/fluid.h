@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flows as fluids: at every moment the flows share each resource max-min fairly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The event engine: one iteration of a program on a machine whose resources messages share.
 //
 // A place works, sends, and receives, one after the other:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The idealised Juggle: n threads on m places, simulated exactly. Overheads, time slices and
 // unequal phases can be added, which the paper leaves as future work.
 //

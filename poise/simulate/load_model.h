@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models of loads that change from step to step, beyond what the phases of a trace say.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Flows as trains of pieces in queues: first come, first served, store and forward.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays the steps of a trace with a strategy that moves tasks every few steps.
 #pragma once
 

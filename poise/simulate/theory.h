@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What thread balancing can gain: closed forms for n identical threads on m equal places.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3,

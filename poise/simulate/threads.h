@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tasks of a phase as threads that share their places in turns and are moved by Juggle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What places send each other in one exchange: per pair of places, with costs at both ends and the
 // route through the shared resources of the machine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Greedy comm: heaviest task first, each where its work and its messages cost least.
 ///
 /// Charm++'s GreedyCommLB. The cost of a task on place p is busy(p) + load / speed(p) + its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Nuco: heaviest task first, each on the place where its load and its remote messages cost least.
 ///
 /// NucoLB: Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core

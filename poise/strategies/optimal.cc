@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Optimal: the placement of least predicted iteration time, by branch and bound; for tiny
 /// problems.
 ///

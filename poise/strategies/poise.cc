@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Poise: local search from the current placement on the total time, `steps` iterations and the
 /// migration.
 ///

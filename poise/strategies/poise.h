@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The strategy `poise` as a function with parameters: strategy `optimal` starts from it.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

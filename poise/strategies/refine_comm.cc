@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Refine comm: refine with messages: places above a threshold of work and messages give tasks
 /// away.
 ///

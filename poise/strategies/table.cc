@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of strategies. To add one: write its file and its test, declare it here, add its row.
 #include <algorithm>
 #include <array>

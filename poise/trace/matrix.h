@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communication matrices as traces: MatrixMarket files and CSV tables. One phase; row i, column j
 // holds the bytes that task i sends to task j.
 #pragma once

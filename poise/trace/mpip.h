@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports of mpiP as traces: one phase, ranks as tasks, the point-to-point matrix as messages.
 #pragma once
 

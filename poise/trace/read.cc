@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognises the format of a trace and calls its reader.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a trace in the requested format.
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine of a parallel job: one place per rank or PE, on the cores that the processes have.
 #pragma once
 

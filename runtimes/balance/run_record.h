@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that a run leaves behind: a trace with one phase per decision, and a log with one line
 // per decision.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a strategy inside a running job, and lets the job go on whatever the strategy does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts Charm++'s rows to a Workload and a Placement, and a Placement back to PEs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the decisions of a process's balancers to a trace and a log.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the PEs of a job as a Machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The affinity that the program gave each thread, the cpu to which the balancer has pinned it, and
 // how the program's affinity is restored.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread balancer. At every balancing point it measures the threads, asks the team where each
 // should go (poise/online/juggle_team.h) and sets affinities. It decides nothing itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The balancer's interface to Linux while a program runs. Tests replace it by a simulated kernel
 // (simulated_kernel.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cpu time that a cgroup may use, in cpus. Under a quota the kernel throttles threads on any
 // cpu.
 #pragma once

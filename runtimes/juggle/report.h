@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The balancer's reports as texts: summary, JSON, timeline and live display.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A simulated kernel for tests, which set its threads, affinities and clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the balancer did and what it cost, recorded while it runs.
 #pragma once
 

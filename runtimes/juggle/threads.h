@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threads of a program and its children: finds new and ended ones, and reads their cpu times.
 #pragma once
 

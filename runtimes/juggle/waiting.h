@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the threads of a process wait for each other, as far as its settings and libraries tell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Clocks of hosts against each other: what the clock of rank 0's host shows when ours shows a time.
 #pragma once
 

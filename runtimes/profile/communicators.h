@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The communicators and windows that the program uses: ranks, sizes, and ranks in MPI_COMM_WORLD.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ranks tell each other when the program ends: all of it through PMPI on a communicator of
 // the profile's own.
 #pragma once

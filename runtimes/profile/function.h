@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the library knows of an MPI function: its kind of time, what it means, where its arguments
 // are.
 #pragma once

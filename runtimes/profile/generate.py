@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Writes functions.inc: one row for each MPI function that the profile's library wraps.
 
 Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's
@@ -146,7 +148,8 @@ def text():
     pympistandard.use_api_version(1)
     rows = [r for procedure in pympistandard.PROCEDURES.values() for r in rows_of(procedure)]
     rows += [row(name, c, f, "other", "nothing", [], "") for name, (c, f) in REMOVED.items()]
-    head = ["// Written by generate.py from the MPI Forum's list of functions; do not edit.",
+    head = ["// SPDX-License-Identifier: BSD-3-Clause",
+            "// Written by generate.py from the MPI Forum's list of functions; do not edit.",
             "// POISE_MPI(name, Fortran name, C arguments, Fortran arguments, kind, meaning, positions...)",
             "// POISE_MPI_C(name, C arguments, kind, meaning, positions...): no Fortran."]
     return "\n".join(head + sorted(rows, key=str.lower)) + "\n"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads from the arguments of an MPI call what it sends to whom.
 #pragma once
 

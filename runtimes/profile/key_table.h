@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A hash table for keys that are hashes already, or handles: one array, no allocation per entry.
 #pragma once
 

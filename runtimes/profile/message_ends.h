@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a rank entered, waited in and left its sends and receives, of the same messages as the
 // ranks at their other ends: who waited for whom is found by comparing both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who waited for whom in messages: both ends of the same messages compared.
 #pragma once
 

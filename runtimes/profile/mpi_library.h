@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The MPI library that this process has loaded, found at run time: the profile links none.
 #pragma once
 

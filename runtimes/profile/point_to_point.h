@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Follows the sends and receives of this rank from the calls that begin them to those that wait for
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of a run as bytes: what the library writes and `poise profile` reads.
 #pragma once
 

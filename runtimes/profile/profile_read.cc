@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decodes profiles. No count is believed before the bytes behind it are there.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes profiles. This part is in the preloaded library: it uses the standard library only.
 #include <bit>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up the times of one rank: what it did outside MPI, and inside by kind of call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of this process while its MPI program runs: begun by MPI_Init, written by
 // MPI_Finalize.
 #pragma once

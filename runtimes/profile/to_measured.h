@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A profile as input of a diagnosis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every number of the profile that was chosen rather than given.
 #pragma once
 

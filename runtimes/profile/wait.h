@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One call in which a rank may have waited for another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The functions of MPI as programs call them, from C and from Fortran (mpif.h, mpi, mpi_f08): each
 // tells the session before and after it calls the one that it stands before. Only this file exports
 // names.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs every command of the guides: blocks of a page marked ```sh, in order, in one empty folder."""
 
 import os

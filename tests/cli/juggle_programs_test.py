@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle with programs that leave children behind, become another program, change their user, or
 run in a container or under a quota, and tests what a terminal shows."""
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests `poise map`: maps of ranks, what it prints, and that real launchers do what its files say."""
 
 import json

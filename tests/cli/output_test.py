@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests where results, notes and pages are written and what they contain."""
 
 import csv

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Opens reports in headless Chromium, clicks, and checks what the page then shows and saves."""
 
 import html

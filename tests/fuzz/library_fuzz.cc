@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libpoise with arbitrary arrays: a call refuses exactly the arrays that an independent check calls
 // wrong, a refusal changes nothing, and what was accepted can be planned, evaluated and read again.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Communication matrices, MatrixMarket or CSV by the first bytes: what is accepted is a valid
 // trace.
 #include "tests/fuzz/target.h"

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """`poise profile` as users run it: the trace, the program's status and streams, trouble, and what a program
 that dies leaves."""
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Reads profiles, independently of the project's own reader; and finds MPI installations to test."""
 import os
 import pathlib

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Who waits for whom in collectives: programs in which rank 1 is late by construction."""
 import pathlib
 import sys

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The Python package: results against the command `poise` and against numpy, what it accepts, and what it refuses. Exits
 with status 77 (skipped) without numpy."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Poise: which task of a parallel program should run where. docs/python.md shows programs.
 
 Tasks and places are numbered from 0. Times are in seconds, sizes in bytes.

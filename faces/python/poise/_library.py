@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The C library behind the package: finding it, the types of poise/poise.h, and errors as exceptions."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Decisions: placements, what they cost, and strategies side by side."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Machines: places in a hierarchy, with the cost of a message between any two."""
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Pictures by matplotlib. Each function draws on `ax` (None: a new one) and returns it."""
 
 from __future__ import annotations

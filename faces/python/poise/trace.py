@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Traces: phases over time, and the files that hold them."""
 
 from __future__ import annotations

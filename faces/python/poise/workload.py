@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Workloads: what a program measured about itself in one phase."""
 
 from __future__ import annotations

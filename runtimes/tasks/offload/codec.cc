@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the offload engine that packs lent tasks and unpacks borrowed ones.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The offload engine of one rank: it lends and borrows tasks, returns results, spreads loads and
 // detects termination. It holds no policy: poise/online/lending.h decides how much to lend.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the offload engine that decides what to lend to whom, and lends it.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows about the loads of the others, from their own messages or from third ranks.
 #pragma once
 

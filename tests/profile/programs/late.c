@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1),
    reduce (to 0 or 1), abort, exit, or kill: how the program ends after them. */
 #include <mpi.h>

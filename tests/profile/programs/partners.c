@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
    sender      1 sends to 0 and 2, which receive
    waitall     the same, begun with MPI_Irecv and ended by MPI_Waitall together with one from a rank

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* The sequence of calls that paths_test.py expects, from C. Prints one line with what was received.
  */
 #include <mpi.h>
