@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program `poise`. commands/ has one file per subcommand. Errors are printed here only.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "poise/base/error.h"
 #include "poise/base/variables.h"
+#include "poise/base/version.h"
 
 extern char** environ;
 
@@ -45,13 +47,15 @@ void run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App app("Keeps parallel programs in balance on hierarchical machines.", "poise");
-  app.set_version_flag("--version", "poise " POISE_VERSION);
+  app.set_version_flag(
+      "--version", fmt::format("poise {}\nbuilt with {}", poise::version(), poise::built_with()));
   app.require_subcommand(1);
   poise::apps::set_help_style(app);
   poise::apps::add_topo(app);
   poise::apps::add_measure(app);
   poise::apps::add_generate(app);
   poise::apps::add_plan(app);
+  poise::apps::add_map(app);
   poise::apps::add_evaluate(app);
   poise::apps::add_compare(app);
   poise::apps::add_convert(app);
@@ -61,6 +65,7 @@ int main(int argc, char** argv) {
   poise::apps::add_juggle(app);
   poise::apps::add_variables(app);
   poise::apps::add_profile(app);
+  poise::apps::add_diagnose(app);
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help says more, with an example.");

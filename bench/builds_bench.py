@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Compares the lending of two builds: `./dev bench builds --before BUILD --after BUILD`, each a build folder
 with bin/tasks_lending. Runs alternate, in random order within each pair; per case it prints the median of
 the ratio before / after with its 95 % interval. Wanted: a lower end of 0.98 or more, on a quiet machine.

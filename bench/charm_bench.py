@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Charm++'s own balancers beside Poise's, on real Charm++ programs. Four parts, printed and kept as
 JSON under bench/results:
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a Charm++ balancer costs beyond its strategy: it converts Charm++'s statistics to a
 // workload, and the placement back to PEs. The input is a 3-D stencil whose rows are grouped by PE
 // and shuffled, as Charm++ delivers them.
@@ -31,7 +32,7 @@ void shuffle(std::vector<Row>& rows, Random& random) {
 
 struct Rows {
   Machine machine;
-  Seating seating;
+  PeMap pe_map;
   std::vector<double> speeds;
   Statistics statistics;
 };
@@ -51,9 +52,9 @@ Rows rows_of(TaskId tasks, std::uint32_t places) {
   TaskId side = 1;
   while (side * side * side < tasks) ++side;
   Rows rows{flat_machine(places), {}, std::vector<double>(places, 1), {}};
-  rows.seating.pe_of_place.resize(places);
-  std::iota(rows.seating.pe_of_place.begin(), rows.seating.pe_of_place.end(), 0);
-  rows.seating.place_of_pe = rows.seating.pe_of_place;
+  rows.pe_map.pe_of_place.resize(places);
+  std::iota(rows.pe_map.pe_of_place.begin(), rows.pe_map.pe_of_place.end(), 0);
+  rows.pe_map.place_of_pe = rows.pe_map.pe_of_place;
   rows.statistics.pes.resize(places);
   Random random(1);
   for (TaskId t = 0; t < tasks; ++t)
@@ -76,7 +77,7 @@ double now_s() {
 
 /// The minimum of the strategy's times in five runs.
 double decision_s(const Choice& choice, const Rows& rows, const Converted& converted) {
-  const Problem problem{rows.machine, converted.census.workload, converted.census.current,
+  const Problem problem{rows.machine, converted.phase.workload, converted.phase.current,
                         rows.machine.costs(), 1};
   double least_s = 1e9;
   for (int i = 0; i < 5; ++i) {
@@ -95,12 +96,12 @@ void convert(benchmark::State& state, const std::string& name, TaskId tasks, std
   double least_s = 1e9;
   for (auto _ : state) {
     const double start_s = now_s();
-    const Converted result = converted(rows.statistics, rows.seating, rows.speeds, messages);
+    const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
     benchmark::DoNotOptimize(
-        pes_of(result.census.current, result.row_of_task, rows.statistics, rows.seating));
+        pes_of(result.phase.current, result.row_of_task, rows.statistics, rows.pe_map));
     least_s = std::min(least_s, now_s() - start_s);
   }
-  const Converted result = converted(rows.statistics, rows.seating, rows.speeds, messages);
+  const Converted result = converted(rows.statistics, rows.pe_map, rows.speeds, messages);
   state.counters["decision_ms"] = 1e3 * decision_s(choice, rows, result);
   state.counters["share"] = 1e3 * least_s / state.counters["decision_ms"];
 }

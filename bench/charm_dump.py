@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Rewrites Charm++ LB dumps of 6.10 and before (docs/formats.md) as if another number of PEs had measured the
 same objects and messages."""
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """How exact tests/support/cluster.py is: messages over TCP whose time is known from the rates alone.
 
 Each case is a set of streams that start together. Each stream sends one message, and the nominal time is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How long every strategy of the table takes for one decision, in CPU seconds of all its threads,
 // adjacency included. The input is a 3-D stencil with log-normal loads, one octant three times as
 // heavy, placed in blocks.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Draws line plots and heat maps as SVG with the standard library only."""
 
 import base64

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Plots how decision times grow with the number of tasks, from bench/results/decide.json, as SVG."""
 
 import math

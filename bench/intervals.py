@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Medians with intervals that assume nothing about the distribution of the samples."""
 
 import math

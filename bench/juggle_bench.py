@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Measures what `poise juggle` gains and costs; runs without and with it alternate. Threads that compute and
 meet at barriers are compared with the bound e n/m where it is known, also while another program computes on one
 of the cpus, and for two programs that share the cpus (section 6 of the paper). Then it measures the cost of a
@@ -34,6 +36,8 @@ RUNNERS = {
 # e, the phase length, is 2 s; the period of 100 ms is e / 20.
 PERIODS = {"plain": [], **{f"period {period}": ["juggle", "--policy", "proactive", "--period", period]
                            for period in ("20ms", "50ms", "100ms")}}
+# Beside another program the period is short.
+BESIDE = {**RUNNERS, "proactive": ["juggle", "--policy", "proactive", "--period", "20ms"]}
 SCENARIOS = {
     "bound threads, periods up to e/20": {"phase_s": 2, "phases": 1, "options": ["--bound"],
                                           "runners": PERIODS},
@@ -49,6 +53,16 @@ SCENARIOS = {
         "phase_s": 1, "phases": 3, "options": ["--bound", "--memory-kib", "4096"], "is_rough": True},
     "bound threads, one per cpu, and a stranger": {"phase_s": 2, "phases": 1, "options": ["--bound"],
                                                    "over": 0, "stranger": True},
+    # Two threads on two cpus beside another program that may use both.
+    "free threads, one per cpu, spinning with short phases, and a stranger": {
+        "phase_s": 0.0002, "phases": 5000, "options": ["--wait", "spin"], "over": 0, "stranger": "free",
+        "runners": BESIDE},
+    "free threads, one per cpu, spinning, and a stranger": {
+        "phase_s": 0.1, "phases": 20, "options": ["--wait", "spin"], "over": 0, "stranger": "free",
+        "runners": BESIDE},
+    "bound threads, phases of 5 ms": {"phase_s": 0.005, "phases": 600, "options": ["--bound"]},
+    "bound threads, phases of 30 ms": {"phase_s": 0.03, "phases": 100, "options": ["--bound"]},
+    "bound threads, phases of 90 ms": {"phase_s": 0.09, "phases": 33, "options": ["--bound"]},
     "two programs, bound": {"phase_s": 2, "phases": 1, "options": ["--bound"], "splits": True},
 }
 # All 500 threads are runnable all the time, so the balancer has to wait for its turn on the cpu.
@@ -86,12 +100,13 @@ def busy_s():
 
 @contextlib.contextmanager
 def stranger(is_there):
-    """Runs another program that computes on the last cpu all the time."""
+    """Runs another program that computes all the time: on the last cpu, or where the kernel puts it ("free")."""
     if not is_there:
         yield
         return
-    cpu = str(max(os.sched_getaffinity(0)))
-    with subprocess.Popen(["taskset", "-c", cpu, "sh", "-c", "while :; do :; done"]) as other:
+    cpus = os.sched_getaffinity(0)
+    where = ",".join(map(str, cpus)) if is_there == "free" else str(max(cpus))
+    with subprocess.Popen(["taskset", "-c", where, "sh", "-c", "while :; do :; done"]) as other:
         try:
             yield
         finally:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the cost of a machine of 32,768 places: the time to parse its text, and its memory.
 #include <atomic>
 #include <benchmark/benchmark.h>

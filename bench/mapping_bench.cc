@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the strategy `poise` with every mapping tool at a balancing step: workloads of many
 // kinds that have drifted since they were balanced, one decision of each tool, judged by the
 // predicted iteration. The parts are mapping/instances, mapping/peers and mapping/judge.

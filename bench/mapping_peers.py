@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs mapping tools that are not in the library on the cases that mapping_bench --export wrote to a folder.
 
 Each answer is written there as CASE@TOOL.place, one place per line, and its CPU seconds as CASE@TOOL.seconds,

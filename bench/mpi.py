@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs programs under mpiexec, with more ranks than cores if necessary."""
 
 import os

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Measures the costs of objects on MPI, and what balancing gains in every mini-app that starts badly placed.
 Prints a table and stores it as JSON under bench/results.
 

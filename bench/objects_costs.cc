@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the costs of objects on MPI with two ranks, as JSON on rank 0's stdout: overhead per
 // step, a balancing step of many small objects, and migration compared with plain MPI.
 #include <algorithm>

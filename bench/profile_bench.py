@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """What `poise profile` costs: nanoseconds that it adds to an MPI call, under each MPI at hand."""
 import os
 import pathlib

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Repeats the experiments of Klinkenberg et al. 2020 (CHAMELEON) at the size of this machine, and runs
 programs whose load moves with balancing (prediction), lending (reaction), and both.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures what recording costs a running program per event.
 #include <benchmark/benchmark.h>
 #include <memory>

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs benchmarks and keeps their results, with machine and date, as JSON under bench/results."""
 
 import argparse

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
 // runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one.
 // A row's time is that of the simulation; its counters tell the simulated times.

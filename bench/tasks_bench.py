@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Measures lending when one rank has all tasks. Each case runs without and with lending, with tasks split by
 hand, which shows what the host can do, and as OpenMP tasks in one process with as many threads; runs
 alternate, and the best of several counts. Then measures the cost of lending where all ranks have equal

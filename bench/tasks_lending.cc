@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the gain of lending when rank 0 has all tasks, and its cost when all ranks have equal
 // work. Runs alternate between: without lending, with lending, split by hand, and OpenMP tasks.
 // Rank 0 prints one line of JSON.

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Rewrites the tables of docs/tasks.md, and one table of docs/objects.md, from the results kept under
 bench/results. A table is found by its head. The benchmarks of tasks call this when they end."""
 

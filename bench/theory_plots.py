@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Draws the figures of the Juggle paper's evaluation from `poise theory --figure`, as SVG.
 
     bench/theory_plots.py build/bin/poise OUT_FOLDER [FIGURE...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures reading and writing of traces: the native format with 1M tasks and 6M messages, vt files
 // per MB.
 #include <benchmark/benchmark.h>

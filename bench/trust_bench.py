@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Predicted against measured: does the cost model order maps as a network does, and how far off is it?
 
 Programs (bench/trust/programs.py) run under several maps of tasks to places in a cluster of namespaces whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Zoltan's PHG in repartition mode on one case written by mapping_bench --export. mapping_peers.py
 // builds and runs it where Debian's libtrilinos-zoltan-dev is installed.
 //

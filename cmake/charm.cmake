@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Charm++ 6.10 or later is optional. If it is found, balancers and programs for it are built. It is
 # searched in CHARM_HOME (the folder with bin/charmc), then where `./dev charm` builds it.
 option(POISE_CHARM "Build for Charm++ where it is found" ON)

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `ninja install` installs: the command with its manual pages and completion, the libraries
-# with headers for find_package(poise), and the machine descriptions. `ninja installables` builds
-# what is installed and nothing else; `ninja uninstall` removes the files of the last installation.
+# with headers for find_package(poise) and pkg-config, and the machine descriptions. `ninja
+# installables` builds what is installed and nothing else; `ninja uninstall` removes the files of the
+# last installation.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
@@ -10,23 +12,55 @@ if(TARGET poise_pingpong)
   install(TARGETS poise_pingpong)
 endif()
 install(TARGETS poise_profile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise)
-foreach(library poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
-  if(TARGET ${library})
-    target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    string(REGEX REPLACE "^poise_" "" name ${library})
-    set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
-    install(TARGETS ${library} EXPORT poise)
+# poise::c is the shared library, which stands alone. The static C++ libraries and their headers are
+# under include/poise, which is also an include path, so that "runtimes/…" is found below it.
+set(runtimes)
+foreach(library poise_c poise poise_archive poise_balance poise_objects poise_tasks poise_tasks_c)
+  if(NOT TARGET ${library})
+    continue()
+  endif()
+  target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  string(REGEX REPLACE "^poise_" "" name ${library})
+  set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
+  if(library STREQUAL "poise_c")
+    install(TARGETS poise_c EXPORT poise-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    continue()
+  endif()
+  target_include_directories(${library} INTERFACE
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/poise>)
+  if(library STREQUAL "poise")
+    install(TARGETS poise EXPORT poise-cxx)
+  else()
+    install(TARGETS ${library} EXPORT poise-runtimes)
+    list(APPEND runtimes ${name})
   endif()
 endforeach()
-install(EXPORT poise NAMESPACE poise:: DESTINATION ${package} FILE poise-targets.cmake)
+foreach(set c cxx runtimes)
+  if(set STREQUAL "runtimes" AND NOT runtimes)
+    continue()
+  endif()
+  install(EXPORT poise-${set} NAMESPACE poise:: DESTINATION ${package} FILE poise-${set}-targets.cmake)
+endforeach()
+set(POISE_RUNTIMES ${runtimes})
+set(POISE_FORTRAN ${CMAKE_INSTALL_DATADIR}/poise/fortran)
 configure_package_config_file(packaging/poise-config.cmake.in ${CMAKE_BINARY_DIR}/poise-config.cmake
-                              INSTALL_DESTINATION ${package})
+                              INSTALL_DESTINATION ${package} PATH_VARS POISE_FORTRAN)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/poise-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/poise-config.cmake ${CMAKE_BINARY_DIR}/poise-config-version.cmake
         DESTINATION ${package})
-install(DIRECTORY poise runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+include(cmake/pkg_config.cmake)
+install(DIRECTORY poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
+install(DIRECTORY runtimes DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise
+        FILES_MATCHING PATTERN "*.h" PATTERN "*_testing.h" EXCLUDE)
+install(FILES faces/fortran/poise.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
+
+# The wheel of `pip install .` (pyproject.toml): the library and the machines inside the package.
+if(SKBUILD)
+  install(TARGETS poise_c LIBRARY DESTINATION poise COMPONENT python NAMELINK_COMPONENT unused)
+  install(DIRECTORY machines DESTINATION poise COMPONENT python)
+endif()
 
 # The balancers for Charm++ are installed as source: users build the module for their Charm++.
 if(TARGET poise_charm)
@@ -37,7 +71,11 @@ endif()
 
 # Tasks from C and Fortran, and the libraries that replace CHAMELEON's and libomptarget.
 if(TARGET poise_tasks_c)
-  install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/faces/c)
+  install(FILES faces/c/poise_tasks.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise RENAME tasks.h)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/forward/poise_tasks.h CONTENT
+       "// The old path of <poise/tasks.h>.\n#include <poise/tasks.h>\n")
+  install(FILES ${CMAKE_BINARY_DIR}/forward/poise_tasks.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise/faces/c)
   install(FILES faces/fortran/poise_tasks.f90 faces/chameleon/chameleon_lib.f90
           DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/fortran)
 endif()
@@ -62,7 +100,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 install(DIRECTORY LICENSES DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licences)
 
 add_custom_target(installables)
-foreach(target poise_command poise_profile poise_pingpong poise poise_archive poise_balance poise_objects poise_tasks
+foreach(target poise_command poise_profile poise_pingpong poise_c poise poise_archive poise_balance poise_objects poise_tasks
         poise_tasks_c poise_charm chameleon omptarget man)
   if(TARGET ${target})
     add_dependencies(installables ${target})

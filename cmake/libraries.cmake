@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The libraries that Poise uses. Configuration stops if a required one is missing and names its
 # package; an optional one decides which files are built.
 find_package(PkgConfig REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # MPI is optional, and any implementation works. Without it, the runtimes that need it are not
 # built.
 find_package(MPI QUIET COMPONENTS C CXX)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # GoogleTest programs that run without a launcher; mpi.cmake has those that run under mpirun.
 if(POISE_TESTS)
   enable_testing()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Removes the files that the last `cmake --install` of this build wrote, and folders that are then
 # empty. Run in the build folder: cmake -P …/uninstall.cmake
 set(manifest install_manifest.txt)

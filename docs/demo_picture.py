@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The timelines of a report as one SVG that stands alone: docs/demo.svg, which the README shows.
 
     ./dev demo && docs/demo_picture.py build/demo/report.html > docs/demo.svg

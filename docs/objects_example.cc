@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Heat conduction in a rod, divided into pieces that live on MPI ranks and migrate to where they
 // run best.
 #include <cstdio>

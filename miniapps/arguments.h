@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Command-line options of the mini-apps: declares, parses and prints them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The chares of on_charm.ci. The leader tells all elements to run a step; an element keeps the
 // messages that arrive meanwhile for its next step. No element knows how many messages to expect,
 // so the leader sums the messages sent and received, and starts the next step when the sums agree.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program on objects on Charm++: hides the types of its objects from the chares of
 // on_charm.cc.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program on objects on MPI: parses the options, runs the steps, prints the results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program's objects in one process, each object's step as an OpenMP task. Benchmarks compare
 // runs on several ranks with it.
 #pragma once

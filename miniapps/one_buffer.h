@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects all messages of a step in one buffer, for hosts that look up the receivers afterwards.
 #pragma once
 

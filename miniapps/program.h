@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interface of a mini-app on objects: its settings, its objects and the check of its results.
 //
 // A program in `NAME/NAME.h` is independent of MPI. `NAME/main.cc` runs it on a host: on_mpi.h, or

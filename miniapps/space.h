@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors and axis-aligned boxes in three dimensions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface of a strategy in a shared object: `poise compare --strategies
 // plugin:./libmine.so`.
 //
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 /// Version of poise_problem. Later versions only append members, and increase this number.
-#define POISE_PLUGIN_VERSION 1
+#define POISE_PLUGIN_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,6 +54,22 @@ struct poise_problem {
   /// A message received from another place costs count * seconds_per_message * latency factor +
   /// bytes * seconds_per_byte * bandwidth factor, a migration seconds_per_migrated_byte per byte.
   double seconds_per_message, seconds_per_byte, seconds_per_migrated_byte;
+
+  // Since version 2. Null columns are unknown.
+
+  const double* position;                           ///< per task: x, y, z
+  const uint32_t* home;                             ///< per task: its first place
+  const uint64_t *footprint_bytes, *working_bytes;  ///< per task: memory always, and while it runs
+  const int32_t* shared_block;                      ///< per task: -1: none
+  const uint64_t* shared_block_bytes;               ///< per block; a place holds each block once
+  const uint64_t* place_bytes;                      ///< per place: memory that is not a task's
+  /// [task * num_subphases + subphase]: all places wait for the busiest at the end of each subphase
+  /// if waits_in_subphases is 1.
+  const double* subphase_load_s;
+  const double* past_loads_s;  ///< [phase * num_tasks + task]: earlier phases, oldest first
+  uint32_t num_shared_blocks, num_subphases, num_past_loads, waits_in_subphases;
+  uint32_t loads_include;  ///< costs of messages in the loads: 0 none, 1 of sending, 2 of both
+  double overlap;          ///< fraction of communication that is hidden, 0 to 1
 };
 
 int poise_strategy(const struct poise_problem* problem, uint32_t* place_of_task);

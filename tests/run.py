@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs the tests of a tier and prints where the time went.
 
 usage: tests/run.py quick|usual|full
@@ -61,7 +63,7 @@ def parts(tier):
     usual = ("usual", "full")
     table = [
         Part("architecture", TIERS, [sys.executable, "tests/tidy.py"]),
-        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' | xargs clang-format-16 --dry-run -Werror"]),
+        Part("format", TIERS, ["bash", "-c", "git ls-files '*.h' '*.cc' '*.c' | xargs clang-format-16 --dry-run -Werror"]),
         Part("release build: unit tests and the command", ("quick",), preset="ci",
              targets=("unit_tests",), options=("-LE", "mpi|long|timed", "-E", "NOT_BUILT|^(install|charm|miniapps)")),
         Part("release build", ("usual",), preset="ci", options=("-LE", "long")),

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Checks the architecture: includes between folders, rows of the strategies' table, the length of functions,
 and the comment that opens each header. Exits with status 1 and one line per problem.
 
@@ -12,6 +14,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
+LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+SOURCES = {".h", ".cc", ".c", ".ci", ".cmake", ".f90", ".inc", ".js", ".py"}
 MAX_SUBJECT = 60  # characters of a commit's first line
 MIN_LINES_WITHOUT_BODY = 10  # a commit that changes more lines says why
 # Programs to learn from, each in a folder that can be read at one sitting.
@@ -20,9 +24,11 @@ SMALL_MINIAPPS = ["lb_test", "kneighbor", "stencil4d", "leanmd", "jacobi2d", "im
 MAX_MINIAPP_LINES = 300
 
 # A folder of the library may include only itself and the folders before it.
-ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate"]
+ORDER = ["base", "machine", "workload", "placement", "search", "partition", "strategies", "online", "trace", "simulate", "diagnosis"]
 # Tests of an engine may compare it with any strategy through the table.
 TABLE = "poise/strategies/strategy.h"
+# Headers for C, which include only each other; anything may include them.
+C_HEADERS = ["result.h", "plugin.h", "poise.h"]
 # Runtimes include the library. Objects may also include tasks, and all runtimes the code that they share. Apps and
 # tests may include anything.
 RUNTIMES = {"archive": [], "balance": [], "tasks": ["archive"], "objects": ["archive", "balance", "tasks"], "charm": ["archive", "balance"],
@@ -88,6 +94,8 @@ def check_include(path, number, included):
         complain(path, number, f"<{included}> belongs to {', '.join(DOORS[included])}")
     target = included.split("/")
     source = path.parts
+    if source[0] == "poise" and target[0] == "poise" and target[-1] in C_HEADERS:
+        return
     if source[0] == "poise":
         support = path.name.endswith("_test.cc") and target[:2] == ["tests", "support"]
         if target[0] in ("apps", "runtimes", "faces", "miniapps", "tests", "bench") and not support:
@@ -143,11 +151,16 @@ def check_python(path, text):
 
 
 def check_opening(path, lines):
-    """A header opens with a sentence that tells what lives there."""
-    if path.suffix == ".h" and not (lines and lines[0].startswith("//")):
+    """A header opens with its licence and a sentence that tells what lives there."""
+    if path.suffix == ".h" and not any(line.startswith("//") and LICENCE not in line for line in lines[:2]):
         complain(path, 1, "a header opens with one sentence that tells what lives there")
     if path.suffix == ".h" and "#pragma once" not in lines:
         complain(path, 1, "no #pragma once")
+
+
+def check_licence(path, lines):
+    if (path.suffix in SOURCES or path.name == "CMakeLists.txt") and not any(LICENCE in line for line in lines[:10]):
+        complain(path, 1, f"a source file opens with: {LICENCE}")
 
 
 def check_words(path, lines):
@@ -176,7 +189,7 @@ def check_pure(path, lines):
 def check_miniapps():
     for name in SMALL_MINIAPPS:
         sources = list((ROOT / "miniapps" / name).iterdir())
-        length = sum(len(source.read_text().splitlines()) for source in sources)
+        length = sum(LICENCE not in line for source in sources for line in source.read_text().splitlines())
         if not 0 < length <= MAX_MINIAPP_LINES:
             complain(f"miniapps/{name}", 0, f"{length} lines in all; {MAX_MINIAPP_LINES} are small")
 
@@ -203,6 +216,22 @@ def check_strategies():
             complain("poise/strategies/table.cc", 1, f"row {row} has no file")
 
 
+def check_poise_alone():
+    """Strategy poise decides by itself: it runs no other row of the table to take the better answer. Engines in search/
+    and partition/ cannot, since they may not include strategies/."""
+    folder = ROOT / "poise" / "strategies"
+    rows = re.findall(r"\.rebalance = (\w+)", (folder / "table.cc").read_text())
+    others = set(rows) - {"poise_strategy"} | {"strategies", "parse_strategy", "parse_strategies"}
+    for number, line in enumerate((folder / "poise.cc").read_text().splitlines(), 1):
+        code = line.split("//")[0]
+        for called in re.findall(r"\b(\w+)\(", code):
+            if called in others:
+                complain("poise/strategies/poise.cc", number, f"calls {called}, another row of the table")
+        included = re.match(r'#include "poise/strategies/(?!poise\.h)', code)
+        if included:
+            complain("poise/strategies/poise.cc", number, "includes other strategies")
+
+
 def check_commits(base):
     listed = subprocess.run(["git", "log", "--no-merges", "--format=%h", f"{base}..HEAD"], cwd=ROOT,
                             capture_output=True, text=True, check=False)
@@ -226,12 +255,13 @@ def check_tree():
     for path in tracked_files():
         if FORBIDDEN_FOLDERS & set(path.parts[:-1]):
             complain(path, 1, "name the folder by what lives there")
-        if path.suffix not in (".h", ".cc", ".cpp", ".C", ".py", ".c", ".f90", ".md", ".cmake", ".txt"):
+        if path.suffix not in SOURCES and path.suffix not in (".md", ".txt"):
             continue
         text = (ROOT / path).read_text()
         lines = text.splitlines()
+        check_licence(path, lines)
         check_words(path, lines)
-        if path.suffix in (".f90", ".md", ".cmake", ".txt"):
+        if path.suffix not in (".h", ".cc", ".c", ".py"):
             continue
         if path.suffix == ".py":
             check_python(path, text)
@@ -241,6 +271,7 @@ def check_tree():
         check_pure(path, lines)
         check_opening(path, lines)
     check_strategies()
+    check_poise_alone()
     check_miniapps()
 
 

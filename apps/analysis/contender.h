@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a comparison compares: strategies of the table, strategies of the user, and placements from
 // files.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs one strategy once and measures the time of its decision.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/analysis/inputs.h"
 
 #include <CLI/CLI.hpp>
@@ -69,7 +71,7 @@ void add_input_options(CLI::App& command, InputOptions& options, const char* cur
   command
       .add_option("TRACE", options.trace,
                   "Trace: a .poise file, a folder or stem of vt files, a Charm++ dump, a METIS "
-                  "graph, or - for stdin")
+                  "graph, an mpiP report, or - for stdin")
       ->required();
   command
       .add_option("-m,--machine", options.machines,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The problem on which a command works: the trace, phase, machine and current placement.
 #pragma once
 
@@ -21,7 +22,7 @@ struct InputOptions {
   std::vector<std::string> machines;   // empty: the machine of the trace
   std::string current;                 // a placement file; empty: the placement in the trace
   std::string start = "trace";         // or "round_robin", "blocked"
-  std::string model = "nuco";          // the formula of costs, by name
+  std::string model = "physical";      // the formula of costs, by name
   std::optional<std::uint64_t> phase;  // the phase's id; nothing: the first phase
   std::uint64_t seed = 0;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A strategy in a shared object of the user (poise/plugin.h).
 #pragma once
 

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/analysis/problem_arrays.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -36,6 +39,7 @@ nlohmann::ordered_json json_of_machine(const poise_problem& p) {
           {"num_nodes", p.num_nodes},
           {"speed", array_of(p.speed, p.num_places)},
           {"background_s", array_of(p.background_s, p.num_places)},
+          {"place_bytes", array_of(p.place_bytes, p.num_places)},
           {"domain", array_of(p.domain, p.num_places)},
           {"node", array_of(p.node, p.num_places)},
           {"levels", std::move(levels)},
@@ -52,8 +56,13 @@ ProblemArrays::ProblemArrays(const Problem& problem) {
   add_tasks(problem);
   add_messages(problem.workload);
   add_machine(problem.machine);
+  add_memory(problem.workload);
+  add_subphases(problem.workload);
+  add_past(problem);
   background_s_ = problem.workload.background_s;
   view_.background_s = data_or_null(background_s_);
+  view_.loads_include = static_cast<std::uint32_t>(problem.workload.loads_include);
+  view_.overlap = problem.workload.overlap;
   view_.version = POISE_PLUGIN_VERSION;
   view_.seed = problem.seed;
   view_.seconds_per_message = problem.costs.seconds_per_message;
@@ -68,13 +77,56 @@ void ProblemArrays::add_tasks(const Problem& problem) {
     movable_.push_back(task.movable ? 1 : 0);
     if (sizes_are_known) size_bytes_.push_back(task.bytes);
   }
+  for (const auto& position : problem.workload.positions)
+    position_.insert(position_.end(), position.begin(), position.end());
+  home_ = problem.workload.homes;
   const auto places = problem.current.places();
   current_.assign(places.begin(), places.end());
   view_.num_tasks = problem.workload.num_tasks();
   view_.load_s = load_s_.data();
   view_.size_bytes = data_or_null(size_bytes_);
   view_.movable = movable_.data();
-  view_.current = current_.data();
+  view_.current = data_or_null(current_);
+  view_.position = data_or_null(position_);
+  view_.home = data_or_null(home_);
+}
+
+void ProblemArrays::add_memory(const Workload& workload) {
+  for (const TaskMemory& memory : workload.memory) {
+    footprint_bytes_.push_back(memory.footprint_bytes);
+    working_bytes_.push_back(memory.working_bytes);
+    shared_block_.push_back(memory.shared_block);
+  }
+  shared_block_bytes_ = workload.shared_block_bytes;
+  place_bytes_ = workload.place_bytes;
+  view_.footprint_bytes = data_or_null(footprint_bytes_);
+  view_.working_bytes = data_or_null(working_bytes_);
+  view_.shared_block = data_or_null(shared_block_);
+  view_.shared_block_bytes = data_or_null(shared_block_bytes_);
+  view_.place_bytes = data_or_null(place_bytes_);
+  view_.num_shared_blocks = static_cast<std::uint32_t>(shared_block_bytes_.size());
+}
+
+/// Rows that are shorter than others end with zeros.
+void ProblemArrays::add_subphases(const Workload& workload) {
+  std::size_t most = 0;
+  for (const auto& loads_s : workload.subphase_load_s) most = std::max(most, loads_s.size());
+  subphase_load_s_.assign(workload.subphase_load_s.size() * most, 0);
+  auto row = subphase_load_s_.begin();
+  for (const auto& loads_s : workload.subphase_load_s) {
+    std::copy(loads_s.begin(), loads_s.end(), row);
+    row += static_cast<std::ptrdiff_t>(most);
+  }
+  view_.subphase_load_s = data_or_null(subphase_load_s_);
+  view_.num_subphases = static_cast<std::uint32_t>(most);
+  view_.waits_in_subphases = workload.waits_in_subphases ? 1 : 0;
+}
+
+void ProblemArrays::add_past(const Problem& problem) {
+  for (const std::vector<double>& loads_s : problem.past_loads_s)
+    past_loads_s_.insert(past_loads_s_.end(), loads_s.begin(), loads_s.end());
+  view_.past_loads_s = data_or_null(past_loads_s_);
+  view_.num_past_loads = static_cast<std::uint32_t>(problem.past_loads_s.size());
 }
 
 void ProblemArrays::add_messages(const Workload& workload) {
@@ -103,8 +155,9 @@ void ProblemArrays::add_machine(const Machine& machine) {
     domain_.push_back(machine.domain_of(p));
     node_.push_back(machine.node_of_place(p));
   }
+  for (const Level& level : machine.levels()) level_names_.push_back(level.name);
   for (std::size_t l = 0; l < machine.levels().size(); ++l) {
-    level_name_.push_back(machine.levels()[l].name.c_str());
+    level_name_.push_back(level_names_[l].c_str());
     for (PlaceId p = 0; p < machine.num_places(); ++p)
       level_group_.push_back(machine.group_of(l, p));
   }
@@ -143,6 +196,20 @@ std::string json_of(const poise_problem& p) {
         {"indices", array_of(p.indices, entries)},
         {"counts", array_of(p.counts, entries)},
         {"bytes", array_of(p.bytes, entries)}}},
+      {"position", array_of(p.position, std::size_t{3} * p.num_tasks)},
+      {"home", array_of(p.home, p.num_tasks)},
+      {"memory",
+       {{"footprint_bytes", array_of(p.footprint_bytes, p.num_tasks)},
+        {"working_bytes", array_of(p.working_bytes, p.num_tasks)},
+        {"shared_block", array_of(p.shared_block, p.num_tasks)},
+        {"shared_block_bytes", array_of(p.shared_block_bytes, p.num_shared_blocks)}}},
+      {"num_subphases", p.num_subphases},
+      {"waits_in_subphases", p.waits_in_subphases},
+      {"subphase_load_s", array_of(p.subphase_load_s, std::size_t{p.num_tasks} * p.num_subphases)},
+      {"num_past_loads", p.num_past_loads},
+      {"past_loads_s", array_of(p.past_loads_s, std::size_t{p.num_tasks} * p.num_past_loads)},
+      {"loads_include", p.loads_include},
+      {"overlap", p.overlap},
       {"machine", json_of_machine(p)}};
   return document.dump() + "\n";
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A problem as plain arrays, as strategies outside of Poise take it: through C or as JSON.
 #pragma once
 
@@ -22,13 +23,20 @@ class ProblemArrays {
   void add_tasks(const Problem& problem);
   void add_messages(const Workload& workload);
   void add_machine(const Machine& machine);
+  void add_memory(const Workload& workload);
+  void add_subphases(const Workload& workload);
+  void add_past(const Problem& problem);
 
   poise_problem view_{};
-  std::vector<double> load_s_, speed_, background_s_, latency_, bandwidth_;
-  std::vector<std::uint64_t> size_bytes_, indptr_, counts_, bytes_;
+  std::vector<double> load_s_, speed_, background_s_, latency_, bandwidth_, position_,
+      subphase_load_s_, past_loads_s_;
+  std::vector<std::uint64_t> size_bytes_, indptr_, counts_, bytes_, footprint_bytes_,
+      working_bytes_, shared_block_bytes_, place_bytes_;
   std::vector<std::uint8_t> movable_;
-  std::vector<std::uint32_t> current_, indices_, domain_, node_, level_group_;
-  std::vector<const char*> level_name_;
+  std::vector<std::int32_t> shared_block_;
+  std::vector<std::uint32_t> current_, indices_, domain_, node_, level_group_, home_;
+  std::vector<std::string> level_names_;
+  std::vector<const char*> level_name_;  // points into level_names_
 };
 
 /// The problem as one JSON document (docs/strategies.md). The names are those of poise_problem.

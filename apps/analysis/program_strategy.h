@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A strategy in a program of the user: it reads a problem on stdin and writes a placement to
 // stdout.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/analysis/simulation.h"
 
 #include <exception>
@@ -20,13 +22,13 @@ Simulation begin_simulation(const Replayer& replayer) {
   return simulation;
 }
 
-void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
+void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost) {
   const Decide timed = [&](const Problem& problem) {
-    Decision decision = decide(contender_of(choice), problem);
+    Decision decision = decide(contender, problem);
     return TimedDecision{std::move(decision.placement), cost.value_or(decision.wall_s)};
   };
-  Simulation::Row row{choice.text(), {}, {}};
+  Simulation::Row row{contender.name, {}, {}};
   try {
     row.replay = replayer.run(timed);
     if (row.replay.total_s < simulation.rows[simulation.best].replay.total_s)
@@ -35,6 +37,17 @@ void add_row(Simulation& simulation, const Replayer& replayer, const Choice& cho
     row.error = reason(error);
   }
   simulation.rows.push_back(std::move(row));
+}
+
+Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
+                     const std::optional<Choice>& choice) {
+  std::uint64_t step = 0;
+  const Decide again = [&](const Problem& problem) {
+    step += replayer.plan().every;
+    return TimedDecision{decide(contender_of(*choice), problem).placement,
+                         row.replay.steps[step].decision_s};
+  };
+  return {row.strategy, replayer.run(choice ? again : Decide()).places};
 }
 
 double efficiency(const Simulation& simulation, const Replay& replay) {

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays a trace over many steps with one strategy after another.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "apps/analysis/contender.h"
 
 #include "poise/simulate/replay.h"
 
@@ -35,8 +38,13 @@ Simulation begin_simulation(const Replayer& replayer);
 
 /// Replays the trace with one more strategy and adds its row. If it throws, the row contains the
 /// reason.
-void add_row(Simulation& simulation, const Replayer& replayer, const Choice& choice,
+void add_row(Simulation& simulation, const Replayer& replayer, const Contender& contender,
              DecisionCost cost);
+
+/// What every place did in a replay by the event engine, under the title `strategy`. The replay is
+/// repeated with the decision times of `row`, by a replayer whose plan has a timeline.
+Timeline timeline_of(const Replayer& replayer, const Simulation::Row& row,
+                     const std::optional<Choice>& choice);
 
 /// The time with perfect balance at no cost, divided by the total time; at most 1.
 double efficiency(const Simulation& simulation, const Replay& replay);

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/analysis/simulation.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +24,7 @@ Replayer four_tasks_on_one_place() {
 TEST(Simulation, charges_the_given_cost_for_each_decision) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
-  add_row(simulation, replayer, parse_strategy("greedy"), 0.25);
+  add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 0.25);
   EXPECT_EQ(simulation.rows[1].replay.total_s, 4 + 4 + 0.25 + 2 + 2 + 2);
   EXPECT_EQ(simulation.best, 1u);
   EXPECT_DOUBLE_EQ(efficiency(simulation, simulation.rows[0].replay), 0.5);
@@ -32,7 +34,7 @@ TEST(Simulation, charges_the_given_cost_for_each_decision) {
 TEST(Simulation, no_balancing_is_best_if_decisions_cost_more_than_they_gain) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
-  add_row(simulation, replayer, parse_strategy("greedy"), 10);
+  add_row(simulation, replayer, contender_of(parse_strategy("greedy")), 10);
   EXPECT_EQ(simulation.best, 0u);
   EXPECT_THAT(simulate_page(simulation, "four"), HasSubstr("No strategy earns its costs"));
 }
@@ -40,7 +42,7 @@ TEST(Simulation, no_balancing_is_best_if_decisions_cost_more_than_they_gain) {
 TEST(Simulation, measures_the_time_of_decisions_if_no_cost_is_given) {
   const Replayer replayer = four_tasks_on_one_place();
   Simulation simulation = begin_simulation(replayer);
-  add_row(simulation, replayer, parse_strategy("greedy"), std::nullopt);
+  add_row(simulation, replayer, contender_of(parse_strategy("greedy")), std::nullopt);
   EXPECT_GT(simulation.rows[1].replay.decision_s, 0);
 }
 
@@ -56,7 +58,7 @@ TEST(Simulation, reports_why_a_strategy_failed) {
                             throw std::runtime_error("not <here>");
                           }};
   refusing.strategy = &strategy;
-  add_row(simulation, replayer, refusing, 0.0);
+  add_row(simulation, replayer, contender_of(refusing), 0.0);
   EXPECT_EQ(simulation.rows[1].error, "not <here>");
   EXPECT_EQ(simulation.best, 0u);
   EXPECT_THAT(simulate_page(simulation, "four"), HasSubstr("not &lt;here&gt;"));

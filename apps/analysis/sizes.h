@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells whether the sizes of tasks, and so the cost of migrations, are known. A workload has no
 // flag for this: if no task has bytes, the sizes are unknown.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/analysis/traffic.h"
 
 #include <algorithm>
@@ -5,19 +7,32 @@
 
 namespace poise::apps {
 
+namespace {
+
+void find_nodes(const Machine& machine, Grouping& grouping) {
+  for (PlaceId p = 0; p < machine.num_places(); ++p)
+    if (grouping.group_of_place[p] == grouping.node_of_group.size())
+      grouping.node_of_group.push_back(machine.node_of_place(p));
+}
+
+}  // namespace
+
 Grouping grouping_of(const Machine& machine, std::uint32_t most) {
   const auto levels = machine.levels();
   for (std::size_t l = levels.size(); l-- > 0;) {
     const std::uint32_t groups = levels[l].num_groups();
     if (groups > most || groups == 1) continue;
-    Grouping grouping{levels[l].name, {}, groups};
+    Grouping grouping{levels[l].name, {}, groups, {}};
     for (PlaceId p = 0; p < machine.num_places(); ++p)
       grouping.group_of_place.push_back(machine.group_of(l, p));
+    find_nodes(machine, grouping);
     return grouping;
   }
   const std::uint32_t size = (machine.num_places() + most - 1) / most;
-  Grouping grouping{fmt::format("{} places", size), {}, (machine.num_places() + size - 1) / size};
+  Grouping grouping{
+      fmt::format("{} places", size), {}, (machine.num_places() + size - 1) / size, {}};
   for (PlaceId p = 0; p < machine.num_places(); ++p) grouping.group_of_place.push_back(p / size);
+  find_nodes(machine, grouping);
   return grouping;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Traffic between groups of places: the data of the communication picture.
 #pragma once
 
@@ -13,6 +14,7 @@ struct Grouping {
   std::string name;  // "place", "numa", "node", or "8 places"
   std::vector<std::uint32_t> group_of_place;
   std::uint32_t num_groups = 0;
+  std::vector<NodeId> node_of_group;  // the node of its first place
 };
 
 /// The finest level of the machine with at most `most` groups. If that is a single group, ranges of

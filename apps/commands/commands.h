@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The subcommands of `poise`. Each function adds one to the program; the command runs if chosen.
 #pragma once
 
@@ -11,6 +12,7 @@ void add_topo(CLI::App& app);
 void add_measure(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_map(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_convert(CLI::App& app);
@@ -20,5 +22,6 @@ void add_theory(CLI::App& app);
 void add_juggle(CLI::App& app);
 void add_variables(CLI::App& app);
 void add_profile(CLI::App& app);
+void add_diagnose(CLI::App& app);
 
 }  // namespace poise::apps

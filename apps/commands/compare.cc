@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise compare`: strategies side by side, with bounds and pictures.
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "apps/commands/commands.h"
 #include "apps/report/compare_page.h"
 #include "apps/report/compare_table.h"
+#include "apps/report/curve_table.h"
 #include "apps/report/metrics.h"
 #include "apps/text/command_line.h"
 #include "apps/text/csv.h"
@@ -32,7 +34,7 @@ struct Options {
   std::string html, limit{kExecLimit};
   std::vector<std::string> timelines;
   std::uint64_t every = 10;
-  bool wide = false, json = false, csv = false, markdown = false;
+  bool curve = false, wide = false, json = false, csv = false, markdown = false;
 };
 
 constexpr std::size_t kColumns = 80;  // used if stdout is not a terminal
@@ -48,8 +50,8 @@ std::vector<Contender> contenders_of(const Options& options) {
   return contenders;
 }
 
-std::string text_of_comparison(const Comparison& comparison, const Options& options,
-                               const Phase& phase) {
+std::string text_of_comparison(const Comparison& comparison, const std::vector<CurvePoint>& curve,
+                               const Options& options, const Phase& phase) {
   const Table table = comparison_table(comparison, options.every, options.wide);
   const std::size_t width = terminal_width() > 0 ? terminal_width() : options.wide ? 0 : kColumns;
   std::string text = heading_text(options.input, phase, comparison.machine) + "\n" +
@@ -64,6 +66,8 @@ std::string text_of_comparison(const Comparison& comparison, const Options& opti
   text += fmt::format("* best: {} takes {} per iteration; without a move it is {}\n", best.strategy,
                       seconds_text(best.metrics.iteration_s),
                       seconds_text(comparison.keep.iteration_s));
+  if (!curve.empty())
+    text += "\n" + curve_text(curve, best.strategy, options.every, comparison.has_sizes);
   return text;
 }
 
@@ -84,8 +88,9 @@ Table::Row summary_row(const Comparison& comparison) {
            change_text(best.metrics.iteration_s, comparison.iteration_bound_s)}};
 }
 
-nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Options& options,
-                                          const Phase& phase) {
+nlohmann::ordered_json json_of_comparison(const Comparison& comparison,
+                                          const std::vector<CurvePoint>& curve,
+                                          const Options& options, const Phase& phase) {
   auto results = nlohmann::ordered_json::array();
   for (const Comparison::Row& row : comparison.rows) {
     nlohmann::ordered_json json{{"strategy", row.strategy}};
@@ -106,6 +111,8 @@ nlohmann::ordered_json json_of_comparison(const Comparison& comparison, const Op
     json["every"] = options.every;
     json["amortised_s"] = amortised_s(row.metrics, row.decision_s, options.every);
     json["best"] = comparison.best == results.size();
+    if (json["best"] && !curve.empty())
+      json["curve"] = json_of(curve, options.every, comparison.has_sizes);
     results.push_back(std::move(json));
   }
   return results;
@@ -140,23 +147,24 @@ void compare(const Options& options) {
   for (std::size_t m = 0; m < inputs.num_machines(); ++m) {
     const Problem problem = inputs.on(m);
     Comparison comparison = compare_on(problem, contenders);
-    for (auto& row : json_of_comparison(comparison, options, inputs.phase()))
+    std::vector<CurvePoint> curve;
+    if (options.curve) curve = curve_of(problem, comparison.best_placement);
+    for (auto& row : json_of_comparison(comparison, curve, options, inputs.phase()))
       results.push_back(std::move(row));
-    text += (m > 0 ? "\n" : "") + (options.markdown
-                                       ? markdown_of_comparison(comparison, options, inputs.phase())
-                                       : text_of_comparison(comparison, options, inputs.phase()));
+    text += (m > 0 ? "\n" : "") +
+            (options.markdown ? markdown_of_comparison(comparison, options, inputs.phase())
+                              : text_of_comparison(comparison, curve, options, inputs.phase()));
     summary.rows.push_back(summary_row(comparison));
     if (!options.html.empty()) parts.push_back(with_pictures(std::move(comparison), problem));
   }
   if (inputs.num_machines() > 1)
     text += "\n" + (options.markdown ? markdown(summary) : render(summary, terminal_width()));
+  if (options.csv) text = csv_of(results);
+  const std::string json = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
+  if (options.json) text = json;
   if (!options.html.empty())
     write_file(options.html, compare_page(parts, trace_text(options.input, inputs.phase()),
-                                          options.every, timelines));
-  if (options.json)
-    text = nlohmann::ordered_json{{"results", std::move(results)}}.dump(2) + "\n";
-  else if (options.csv)
-    text = csv_of(results);
+                                          options.every, timelines, json));
   print(text, inputs.notes());
 }
 
@@ -196,14 +204,19 @@ void add_compare(CLI::App& app) {
   add_count(*command, "--every", "K", options->every, "Phases per decision, for the total", 1);
   command->add_flag("--wide", options->wide,
                     "More columns: traffic, bytes moved, time of moving and deciding");
+  CLI::Option* curve = command->add_flag(
+      "--curve", options->curve,
+      "Also the way back from the best placement to the current one: total against tasks moved");
   CLI::Option* json =
       command->add_flag("--json", options->json, "Print one JSON document and nothing else");
   CLI::Option* csv = command->add_flag("--csv", options->csv,
                                        "Print the keys of --json as comma-separated values");
   command->add_flag("--markdown", options->markdown, "Print the table in Markdown")
+      ->excludes(curve)
       ->excludes(json)
       ->excludes(csv);
   csv->excludes(json);
+  curve->excludes(csv);
   command->footer(
       "The best strategy comes first: the shortest iteration, then the fewest bytes moved. One\n"
       "that cannot work on the trace is a row that says why; when none can, the exit status is 1.\n"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise convert`: a trace in another format.
 #include <CLI/CLI.hpp>
 #include <algorithm>

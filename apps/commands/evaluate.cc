@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise evaluate`: all metrics of a given placement.
 #include <CLI/CLI.hpp>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise generate`: writes a trace of a synthetic workload.
 #include "poise/workload/generate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise juggle`: runs a program while its threads are kept in balance.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -39,12 +40,12 @@ struct Options {
       progress = "auto";
   double jitter = 0.1;
   std::uint64_t seed = 0;
-  bool summary = false, live = false;
+  bool summary = false, live = false, diagnose = false;
   std::string json, trace;
 };
 
 constexpr double kLiveEveryS = 0.2, kLineEveryS = 1;
-constexpr std::size_t kHeadLines = 2;
+constexpr std::size_t kHeadLines = 3;  // above the threads, without the line of the diagnosis
 constexpr std::size_t kLiveThreads = 20;
 
 /// Shows the threads on stderr, because stdout is the program's: redrawn in place on a terminal,
@@ -136,6 +137,7 @@ bool stays_in_domain(const std::string& numa) {
 juggle::Options options_from(const Options& options) {
   juggle::Options result;
   result.settings.policy = parsed("POISE_JUGGLE_POLICY", options.policy, juggle_policy_named);
+  if (options.diagnose) result.settings.policy = JugglePolicy::off;
   result.settings.period_s = parsed("POISE_JUGGLE_PERIOD", options.period, period_s);
   if (options.threads)
     result.settings.expected_threads = small_count("--threads", *options.threads);
@@ -148,6 +150,7 @@ juggle::Options options_from(const Options& options) {
     fail("--jitter takes a share of at least 0 and below 1, not {}", options.jitter);
   result.jitter = options.jitter;
   result.seed = options.seed;
+  result.first_cpu = static_cast<std::size_t>(::getpid());
   result.wants_stays = !options.trace.empty();
   for (const std::string& path : {options.json, options.trace})
     if (!path.empty()) check_writable(path);
@@ -172,6 +175,10 @@ void run(const Options& options) {
       options.attach ? juggle::attach_balanced(static_cast<pid_t>(*options.attach), settings)
                      : juggle::run_balanced(options.command, settings);
   if (options.summary) fmt::print(stderr, "{}", juggle::summary_text(outcome.tally));
+  const std::string diagnosis =
+      options.diagnose ? juggle::diagnosis_text(outcome.tally) : juggle::advice_text(outcome.tally);
+  for (const std::string_view line : split(diagnosis, '\n'))
+    if (!options.summary && !line.empty()) fmt::print(stderr, "poise juggle: {}\n", line);
   if (!options.json.empty()) write_file(options.json, juggle::summary_json(outcome.tally));
   if (!options.trace.empty()) write_file(options.trace, juggle::trace_json(outcome.tally));
   if (!outcome.ending.text.empty()) fmt::print(stderr, "poise: {}\n", outcome.ending.text);
@@ -190,6 +197,8 @@ void add_variable(CLI::App& command, const char* flag, std::string& value, const
 void add_reports(CLI::App& command, Options& options) {
   command.add_flag("--summary", options.summary,
                    "Print a summary on stderr at the end: what was done and what it cost");
+  command.add_flag("--diagnose", options.diagnose,
+                   "Move no thread; say at the end what slows the threads down, and the cure");
   command.add_flag(
       "--live", options.live,
       "Show the threads while they run, on stderr: in place on a terminal, else in lines");

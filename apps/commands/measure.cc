@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise measure`: measures this machine and, with a launcher, its network.
 #include "poise/machine/measure.h"
 

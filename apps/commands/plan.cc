@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise plan`: one decision of one strategy.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise profile`: runs an unmodified MPI program and records what its ranks did.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,15 +18,19 @@
 
 #include "apps/commands/commands.h"
 #include "apps/pingpong/launcher.h"
+#include "apps/report/diagnosis_text.h"
+#include "apps/text/format.h"
 #include "apps/text/output.h"
 #include "runtimes/juggle/program.h"
 #include "runtimes/profile/launcher_line.h"
 #include "runtimes/profile/profile_file.h"
+#include "runtimes/profile/to_measured.h"
 #include "runtimes/profile/to_trace.h"
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/text.h"
+#include "poise/diagnosis/diagnose.h"
 #include "poise/machine/find.h"
 #include "poise/machine/hosts.h"
 #include "poise/trace/native.h"
@@ -41,7 +46,8 @@ constexpr int kMaxWait_ms = 1000;
 
 struct Options {
   std::vector<std::string> command;
-  std::string output = "run.poise";
+  std::string output = "run.poise", json;
+  std::string period;  // of time slices; empty or auto: chosen
 };
 
 /// A folder for the ranks, removed at the end: rank 0 writes the profile of a whole run into it,
@@ -93,16 +99,27 @@ profile::Launcher launcher_of(const std::string& command) {
   return profile::launcher_of(version);
 }
 
+/// 0: chosen by the library. Throws Error.
+std::int64_t period_ns_of(const std::string& text) {
+  if (text.empty() || text == "auto") return 0;
+  const std::optional<double> seconds = parse_duration_s(text);
+  if (!seconds || *seconds < 0.01 || *seconds > 86400)
+    fail("--period {} is not a time from 10ms to 24h such as 2s, nor auto", text);
+  return static_cast<std::int64_t>(1e9 * *seconds);
+}
+
 /// The command that runs the program with the library in its ranks. Where the launcher is not known
 /// the library is put into this process's environment, which all inherit.
 std::vector<std::string> preloading(const std::vector<std::string>& command,
-                                    const std::string& library, const Exchange& exchange) {
+                                    const std::string& library, const Exchange& exchange,
+                                    std::int64_t period_ns) {
   const char* const others = std::getenv("LD_PRELOAD");
   const bool has_others = others != nullptr && *others != '\0';
-  const profile::Variables variables = {
+  profile::Variables variables = {
       {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library, others) : library},
       {"POISE_PROFILE", exchange.whole()},
       {"POISE_PROFILE_PARTS", exchange.folder()}};
+  if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
   const profile::Launcher launcher = launcher_of(command[0]);
   if (launcher == profile::Launcher::other)
     for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
@@ -165,28 +182,22 @@ PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t ho
   return first + core % per_host;  // of a host that differs from this one
 }
 
-/// Shares of the ranks' time, in one line.
-std::string summary(const std::vector<profile::RankProfile>& ranks) {
-  double useful = 0, wall = 0, waiting = 0;
-  for (const profile::RankProfile& rank : ranks)
-    for (const profile::Phase& phase : rank.phases) {
-      const auto collective_ns =
-          static_cast<double>(phase.totals.mpi_ns[static_cast<int>(profile::Kind::collective)]);
-      useful += static_cast<double>(phase.totals.useful_ns);
-      wall += static_cast<double>(phase.end_ns - phase.begin_ns);
-      if (phase.totals.sampled_ns > 0)
-        waiting += collective_ns * static_cast<double>(phase.waiting.waited_ns) /
-                   static_cast<double>(phase.totals.sampled_ns);
-    }
-  const auto share = [&](double ns) { return wall > 0 ? 100 * ns / wall : 0; };
-  return fmt::format(
-      "{} ranks, {} phases; of their time {:.0f}% useful, {:.0f}% waiting for late ranks in "
-      "collectives, {:.0f}% else in MPI",
-      ranks.size(), ranks[0].phases.size(), share(useful), share(waiting),
-      share(wall - useful - waiting));
+/// Says what the run waited for, on stderr: stdout is the program's.
+void report(const std::vector<profile::RankProfile>& ranks, const Trace& trace,
+            const Options& options) {
+  std::uint64_t error_ns = 0;
+  for (const profile::RankProfile& rank : ranks) error_ns = std::max(error_ns, rank.clock_error_ns);
+  if (error_ns > 0)
+    note(fmt::format("clocks of the hosts agree to {:.1f} us",
+                     1e-3 * static_cast<double>(error_ns)));
+  if (ranks[0].phases.empty()) return;
+  const MeasuredRun run = profile::measured(ranks);
+  const Diagnosis diagnosis = diagnose(run, trace);
+  if (!options.json.empty()) write_file(options.json, diagnosis_json(run, diagnosis));
+  fmt::print(stderr, "\n{}", diagnosis_text(run, diagnosis, options.output));
 }
 
-void write_trace_of(const std::vector<profile::RankProfile>& blocks, const std::string& output) {
+void write_trace_of(const std::vector<profile::RankProfile>& blocks, const Options& options) {
   const std::vector<profile::RankProfile> ranks = profile::whole(blocks);
   const std::vector<std::string> hosts = profile::hosts_of(ranks);
   const std::optional<Machine> machine = machine_of(hosts);
@@ -197,15 +208,17 @@ void write_trace_of(const std::vector<profile::RankProfile>& blocks, const std::
   check(trace);
   std::string measured(profile::kMagic);
   for (const profile::RankProfile& rank : ranks) measured += profile::encode(rank);
-  write_file(output, native::write(trace, {{"prof", std::move(measured)}}));
-  note(fmt::format("{}: {}", output, summary(ranks)));
+  write_file(options.output, native::write(trace, {{"prof", std::move(measured)}}));
+  note(fmt::format("{}: {}, {}", options.output, count_text(ranks.size(), "rank"),
+                   count_text(trace.phases.size(), "phase")));
+  report(ranks, trace, options);
 }
 
 /// Turns what the ranks left into the trace; says in one line why there is none.
-void collect(const Exchange& exchange, const std::string& output) {
+void collect(const Exchange& exchange, const Options& options) {
   std::error_code error;
   if (fs::exists(exchange.whole(), error)) {
-    write_trace_of(profile::decode(exchange.whole(), read_file(exchange.whole())), output);
+    write_trace_of(profile::decode(exchange.whole(), read_file(exchange.whole())), options);
     return;
   }
   const std::vector<profile::RankProfile> parts = left_parts(exchange.folder());
@@ -218,13 +231,15 @@ void collect(const Exchange& exchange, const std::string& output) {
   }
   note(
       "not all ranks came to MPI_Finalize: the profile ends with the last phase that all finished");
-  write_trace_of(parts, output);
+  write_trace_of(parts, options);
 }
 
 void run(const Options& options) {
   if (options.command.empty())
     fail("COMMAND is missing; example: poise profile -- mpirun -np 4 ./program");
   check_writable(options.output);
+  if (!options.json.empty()) check_writable(options.json);
+  const std::int64_t period_ns = period_ns_of(options.period);
   const std::string library = preloaded_library();
   std::optional<Exchange> exchange;
   try {
@@ -233,11 +248,11 @@ void run(const Options& options) {
   } catch (const Error& trouble) {
     note(fmt::format("no profile: {}; running plainly", trouble.what()));
   }
-  const juggle::Ending ending =
-      run_command(exchange ? preloading(options.command, library, *exchange) : options.command);
+  const juggle::Ending ending = run_command(
+      exchange ? preloading(options.command, library, *exchange, period_ns) : options.command);
   if (!ending.text.empty()) note(ending.text);
   try {
-    if (exchange && ending.text.empty()) collect(*exchange, options.output);
+    if (exchange && ending.text.empty()) collect(*exchange, options);
   } catch (const Error& trouble) {  // the program's status counts
     note(fmt::format("no profile: {}", trouble.what()));
   }
@@ -257,6 +272,13 @@ void add_profile(CLI::App& app) {
   command->add_option("-o,--output", options->output, "Write the trace to FILE")
       ->type_name("FILE")
       ->capture_default_str();
+  command->add_option("--json", options->json, "Also write the diagnosis as JSON to FILE")
+      ->type_name("FILE");
+  command
+      ->add_option("--period", options->period,
+                   "Cut the run into phases of this length, such as 2s; auto: by MPI_Pcontrol or "
+                   "iterations (default: auto)")
+      ->type_name("T");
   command->footer(
       "The program's exit status is passed through; 127: not found, 126: not executable.\n"
       "Example: poise profile -o run.poise -- mpirun -np 4 ./program");

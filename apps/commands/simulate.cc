@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise simulate`: replays a trace as if a strategy had moved tasks every K steps.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,9 +11,11 @@
 
 #include "apps/analysis/inputs.h"
 #include "apps/analysis/simulation.h"
+#include "apps/analysis/sweep.h"
 #include "apps/commands/commands.h"
 #include "apps/report/metrics.h"
 #include "apps/report/simulate_page.h"
+#include "apps/report/sweep_table.h"
 #include "apps/text/command_line.h"
 #include "apps/text/format.h"
 #include "apps/text/output.h"
@@ -30,26 +33,79 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   InputOptions input;
-  std::string strategies, html, beyond = "hold", decision_time = "measured";
-  std::uint64_t steps = 100, every = 10;
-  bool overlap = false, json = false;
+  std::string strategies, html, timeline, beyond = "hold", decision_time = "measured";
+  std::string engine = "formula", sharing = "fluid", loads;
+  std::string every = "10", seeds = "0", places;  // several: a sweep
+  std::uint64_t steps = 100, eager_bytes = EngineOptions().eager_bytes;
+  std::optional<double> precision;
+  std::string juggle;
+  bool has_events_options = false, has_model = false, overlap = false, json = false;
+
+  bool uses_events() const { return engine == "events"; }
+};
+
+/// What a sweep varies.
+struct Ranges {
+  std::vector<std::uint64_t> every, seeds, places;  // no places: those of the machine
+
+  bool is_sweep() const { return every.size() * seeds.size() > 1 || !places.empty(); }
 };
 
 /// Limits memory, because every step of every strategy is stored.
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 
 constexpr std::string_view kBeyond[] = {"hold", "cycle"};
+constexpr std::string_view kEngines[] = {"formula", "events"};
+
+/// Limits memory: spans of a timeline.
+constexpr double kMaxTimeline = 2e7;  // places * steps
+
+void check_engine(const Options& options) {
+  if (!options.uses_events() && options.engine != kEngines[0])
+    throw Error(unknown_name("--engine", options.engine, kEngines));
+  if (!options.uses_events() && options.has_events_options)
+    fail(
+        "--sharing, --eager, --precision, --juggle and --timeline belong to the event engine; add "
+        "--engine "
+        "events");
+  if (options.uses_events() && options.has_model && options.input.model == "nuco")
+    fail("--engine events counts messages by the physical model; leave out --model nuco");
+}
+
+std::optional<EngineOptions> events_of(const Options& options) {
+  if (!options.uses_events()) return std::nullopt;
+  const auto period_s = options.juggle.empty() ? 0 : parse_duration_s(options.juggle);
+  if (!period_s || (!options.juggle.empty() && *period_s == 0))
+    fail("--juggle takes a period such as 100ms, not \"{}\"", options.juggle);
+  return EngineOptions{.sharing = sharing_named(options.sharing),
+                       .eager_bytes = options.eager_bytes,
+                       .precision = options.precision,
+                       .juggle_period_s = *period_s};
+}
+
+Ranges ranges_of(const Options& options) {
+  Ranges ranges;
+  ranges.every = options.every == "auto" ? usual_periods(options.steps)
+                                         : parse_counts("--every", options.every, 1);
+  ranges.seeds = parse_counts("--seed", options.seeds, 0);
+  if (!options.places.empty()) ranges.places = parse_counts("--places", options.places, 1);
+  if (ranges.is_sweep() && (!options.html.empty() || !options.timeline.empty()))
+    fail("--html and --timeline show one run; give one --every and --seed, and no --places");
+  return ranges;
+}
 
 ReplayPlan plan_of(const Options& options) {
   if (options.beyond != kBeyond[0] && options.beyond != kBeyond[1])
     throw Error(unknown_name("--beyond", options.beyond, kBeyond));
   if (options.steps > kMaxSteps)
     fail("--steps {} is too large; at most {} can be simulated", options.steps, kMaxSteps);
+  std::optional<LoadModel> loads;
+  if (!options.loads.empty()) loads = parse_load_model(options.loads);
   return {.steps = options.steps,
-          .every = options.every,
           .beyond = options.beyond == kBeyond[0] ? Beyond::hold : Beyond::cycle,
           .overlap = options.overlap,
-          .seed = options.input.seed};
+          .events = events_of(options),
+          .loads = std::move(loads)};
 }
 
 DecisionCost decision_cost_of(const std::string& text) {
@@ -92,6 +148,24 @@ void add_changes(Table& table, const Simulation& simulation) {
   }
 }
 
+/// What only the event engine knows, and how far the formula is from it.
+void add_event_columns(Table& table, const Simulation& simulation) {
+  add_column(
+      table, simulation, "collect-\ning", [](const Replay& replay) { return replay.collection_s; },
+      time_unit);
+  add_column(table, simulation, "idle\nshare",
+             [](const Replay& replay) { return replay.idle_share; });
+  add_column(
+      table, simulation, "iterations\nby formula",
+      [](const Replay& replay) { return replay.formula_s; }, time_unit);
+  table.headings.push_back("events vs\nformula\n ");
+  for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
+    const Replay& replay = simulation.rows[r].replay;
+    if (simulation.rows[r].error.empty())
+      table.rows[r].cells.push_back(change_text(replay.iteration_s, replay.formula_s));
+  }
+}
+
 Table table_of(const Simulation& simulation) {
   Table table{{"strategy\n "}, {}};
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
@@ -115,18 +189,23 @@ Table table_of(const Simulation& simulation) {
   add_column(table, simulation, "efficiency",
              [&](const Replay& replay) { return efficiency(simulation, replay); });
   add_column(table, simulation, "iterations", number(&Replay::iteration_s), time_unit);
+  add_column(table, simulation, "iteration\nafter", number(&Replay::balanced_s), time_unit);
   add_column(table, simulation, "moving", migration_cost(&Replay::migration_s), time_unit);
   add_column(table, simulation, "deciding", number(&Replay::decision_s), time_unit);
   add_column(table, simulation, "moved\ntasks", number(&Replay::migrations));
   add_column(table, simulation, "moved", migration_cost(&Replay::migrated_bytes), byte_unit);
   if (simulation.plan.overlap)
     add_column(table, simulation, "over-\nlapped", number(&Replay::overlapped_s), time_unit);
+  if (simulation.plan.events) add_event_columns(table, simulation);
   return table;
 }
 
 std::string plan_text(const ReplayPlan& plan) {
-  return fmt::format("{} steps, a decision every {}", count_text(plan.steps),
-                     count_text(plan.every));
+  return fmt::format(
+      "{} steps, a decision every {}{}{}", count_text(plan.steps), count_text(plan.every),
+      plan.loads ? "; loads " + plan.loads->text() : "",
+      plan.events ? fmt::format("; event by event, sharing: {}", name_of(plan.events->sharing))
+                  : "");
 }
 
 std::string text_of(const Simulation& simulation) {
@@ -169,6 +248,7 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
   Json json{{"strategy", is_balanced ? Json(row.strategy) : Json(nullptr)},
             {"total_s", replay.total_s},
             {"iteration_s", replay.iteration_s},
+            {"balanced_s", replay.balanced_s},
             {"migration_s", knows_cost ? Json(replay.migration_s) : Json(nullptr)},
             {"decision_s", replay.decision_s},
             {"decisions", replay.decisions},
@@ -178,15 +258,32 @@ Json json_of(const Simulation::Row& row, const Simulation& simulation) {
             {"speed_up", replay.total_s > 0 ? simulation.unbalanced().total_s / replay.total_s : 1},
             {"best", &row == &simulation.rows[simulation.best]}};
   if (simulation.plan.overlap) json["overlapped_s"] = replay.overlapped_s;
+  if (simulation.plan.events) {
+    json["collection_s"] = replay.collection_s;
+    json["idle_share"] = replay.idle_share;
+    json["formula_s"] = replay.formula_s;
+  }
   json["series"] = series_of(replay, simulation.plan.overlap);
   return json;
 }
 
+/// How it was simulated.
+void add_plan(Json& json, const Options& options) {
+  json["steps"] = options.steps;
+  json["beyond"] = options.beyond;
+  json["engine"] = options.engine;
+  if (options.uses_events()) {
+    json["sharing"] = options.sharing;
+    json["eager_bytes"] = options.eager_bytes;
+    if (!options.juggle.empty()) json["juggle"] = options.juggle;
+  }
+  if (!options.loads.empty()) json["loads"] = parse_load_model(options.loads).text();
+}
+
 Json json_of(const Simulation& simulation, const Options& options, const Json& problem) {
   Json json = problem;
-  json["steps"] = options.steps;
-  json["every"] = options.every;
-  json["beyond"] = options.beyond;
+  add_plan(json, options);
+  json["every"] = simulation.plan.every;
   json["total_bound_s"] = simulation.total_bound_s;
   json["total_average_s"] = simulation.total_average_s;
   json["bound_s"] = simulation.bound_s;
@@ -209,7 +306,7 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   for (const Choice& choice : choices) {
     progress.show(
         fmt::format("{} ({} of {})", choice.text(), simulation.rows.size(), choices.size()));
-    add_row(simulation, replayer, choice, cost);
+    add_row(simulation, replayer, contender_of(choice), cost);
   }
   const auto failed = [](const Simulation::Row& row) { return !row.error.empty(); };
   if (std::all_of(simulation.rows.begin() + 1, simulation.rows.end(), failed))
@@ -218,23 +315,171 @@ Simulation simulate_all(const Replayer& replayer, const std::vector<Choice>& cho
   return simulation;
 }
 
-void simulate(const Options& options) {
-  const std::vector<Choice> choices = choices_of(options.strategies);
-  const ReplayPlan plan = plan_of(options);
+/// The timelines without balancing and of the best strategy, if that is another.
+std::vector<Timeline> timelines_of(Inputs& inputs, const Simulation& simulation,
+                                   const std::vector<Choice>& choices) {
+  ReplayPlan plan = simulation.plan;
+  plan.has_timeline = true;
+  const Replayer replayer = replayer_of(inputs, plan);
+  std::vector<Timeline> timelines{timeline_of(replayer, simulation.rows.front(), {})};
+  if (simulation.best > 0)
+    timelines.push_back(
+        timeline_of(replayer, simulation.rows[simulation.best], choices[simulation.best - 1]));
+  return timelines;
+}
+
+void check_timeline(const Options& options, const Replayer& replayer) {
+  const double size =
+      static_cast<double>(options.steps) * static_cast<double>(replayer.machine().num_places());
+  if (!options.timeline.empty() && size > kMaxTimeline)
+    fail("--timeline: {} steps of {} places are too many to record; use fewer --steps",
+         options.steps, replayer.machine().num_places());
+}
+
+void simulate_once(const Options& options, const std::vector<Choice>& choices,
+                   const ReplayPlan& plan) {
   const DecisionCost cost = decision_cost_of(options.decision_time);
-  if (!options.html.empty()) check_writable(options.html);
+  for (const std::string& path : {options.html, options.timeline})
+    if (!path.empty()) check_writable(path);
   Inputs inputs(options.input);
   const Replayer replayer = replayer_of(inputs, plan);
+  check_timeline(options, replayer);
   const std::string heading = heading_text(options.input, inputs.phase(), replayer.machine());
   Simulation simulation = simulate_all(replayer, choices, cost);
   simulation.has_sizes = has_sizes(inputs.phase().workload);
+  std::vector<Timeline> timelines;
+  const bool is_small = static_cast<double>(plan.steps) * replayer.machine().num_places() <= 1e6;
+  if (!options.timeline.empty() || (!options.html.empty() && plan.events && is_small))
+    timelines = timelines_of(inputs, simulation, choices);
+  if (!options.timeline.empty()) write_timeline(timelines.back(), options.timeline);
   if (!options.html.empty())
-    write_file(options.html, simulate_page(simulation, trace_text(options.input, inputs.phase()) +
-                                                           "; " + plan_text(plan)));
+    write_file(options.html,
+               simulate_page(simulation,
+                             trace_text(options.input, inputs.phase()) + "; " + plan_text(plan),
+                             timelines));
   const Json problem = json_of_problem(options.input, inputs.phase(), replayer.machine());
   print(options.json ? json_of(simulation, options, problem).dump(2) + "\n"
                      : heading + text_of(simulation),
         inputs.notes());
+}
+
+/// Replays for all periods and seeds on one machine.
+void sweep_on(const Options& options, const Ranges& ranges, const std::vector<Choice>& choices,
+              Inputs& inputs, Sweep& sweep) {
+  const DecisionCost cost = decision_cost_of(options.decision_time);
+  Progress progress;
+  for (const std::uint64_t every : ranges.every) {
+    for (const std::uint64_t seed : ranges.seeds) {
+      ReplayPlan plan = plan_of(options);
+      plan.every = every;
+      plan.seed = seed;
+      const Replayer replayer = replayer_of(inputs, plan);
+      progress.show(fmt::format("{} places, every {}, seed {}", replayer.machine().num_places(),
+                                every, seed));
+      Simulation simulation = begin_simulation(replayer);
+      for (const Choice& choice : choices)
+        add_row(simulation, replayer, contender_of(choice), cost);
+      add_to(sweep, simulation, replayer.machine().num_places());
+    }
+  }
+}
+
+void simulate_sweep(const Options& options, const Ranges& ranges,
+                    const std::vector<Choice>& choices) {
+  Sweep sweep{.seeds = ranges.seeds, .rows = {}};
+  std::vector<std::string> notes;
+  std::string heading;
+  Json problem;
+  std::vector<InputOptions> inputs_options(std::max<std::size_t>(1, ranges.places.size()),
+                                           options.input);
+  if (!ranges.places.empty() && options.input.machines.size() != 1)
+    fail("--places needs --machine with a text such as \"node:4 core:8\"");
+  for (std::size_t i = 0; i < ranges.places.size(); ++i)
+    inputs_options[i].machines = {with_places(options.input.machines[0], ranges.places[i])};
+  for (const InputOptions& input : inputs_options) {
+    Inputs inputs(input);
+    const Machine machine = inputs.on(0).machine;
+    if (heading.empty()) {
+      heading = heading_text(input, inputs.phase(), machine);
+      problem = json_of_problem(input, inputs.phase(), machine);
+    }
+    sweep_on(options, ranges, choices, inputs, sweep);
+    notes.assign(inputs.notes().begin(), inputs.notes().end());
+  }
+  add_plan(problem, options);
+  print(options.json
+            ? add_sweep(problem, sweep).dump(2) + "\n"
+            : heading + "\n" + render(sweep_table(sweep), terminal_width(), has_colours()) + "\n" +
+                  sweep_summary(sweep),
+        notes);
+}
+
+void simulate(Options options) {
+  check_engine(options);
+  if (options.uses_events() && !options.has_model) options.input.model = "physical";
+  const std::vector<Choice> choices = choices_of(options.strategies);
+  const Ranges ranges = ranges_of(options);
+  ReplayPlan plan = plan_of(options);
+  if (ranges.is_sweep()) return simulate_sweep(options, ranges, choices);
+  plan.every = ranges.every[0];
+  options.input.seed = plan.seed = ranges.seeds[0];
+  simulate_once(options, choices, plan);
+}
+
+void add_engine_options(CLI::App& command, Options& options) {
+  command
+      .add_option("--engine", options.engine,
+                  "Time of an iteration: by the cost formula, or event by event (events), with "
+                  "messages that compete for buses, cards and links")
+      ->type_name("ENGINE")
+      ->capture_default_str();
+  command
+      .add_option("--sharing", options.sharing,
+                  "Of a resource among messages: fluid (max-min fair) or queue (first come, first "
+                  "served)")
+      ->type_name("HOW")
+      ->capture_default_str();
+  add_count(command, "--eager", "BYTES", options.eager_bytes,
+            "Larger messages wait until their receiver is ready");
+  command
+      .add_option("--precision", options.precision,
+                  "Starts and ends of messages closer together than this fraction of the busiest "
+                  "resource's time count as one; 0 is exact (default: by size)")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 0.5));
+  command
+      .add_option("--juggle", options.juggle,
+                  "Tasks are threads that share their places, and Juggle swaps them inside their "
+                  "domain after each period, such as 100ms")
+      ->type_name("PERIOD");
+  command
+      .add_option("--timeline", options.timeline,
+                  "Write what every place did under the best strategy, as JSON")
+      ->type_name("FILE");
+  command
+      .add_option("--loads", options.loads,
+                  "Change loads from step to step: drift, jump, grow or wave, with knobs such as "
+                  "jump:at=20,share=0.1,factor=4")
+      ->type_name("MODEL");
+}
+
+void add_ranges(CLI::App& command, Options& options) {
+  command
+      .add_option("--every", options.every,
+                  "Steps between two decisions; a list such as 5,10,20 or auto finds the best")
+      ->type_name("K")
+      ->capture_default_str();
+  command.remove_option(command.get_option("--seed"));
+  command
+      .add_option("--seed", options.seeds,
+                  "Seed for strategies and loads that use random numbers; 1..10 shows the spread")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--places", options.places,
+                  "Repeat with machines of these sizes, such as 32,64: the first level of the "
+                  "machine text grows")
+      ->type_name("LIST");
 }
 
 }  // namespace
@@ -250,7 +495,8 @@ void add_simulate(CLI::App& app) {
                    "strategies)")
       ->type_name("LIST");
   add_count(*command, "--steps", "N", options->steps, "Steps to run", 1);
-  add_count(*command, "--every", "K", options->every, "Steps between two decisions", 1);
+  add_ranges(*command, *options);
+  add_engine_options(*command, *options);
   command
       ->add_option("--beyond", options->beyond,
                    "Steps after the last phase: hold repeats the last one, cycle repeats all")
@@ -271,7 +517,12 @@ void add_simulate(CLI::App& app) {
       "migrations stop the whole program. The same input gives the same output with a fixed\n"
       "--decision-time.\n\n"
       "Example: poise simulate step.poise -s greedy,refine --steps 200 --every 20");
-  command->callback([options] { simulate(*options); });
+  command->callback([options, command] {
+    options->has_model = command->count("--model") > 0;
+    for (const char* flag : {"--sharing", "--eager", "--precision", "--juggle", "--timeline"})
+      options->has_events_options = options->has_events_options || command->count(flag) > 0;
+    simulate(*options);
+  });
 }
 
 }  // namespace poise::apps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise strategies`: every strategy with its source, cost and knobs.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise theory`: what balancing n threads on m cpus can gain, by the paper's formulas and by
 // simulation of the idealised algorithm; `--figure` gives the data of the paper's curves.
 #include <CLI/CLI.hpp>
@@ -172,7 +173,7 @@ void add_theory(CLI::App& app) {
   command
       ->add_option("--figure", options->figure,
                    "The data of a figure of the Juggle paper, as CSV or JSON: 6, 7, 8, 9, 10, 11, "
-                   "16 or table1")
+                   "16, 17, unequal, jobs or table1")
       ->type_name("NAME")
       ->excludes(threads, cpus, phase);
   command->add_flag("--json", options->json, "Print one JSON document and nothing else");

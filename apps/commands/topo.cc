@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise topo`: draws a machine.
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -25,10 +26,10 @@ void add_topo(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("topo", "Draw a machine: levels, domains, factors, caches, speeds");
   command
-      ->add_option(
-          "-m,--machine", options->machine,
-          "\"live\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", or a name "
-          "(default: live)")
+      ->add_option("-m,--machine", options->machine,
+                   "\"live\", \"job\", a .json or hwloc .xml file, text such as \"numa:2 core:4\", "
+                   "or a name "
+                   "(default: live)")
       ->type_name("M");
   command->add_flag("--json", options->json, "Print the machine as JSON, itself a machine file");
   command->footer("Example: poise topo --machine NUMA48");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `poise variables`: every environment variable, with its reader, default and meaning.
 #include "poise/base/variables.h"
 
@@ -61,7 +62,8 @@ std::string page_of_variables() {
       "them: programs on\n"
       "[objects](objects.md), on [tasks](tasks.md) (also through CHAMELEON's interface and `omp "
       "target`), in [Charm++](charm.md),\n"
-      "[poise juggle](juggle.md), other [commands](commands.md), and Poise's own tests.\n\n"
+      "[poise juggle](juggle.md), other [commands](commands.md), [Python](python.md), and Poise's "
+      "own tests.\n\n"
       "A wrong value ends a job on MPI: rank 0 prints one line, and every rank exits with status "
       "2. A variable that is\n"
       "misspelt or that the program's runtime does not read is named once, by rank 0, and the job "

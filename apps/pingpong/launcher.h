@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program under a launcher such as mpirun, and calls a function for each line that it
 // prints.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/pingpong/network_probe.h"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the time of messages between hosts by running poise-pingpong under an MPI launcher.
 #pragma once
 

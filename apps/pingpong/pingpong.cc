@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // poise-pingpong: the time of a message between every pair of hosts, as lines of JSON on the stdout
 // of rank 0. `poise measure --launcher` starts it under MPI; it runs on its own as well.
 //

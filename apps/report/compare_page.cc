@@ -1,12 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/compare_page.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "apps/report/html.h"
 #include "apps/report/metrics.h"
+#include "apps/report/page_script.h"
 #include "apps/report/pictures.h"
 #include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
@@ -46,25 +50,39 @@ std::string summary_of(const Comparison& comparison) {
   return text + ".";
 }
 
+/// A number as the table shows it and as the page's script sorts and saves it.
+struct Cell {
+  std::string text;
+  std::optional<double> value;
+};
+
 /// The cells of a row after its name, one per heading.
-std::vector<std::string> cells_of(const Comparison::Row& row, const Comparison& comparison,
-                                  std::uint64_t every) {
+std::vector<Cell> cells_of(const Comparison::Row& row, const Comparison& comparison,
+                           std::uint64_t every) {
   const Metrics& m = row.metrics;
   const bool is_known = knows_migration_cost(m.migrations, comparison.has_sizes);
-  return {seconds_text(m.iteration_s),
-          change_text(m.iteration_s, comparison.keep.iteration_s),
-          change_text(m.iteration_s, comparison.iteration_bound_s),
-          digits(m.imbalance),
-          seconds_text(m.makespan_s),
-          seconds_text(m.max_comm_s),
-          bytes_text(static_cast<double>(m.hop_bytes)),
-          bytes_text(static_cast<double>(m.internode_bytes)),
-          digits(m.nuco_messages),
-          count_text(m.migrations),
-          is_known ? bytes_text(static_cast<double>(m.migrated_bytes)) : "unknown",
-          is_known ? seconds_text(m.migration_s) : "unknown",
-          seconds_text(row.decision_s),
-          seconds_text(amortised_s(m, row.decision_s, every))};
+  const auto seconds = [](double s) { return Cell{seconds_text(s), s}; };
+  const auto change = [](double s, double from_s) {
+    return Cell{change_text(s, from_s), from_s > 0 ? std::optional(s / from_s - 1) : std::nullopt};
+  };
+  const auto bytes = [](std::uint64_t count) {
+    return Cell{bytes_text(static_cast<double>(count)), static_cast<double>(count)};
+  };
+  const Cell unknown{"unknown", std::nullopt};
+  return {seconds(m.iteration_s),
+          change(m.iteration_s, comparison.keep.iteration_s),
+          change(m.iteration_s, comparison.iteration_bound_s),
+          {digits(m.imbalance), m.imbalance},
+          seconds(m.makespan_s),
+          seconds(m.max_comm_s),
+          bytes(m.hop_bytes),
+          bytes(m.internode_bytes),
+          {digits(m.nuco_messages), m.nuco_messages},
+          {count_text(m.migrations), static_cast<double>(m.migrations)},
+          is_known ? bytes(m.migrated_bytes) : unknown,
+          is_known ? seconds(m.migration_s) : unknown,
+          seconds(row.decision_s),
+          seconds(amortised_s(m, row.decision_s, every))};
 }
 
 std::string table_html(const Comparison& comparison, std::uint64_t every) {
@@ -75,8 +93,10 @@ std::string table_html(const Comparison& comparison, std::uint64_t every) {
                                           "NUCO messages", "moves",
                                           "moved bytes",   "migration",
                                           "decision",      fmt::format("{} phases", every)};
-  std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table>\n<tr><th scope=\"col\">strategy</th>";
+  std::string out = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" data-name=\"{}\">\n"
+      "<tr><th scope=\"col\">strategy</th>",
+      escaped(comparison.machine.name()));
   for (const std::string& heading : headings)
     out += fmt::format("<th scope=\"col\">{}</th>", heading);
   out += "</tr>\n";
@@ -88,8 +108,9 @@ std::string table_html(const Comparison& comparison, std::uint64_t every) {
       out += fmt::format("<td class=\"why\" colspan=\"{}\">{}</td>", headings.size(),
                          escaped(row.error));
     else
-      for (const std::string& cell : cells_of(row, comparison, every))
-        out += fmt::format("<td>{}</td>", cell);
+      for (const Cell& cell : cells_of(row, comparison, every))
+        out += cell.value ? fmt::format("<td data-v=\"{}\">{}</td>", *cell.value, cell.text)
+                          : fmt::format("<td>{}</td>", cell.text);
     out += "</tr>\n";
   }
   return out + "</table></div>\n";
@@ -201,8 +222,14 @@ std::string part_html(const ComparePart& part, std::size_t number, std::uint64_t
   const Comparison& comparison = part.comparison;
   return fmt::format("<section id=\"machine{}\">\n<h2>On {}</h2>\n<p class=\"summary\">{}</p>\n",
                      number, escaped(comparison.machine.name()), summary_of(comparison)) +
-         "<h3>Predicted iteration</h3>\n" + "<div class=\"ranking\">" +
-         ranking_picture(comparison) + "</div>\n" + table_html(comparison, every) +
+         "<h3>Predicted iteration</h3>\n" +
+         html_row(
+             {html_figure(ranking_picture(comparison), "<b>Iteration</b> of every strategy"),
+              html_figure(trade_off_picture(comparison),
+                          "<b>What a shorter iteration takes</b>: further right means more to "
+                          "move, a larger point more time to decide. Strategies with a name are "
+                          "not beaten by one that moves less. Dashed: lower bounds")}) +
+         table_html(comparison, every) +
          fmt::format("<p class=\"faint\">Lower bound: {}.</p>\n", text_of(comparison.bounds)) +
          load_figures(part) + traffic_figures(part) + machine_and_moves(part) + "</section>\n";
 }
@@ -262,9 +289,11 @@ ComparePart with_pictures(Comparison comparison, const Problem& problem) {
 }
 
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
-                         std::uint64_t every, const std::vector<Timeline>& timelines) {
+                         std::uint64_t every, const std::vector<Timeline>& timelines,
+                         std::string_view data) {
   std::string body = fmt::format(
       "<header><h1>Who should run where</h1>\n<p class=\"faint\">{}</p>\n", escaped(heading));
+  body += download_html(data);
   if (parts.size() > 1) body += overview(parts);
   body += "</header>\n<main>\n" + timelines_html(timelines);
   for (std::size_t i = 0; i < parts.size(); ++i) body += part_html(parts[i], i, every);

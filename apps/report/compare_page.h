@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page of `poise compare --html`.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/analysis/comparison.h"
@@ -24,8 +26,9 @@ struct ComparePart {
 ComparePart with_pictures(Comparison comparison, const Problem& problem);
 
 /// `heading` names the trace; `timelines` are of real runs and come before the machines; `every` is
-/// the number of phases in the total.
+/// the number of phases in the total; `data` is a JSON document that readers can save.
 std::string compare_page(const std::vector<ComparePart>& parts, const std::string& heading,
-                         std::uint64_t every, const std::vector<Timeline>& timelines = {});
+                         std::uint64_t every, const std::vector<Timeline>& timelines,
+                         std::string_view data);
 
 }  // namespace poise::apps

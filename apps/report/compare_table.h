@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A comparison as a table, for the terminal and in Markdown.
 #pragma once
 

@@ -1,7 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/html.h"
 
 #include <cmath>
 #include <fmt/format.h>
+
+#include "apps/report/page_script.h"
+
+#include "poise/strategies/strategy.h"
 
 namespace poise::apps {
 
@@ -46,6 +52,17 @@ svg .bound { stroke: var(--bound); stroke-dasharray: 5 3; stroke-width: 1.5; }
 svg text.bounded { fill: var(--bound); } svg .mean { stroke: var(--faint); stroke-dasharray: 2 3; }
 svg .plain { fill: var(--work); fill-opacity: .45; } svg .heat { fill: var(--heat); }
 svg .frame { fill: none; stroke: var(--rule); } svg .group { fill: var(--box); stroke: var(--rule); }
+svg .point { stroke: var(--paper); stroke-width: 1; } svg .cover { fill: transparent; }
+svg .node { stroke: var(--ink); stroke-opacity: .45; stroke-width: .7; }
+button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+th button { text-align: inherit; } th button:hover { text-decoration: underline; }
+th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
+.tools button { border: 1px solid var(--rule); border-radius: .3rem; padding: .2rem .6rem; margin-right: .5rem; font-size: .9rem; }
+.note { position: fixed; z-index: 1; max-width: 20rem; padding: .2rem .5rem; border-radius: .3rem; font-size: .8rem;
+  background: var(--ink); color: var(--paper); pointer-events: none; white-space: pre-line; }
+@media print { body { max-width: none; font-size: 12px; } .tools, .note { display: none; }
+  h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } .scroll { overflow: visible; } }
+@media (max-width: 30rem) { body { padding: .75rem; } h1 { font-size: 1.25rem; } }
 svg .place { fill: var(--work); fill-opacity: .25; stroke: var(--work); stroke-opacity: .6; }
 )";
 
@@ -68,8 +85,9 @@ std::string html_page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escaped(title), kStyle, body);
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<script>{}</script>\n</body>\n"
+      "</html>\n",
+      escaped(title), kStyle, body, page_script());
 }
 
 std::string html_figure(std::string_view svg, std::string_view caption) {
@@ -90,16 +108,29 @@ std::string svg_text(double x, double y, std::string_view style, std::string_vie
                      escaped(text));
 }
 
-std::string svg_box(double x, double y, double width, double height, std::string_view style) {
+std::string svg_box(double x, double y, double width, double height, std::string_view style,
+                    std::string_view note) {
   return fmt::format(
-      "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" class=\"{}\"/>\n", x, y,
-      width, height, style);
+      "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" class=\"{}\"{}/>\n", x, y,
+      width, height, style, note.empty() ? "" : fmt::format(" data-note=\"{}\"", escaped(note)));
 }
 
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style) {
   return fmt::format(
       "<line x1=\"{:.6g}\" y1=\"{:.6g}\" x2=\"{:.6g}\" y2=\"{:.6g}\" class=\"{}\"/>\n", x1, y1, x2,
       y2, style);
+}
+
+std::string colour_of(std::string_view strategy) {
+  const std::string_view name = strategy.substr(0, strategy.find(':'));
+  if (name == "keep" || name == "no balancing") return "currentColor";
+  constexpr double kGoldenAngle = 137.508;  // neighbours in the table get distant hues
+  std::size_t row = 0;
+  while (row < strategies().size() && strategies()[row].name != name) ++row;
+  if (row == strategies().size())
+    for (const char c : strategy) row += static_cast<unsigned char>(c);
+  const double hue = std::fmod(210 + kGoldenAngle * static_cast<double>(row), 360);
+  return fmt::format("hsl({:.0f} 60% {}%)", hue, row % 2 == 0 ? 58 : 42);
 }
 
 std::vector<double> axis_ticks(double top, int most) {

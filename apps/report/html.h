@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Building blocks of a self-contained HTML page: it makes no request, and it follows the reader's
 // light or dark theme.
 #pragma once
@@ -26,8 +27,14 @@ std::string svg(double width, double height, std::string_view label, std::string
 /// Returns an SVG text. `style` is a list of the page's classes: "start", "end", "strong", "faint".
 std::string svg_text(double x, double y, std::string_view style, std::string_view text);
 
-std::string svg_box(double x, double y, double width, double height, std::string_view style);
+/// `note` is shown under the pointer.
+std::string svg_box(double x, double y, double width, double height, std::string_view style,
+                    std::string_view note = {});
 std::string svg_line(double x1, double y1, double x2, double y2, std::string_view style);
+
+/// The colour of a strategy's marks, the same on all pages and legible in both themes. Equal for
+/// all settings of its knobs.
+std::string colour_of(std::string_view strategy);
 
 /// Values for the ticks of an axis from 0 to `top`: multiples of 1, 2 or 5 times a power of ten,
 /// with at most `most` of them above 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the machine as nested boxes.
 #include <algorithm>
 #include <fmt/core.h>

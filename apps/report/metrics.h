@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What plan, evaluate and compare report about a placement: keys of --json and tables.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/pictures.h"
 
 #include <algorithm>
@@ -13,9 +15,18 @@ namespace {
 
 constexpr PlaceId kMaxBars = 200;
 
-/// A range of places that is drawn as one bar.
+/// The range of places [first, end) that is drawn as one bar.
 struct Bar {
+  PlaceId first = 0, end = 0;
   double work_s = 0, comm_s = 0, busiest_s = 0;
+
+  std::string note() const {
+    const std::string times =
+        fmt::format("{} of work, {} of messages", seconds_text(work_s), seconds_text(comm_s));
+    if (end - first == 1) return fmt::format("place {}: {}", first, times);
+    return fmt::format("places {} to {}: {} in the mean, busiest {}", first, end - 1, times,
+                       seconds_text(busiest_s));
+  }
 };
 
 PlaceId places_per_bar(PlaceId num_places) { return (num_places + kMaxBars - 1) / kMaxBars; }
@@ -26,7 +37,7 @@ std::vector<Bar> bars_of(const PlaceTimes& times) {
   std::vector<Bar> bars;
   for (PlaceId first = 0; first < num_places; first += run) {
     const PlaceId end = std::min(first + run, num_places);
-    Bar& bar = bars.emplace_back();
+    Bar& bar = bars.emplace_back(Bar{.first = first, .end = end});
     for (PlaceId p = first; p < end; ++p) {
       bar.work_s += times.work_s[p] / (end - first);
       bar.comm_s += times.comm_s[p] / (end - first);
@@ -86,8 +97,9 @@ std::string bar_boxes(const Frame& frame, const std::vector<Bar>& bars, bool has
     const Bar& bar = bars[b];
     const double x = frame.left + static_cast<double>(b) * step + gap / 2;
     const double work_y = frame.y_of(bar.work_s), busy_y = frame.y_of(bar.work_s + bar.comm_s);
-    out += svg_box(x, work_y, step - gap, frame.bottom() - work_y, "work");
-    if (bar.comm_s > 0) out += svg_box(x, busy_y, step - gap, work_y - busy_y, "comm");
+    const std::string note = bar.note();
+    out += svg_box(x, work_y, step - gap, frame.bottom() - work_y, "work", note);
+    if (bar.comm_s > 0) out += svg_box(x, busy_y, step - gap, work_y - busy_y, "comm", note);
     if (has_peaks)
       out +=
           svg_line(x, frame.y_of(bar.busiest_s), x + step - gap, frame.y_of(bar.busiest_s), "peak");
@@ -127,6 +139,32 @@ std::string heat_cells(const Traffic& traffic, double largest, double left, doub
       out += fmt::format("<path class=\"heat\" fill-opacity=\"{:.4g}\" d=\"{}\"/>\n",
                          static_cast<double>(shade) / kShades, path);
   return out;
+}
+
+/// Lines between groups of different nodes; none if every group is a node.
+std::string node_lines(const Grouping& grouping, double left, double top, double side) {
+  const std::size_t n = grouping.node_of_group.size();
+  std::string out;
+  std::size_t num_nodes = n > 0 ? 1 : 0;
+  for (std::size_t g = 1; g < n; ++g) {
+    if (grouping.node_of_group[g] == grouping.node_of_group[g - 1]) continue;
+    ++num_nodes;
+    const double at = side * static_cast<double>(g) / static_cast<double>(n);
+    out += svg_line(left + at, top, left + at, top + side, "node");
+    out += svg_line(left, top + at, left + side, top + at, "node");
+  }
+  return num_nodes < n ? out : "";
+}
+
+/// Covers the cells, and gives the page's script their amounts.
+std::string heat_cover(const Traffic& traffic, double left, double top, double side) {
+  return fmt::format(
+      "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" class=\"cover\" "
+      "data-groups=\"{}\" data-name=\"{}\" data-unit=\"{}\" data-amounts=\"{:.6g}\"/>\n",
+      left, top, side, side, traffic.grouping.num_groups,
+      traffic.grouping.name.find(' ') == std::string::npos ? escaped(traffic.grouping.name)
+                                                           : "group",
+      traffic.in_bytes ? "bytes" : "messages", fmt::join(traffic.amount, ","));
 }
 
 std::string heat_scale(const Traffic& traffic, double largest, double left, double y) {
@@ -185,7 +223,9 @@ std::string traffic_picture(const Traffic& traffic, double largest, std::string_
   if (largest > 0)
     content += heat_cells(traffic, largest, kLeft, kTop, cell) +
                heat_scale(traffic, largest, kLeft, kTop + side + 10);
+  content += node_lines(traffic.grouping, kLeft, kTop, side);
   content += svg_box(kLeft, kTop, side, side, "frame");
+  content += heat_cover(traffic, kLeft, kTop, side);
   return svg(kLeft + kMaxSide + 8, kTop + side + 28, label, content);
 }
 
@@ -213,7 +253,10 @@ std::string ranking_picture(const Comparison& comparison) {
       content += svg_text(kLeft + 8, y + 16, "start faint", "not possible here: see the table");
       continue;
     }
-    content += svg_box(kLeft, y + 4, width, kRow - 8, is_best ? "work" : "plain");
+    content += fmt::format(
+        "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" fill=\"{}\" "
+        "fill-opacity=\"{}\"/>\n",
+        kLeft, y + 4, width, kRow - 8, colour_of(row.strategy), is_best ? 1 : .55);
     content += svg_text(kLeft + width + 6, y + 16, is_best ? "start strong" : "start",
                         seconds_text(row.metrics.iteration_s));
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pictures of a report, by pure functions from data to SVG. Axes start at 0 and have units.
 #pragma once
 
@@ -28,6 +29,11 @@ std::string machine_picture(const Machine& machine);
 
 /// Draws the iteration of every strategy as a bar, and the lower bound as a line.
 std::string ranking_picture(const Comparison& comparison);
+
+/// Draws every strategy as a point: moved bytes (moved tasks if sizes are unknown) against the
+/// iteration, with the lower bounds of both as lines. The area of a point grows with the time of
+/// deciding; the name stands beside those that no other beats in both.
+std::string trade_off_picture(const Comparison& comparison);
 
 /// The time of the busiest place, for axes that several pictures share.
 double busiest_s(const PlaceTimes& times);

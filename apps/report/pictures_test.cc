@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/pictures.h"
 
 #include <gtest/gtest.h>
 #include <regex>
+#include <tuple>
 
 #include "apps/report/html.h"
+#include "apps/report/page_script.h"
 
 #include "poise/machine/text.h"
 
@@ -61,6 +65,55 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
   const std::string picture = machine_picture(machine_from_text("node:1000 numa:4 core:8"));
   EXPECT_LT(picture.size(), 50000u);
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
+}
+
+/// Three strategies of which "far" moves more than "near" and is slower.
+Comparison three_rows() {
+  Comparison comparison;
+  comparison.machine = flat_machine(2);
+  comparison.has_sizes = true;
+  comparison.keep.iteration_s = 10;
+  comparison.iteration_bound_s = 5;
+  for (const auto& [name, iteration_s, bytes] :
+       {std::tuple{"keep", 10., 0u}, {"near", 6., 10u}, {"far", 7., 20u}}) {
+    Comparison::Row& row = comparison.rows.emplace_back();
+    row.strategy = name;
+    row.metrics.iteration_s = iteration_s;
+    row.metrics.migrated_bytes = bytes;
+    row.decision_s = 1e-5;
+  }
+  comparison.best = 1;
+  return comparison;
+}
+
+TEST(TradeOff, names_the_strategies_that_no_other_beats_in_both) {
+  const std::string picture = trade_off_picture(three_rows());
+  EXPECT_EQ(count_of(picture, "<circle"), 3u);
+  EXPECT_EQ(count_of(picture, ">near</text>"), 1u);
+  EXPECT_EQ(count_of(picture, ">keep</text>"), 1u);
+  EXPECT_EQ(count_of(picture, ">far</text>"), 0u);
+}
+
+TEST(TradeOff, strategies_worse_than_no_move_lie_on_the_end_of_the_axis) {
+  Comparison comparison = three_rows();
+  comparison.rows[2].metrics.iteration_s = 1e6;
+  const std::string picture = trade_off_picture(comparison);
+  EXPECT_EQ(count_of(picture, "cy=\"-"), 0u);
+  EXPECT_EQ(count_of(picture, "<circle"), 3u);
+}
+
+TEST(Colours, are_those_of_the_strategy_whatever_its_knobs) {
+  EXPECT_EQ(colour_of("nuco:alpha=1"), colour_of("nuco"));
+  EXPECT_NE(colour_of("nuco"), colour_of("greedy"));
+}
+
+TEST(Download, a_name_cannot_end_the_script_element) {
+  EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
+}
+
+TEST(Traffic, groups_know_their_node) {
+  const Grouping grouping = grouping_of(machine_from_text("node:2 core:3"), 64);
+  EXPECT_EQ(grouping.node_of_group, (std::vector<NodeId>{0, 0, 0, 1, 1, 1}));
 }
 
 TEST(Traffic, sums_messages_between_groups_and_ignores_those_inside_a_place) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/simulate_page.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 #include <numeric>
 
 #include "apps/report/html.h"
+#include "apps/report/timeline_pictures.h"
 #include "apps/text/format.h"
 
 namespace poise::apps {
@@ -14,22 +17,20 @@ namespace {
 
 constexpr std::size_t kMaxPoints = 600;  // if there are more steps, a point is the mean of several
 
-/// Colours that are legible in the light and the dark theme. Further lines repeat them dashed.
-constexpr std::string_view kColours[] = {"#2f7fd1", "#d9822b", "#2a9d6f", "#b65fb0",
-                                         "#c0504d", "#8a8f2c", "#3aa7b5"};
-
 struct Line {
   std::string label, style;
   std::vector<double> values;
 };
 
-std::string line_style(std::size_t row) {
-  if (row == 0) return "stroke:currentColor;stroke-width:1.5";
-  const std::size_t colour = (row - 1) % std::size(kColours);
-  const std::size_t round = (row - 1) / std::size(kColours);
+/// Strategies that differ in knobs only have the same colour; all but the first are dashed.
+std::string line_style(const Simulation& simulation, std::size_t row) {
+  const std::string colour = colour_of(simulation.rows[row].strategy);
+  const auto equal = std::count_if(
+      simulation.rows.begin(), simulation.rows.begin() + static_cast<std::ptrdiff_t>(row),
+      [&](const auto& other) { return colour_of(other.strategy) == colour; });
   return fmt::format(
-      "stroke:{};stroke-width:1.5{}", kColours[colour],
-      round > 0 ? fmt::format(";stroke-dasharray:{} 3", 9 - 2 * std::min<std::size_t>(round, 3))
+      "stroke:{};stroke-width:1.5{}", colour,
+      equal > 0 ? fmt::format(";stroke-dasharray:{} 3", 9 - 2 * std::min<std::ptrdiff_t>(equal, 3))
                 : "");
 }
 
@@ -44,14 +45,25 @@ std::vector<double> thinned(const std::vector<double>& values) {
   return means;
 }
 
+/// The end of the y axis. A few steps before the first balancing can be many times longer than all
+/// others, so up to a fiftieth of the points may lie above it if that halves the axis.
+double top_of(const std::vector<Line>& lines) {
+  std::vector<double> values;
+  for (const Line& line : lines)
+    values.insert(values.end(), line.values.begin(), line.values.end());
+  if (values.empty()) return 1;
+  std::sort(values.begin(), values.end());
+  const double most = values.back(), most_of = values[values.size() - 1 - values.size() / 50];
+  const double top_s = most > 2 * most_of && most_of > 0 ? 1.1 * most_of : most;
+  return top_s > 0 ? top_s : 1;
+}
+
 /// Draws lines over steps (x axis); the y axis is in seconds from 0.
 std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
                          std::string_view label) {
   constexpr double kLeft = 62, kTop = 10, kWidth = 560, kHeight = 260;
-  double top_s = 0;
-  for (const Line& line : lines)
-    for (const double value : line.values) top_s = std::max(top_s, value);
-  if (top_s <= 0) top_s = 1;
+  const double top_s = top_of(lines);
+  double most_s = 0;
   const Unit unit = time_unit(top_s);
   std::string content;
   for (const double tick : axis_ticks(top_s / unit.value, 6)) {
@@ -68,15 +80,18 @@ std::string line_picture(const std::vector<Line>& lines, std::uint64_t steps,
     std::string points;
     const std::size_t count = line.values.size();
     for (std::size_t i = 0; i < count; ++i) {
-      const double y = kTop + kHeight * (1 - line.values[i] / top_s);
+      most_s = std::max(most_s, line.values[i]);
+      const double y = kTop + kHeight * (1 - std::min(line.values[i] / top_s, 1.0));
       const double width = kWidth / static_cast<double>(count);
       const double x = kLeft + width * static_cast<double>(i);
       points += fmt::format("{:.1f},{:.1f} {:.1f},{:.1f} ", x, y, x + width, y);
     }
-    content +=
-        fmt::format("<polyline points=\"{}\" style=\"fill:none;{}\"><title>{}</title></polyline>\n",
-                    points, line.style, escaped(line.label));
+    content += fmt::format("<polyline points=\"{}\" style=\"fill:none;{}\" data-note=\"{}\"/>\n",
+                           points, line.style, escaped(line.label));
   }
+  if (most_s > top_s)
+    content += svg_text(kLeft + 4, kTop - 2, "start faint",
+                        fmt::format("higher, off the axis: up to {}", seconds_text(most_s)));
   return svg(kLeft + kWidth + 10, kTop + kHeight + 40, label, content);
 }
 
@@ -98,7 +113,7 @@ std::vector<Line> lines_of(const Simulation& simulation, const Series& series) {
   for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
     const auto& row = simulation.rows[r];
     if (!row.error.empty()) continue;
-    lines.push_back({row.strategy, line_style(r), thinned(series(row.replay))});
+    lines.push_back({row.strategy, line_style(simulation, r), thinned(series(row.replay))});
   }
   return lines;
 }
@@ -129,7 +144,8 @@ std::string pictures_of(const Simulation& simulation) {
 std::string table_of(const Simulation& simulation) {
   const bool has_overlap = simulation.plan.overlap;
   std::string out =
-      "<div class=\"scroll\" tabindex=\"0\"><table>\n<tr><th scope=\"col\">strategy</th>";
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" "
+      "data-name=\"simulate\">\n<tr><th scope=\"col\">strategy</th>";
   for (const char* heading : {"total", "vs none", "vs bound", "efficiency", "iterations",
                               "migrating", "deciding", "decisions", "moves", "moved bytes"})
     out += fmt::format("<th scope=\"col\">{}</th>", heading);
@@ -174,7 +190,8 @@ std::string summary_of(const Simulation& simulation) {
 
 }  // namespace
 
-std::string simulate_page(const Simulation& simulation, const std::string& heading) {
+std::string simulate_page(const Simulation& simulation, const std::string& heading,
+                          const std::vector<Timeline>& timelines) {
   const std::string body =
       fmt::format(
           "<header><h1>What if tasks moved every {} steps</h1>\n<p "
@@ -184,8 +201,9 @@ std::string simulate_page(const Simulation& simulation, const std::string& headi
           summary_of(simulation)) +
       pictures_of(simulation) + table_of(simulation) +
       "<p class=\"faint\">A decision sees the step before it. Efficiency: all work over all speed "
-      "and the total. The lower bound moves nothing and sends no "
-      "message.</p>\n</section>\n</main>\n"
+      "and the total. The lower bound moves nothing and sends no message.</p>\n</section>\n" +
+      timelines_html(timelines, "Simulated event by event") +
+      "</main>\n"
       "<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
   return html_page("Poise: " + heading, body);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The page of `poise simulate --html`.
 #pragma once
 
@@ -9,6 +10,7 @@
 namespace poise::apps {
 
 /// `heading` names the trace and the number of steps.
-std::string simulate_page(const Simulation& simulation, const std::string& heading);
+std::string simulate_page(const Simulation& simulation, const std::string& heading,
+                          const std::vector<Timeline>& timelines = {});
 
 }  // namespace poise::apps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of a trace's tasks, in the order of the lines of a placement file.
 #pragma once
 

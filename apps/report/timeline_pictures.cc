@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/timeline_pictures.h"
 
 #include <algorithm>
@@ -169,13 +171,15 @@ std::string shares_picture(const Timeline& timeline, std::string_view label) {
   return svg(kLeft + kShareWidth + 4, kTop + kHeight + 28, label, out);
 }
 
-std::string timelines_html(const std::vector<Timeline>& timelines) {
+std::string timelines_html(const std::vector<Timeline>& timelines, std::string_view origin) {
   if (timelines.empty()) return "";
-  std::string out =
+  std::string out = fmt::format(
       "<section id=\"timelines\">\n<h2>What every place did</h2>\n<p class=\"faint\"><span "
       "class=\"key work\"></span>worked<span class=\"key idle\"></span>carried messages or waited"
-      "<span class=\"key deciding\"></span>measured, decided and migrated. Measured in real runs; "
-      "time in seconds since each began.</p>\n";
+      "<span class=\"key deciding\"></span>measured, decided and migrated. {}; time in seconds "
+      "since "
+      "each began.</p>\n",
+      origin);
   std::vector<std::string> shares;
   for (const Timeline& timeline : timelines) {
     const std::string title = escaped(timeline.title);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pictures of what places did over the time of a run.
 #pragma once
 
@@ -17,7 +18,8 @@ std::string timeline_picture(const Timeline& timeline, double until_s, std::stri
 std::string shares_picture(const Timeline& timeline, std::string_view label);
 
 /// Draws all timelines under one heading. Those of the same program (the title up to the comma)
-/// share an axis.
-std::string timelines_html(const std::vector<Timeline>& timelines);
+/// share an axis. `origin` says where they come from.
+std::string timelines_html(const std::vector<Timeline>& timelines,
+                           std::string_view origin = "Measured in real runs");
 
 }  // namespace poise::apps

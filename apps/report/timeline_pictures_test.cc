@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/report/timeline_pictures.h"
 
 #include <algorithm>

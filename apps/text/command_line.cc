@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "apps/text/command_line.h"
 
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Command-line help that fits 80 columns, and one-line errors that say what would work.
 #pragma once
 

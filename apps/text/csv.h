@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts rows of JSON to comma-separated values (RFC 4180).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formats numbers for people: four digits and a unit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the knobs of strategies and generators.
 #pragma once
 

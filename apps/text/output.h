@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Output of the program: results on stdout, notes and progress on stderr.
 #pragma once
 

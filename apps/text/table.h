@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables for a terminal: aligned columns, headings of several lines, and blocks of columns that
 // fit.
 #pragma once

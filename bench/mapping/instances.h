@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The instances of mapping_bench: phases that have drifted since they were balanced, on machines of
 // several shapes, and phases of recorded traces.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Judges the placements of all tools on one instance, and summarises the results of all instances.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tools that place the tasks of an instance: strategies of the table, and outside tools that
 // exchange files.
 #pragma once

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Writes one phase as a .poise file (docs/formats.md), so that `poise` sees what the harnesses replay."""
 
 import struct

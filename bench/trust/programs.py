@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The programs whose iterations are predicted and measured: loads of tasks and messages between them.
 
 Each is a function that returns (load_s, messages): seconds per task and rows [from, to, count, bytes of all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One iteration of a program whose communication is known: read from JSON, as trust_bench.py writes
 // it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays programs on MPI and times them: place p is rank p, work sleeps, messages are
 // non-blocking.
 //

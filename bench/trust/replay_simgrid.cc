@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays programs in SimGrid, whose links are fluids that messages share fairly, and prints the
 // time of an iteration of each.
 //

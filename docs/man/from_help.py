@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Manual pages from the program's own help: poise.1 and a poise-COMMAND.1 for each command. All list the
 environment variables.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "faces/c/poise_tasks.h"
 
 #include <cstring>
@@ -148,7 +150,7 @@ tasks::With with_of(const poise_with& with) {
 
 }  // namespace
 
-const char* poise_last_error(void) { return last_error.c_str(); }
+const char* poise_tasks_last_error(void) { return last_error.c_str(); }
 
 int poise_tasks_register(const char* name, poise_task_function function, poise_function* id) {
   return guarded([&] {

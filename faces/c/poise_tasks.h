@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface to tasks that any rank of a communicator may run; see runtimes/tasks/context.h.
+// It is installed as <poise/tasks.h>.
 //
-// Functions return a poise_result. poise_last_error() returns the text of an error.
+// Functions return a poise_result. poise_tasks_last_error() returns the text of an error.
 #pragma once
 
 #include <mpi.h>
+#include <poise/result.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,14 +14,8 @@
 extern "C" {
 #endif
 
-enum poise_result {
-  POISE_OK = 0,
-  POISE_FAILED = 1,   /* a task failed */
-  POISE_BAD_INPUT = 2 /* a wrong argument or call; it had no effect */
-};
-
 /* The text of the last error on this thread; valid until the next call on it. */
-const char* poise_last_error(void);
+const char* poise_tasks_last_error(void);
 
 enum poise_mode { POISE_IN, POISE_OUT, POISE_INOUT, POISE_LITERAL };
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* What a C program may say of its tasks, and what it hears of them: the first rank has them all.
    Prints what went wrong and exits 1. */
 #include <pthread.h>
@@ -15,17 +17,17 @@ static poise_function where, fails_away, log_own, append, count_run, parent, chi
 static void check(int holds, const char* what) {
   if (holds) return;
   ++wrong;
-  fprintf(stderr, "rank %d: does not hold: %s (%s)\n", my_rank, what, poise_last_error());
+  fprintf(stderr, "rank %d: does not hold: %s (%s)\n", my_rank, what, poise_tasks_last_error());
 }
 
 static void works(int result) { check(result == POISE_OK, "a call works"); }
 
 static void refuses(int result, const char* text) {
-  check(result == POISE_BAD_INPUT && strstr(poise_last_error(), text), text);
+  check(result == POISE_BAD_INPUT && strstr(poise_tasks_last_error(), text), text);
 }
 
 static int wait_fails(const char* text) {
-  return poise_tasks_wait(tasks) == POISE_FAILED && strstr(poise_last_error(), text);
+  return poise_tasks_wait(tasks) == POISE_FAILED && strstr(poise_tasks_last_error(), text);
 }
 
 static void sleep_a_millisecond(void) {
@@ -157,13 +159,12 @@ static void failures_come_home(void) {
   if (my_rank > 0)
     works(poise_tasks_wait(tasks));
   else
-    check(wait_fails("on purpose, away") && !strstr(poise_last_error(), "on rank 0"),
+    check(wait_fails("on purpose, away") && !strstr(poise_tasks_last_error(), "on rank 0"),
           "a task that fails elsewhere is reported on its owner rank");
 }
 
 static void submit_family(int* children, const char* who) {
-  const poise_item items[] = {{children, sizeof(int), POISE_INOUT},
-                              {(void*)who, 1, POISE_LITERAL}};
+  const poise_item items[] = {{children, sizeof(int), POISE_INOUT}, {(void*)who, 1, POISE_LITERAL}};
   works(poise_tasks_submit(tasks, parent, items, 2, &kHere));
 }
 
@@ -172,10 +173,10 @@ static void a_failure_is_of_one_task_only(void) {
   submit_family(children, "-");
   works(poise_tasks_wait(tasks));
   submit_family(children + 1, "c");
-  check(wait_fails("the child, on purpose") && !strstr(poise_last_error(), "more"),
+  check(wait_fails("the child, on purpose") && !strstr(poise_tasks_last_error(), "more"),
         "the child fails alone");
   submit_family(children + 2, "p");
-  check(wait_fails("the parent, on purpose") && !strstr(poise_last_error(), "more"),
+  check(wait_fails("the parent, on purpose") && !strstr(poise_tasks_last_error(), "more"),
         "the parent fails alone");
 }
 
@@ -230,7 +231,8 @@ static void bad_input_is_refused(void) {
              {{.replicas = nowhere + 1, .num_replicas = 1}, "replicas has rank"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i)
     refuses(poise_tasks_submit(tasks, where, NULL, 0, &bad[i].with), bad[i].text);
-  refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL), "items: count is 1 but the pointer is null");
+  refuses(poise_tasks_submit(tasks, where, NULL, 1, NULL),
+          "items: count is 1 but the pointer is null");
   refuses(poise_tasks_submit(tasks, where, &item, -1, NULL), "items: count is -1");
   refuses(poise_tasks_submit(tasks, where, &item, 1, NULL), "mode is 7");
   refuses(poise_tasks_submit(tasks, 999, NULL, 0, NULL), "function id 999 is not registered");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Annotations: named values attached to tasks. Setting a name again keeps the first value.
 #include "faces/chameleon/guard.h"
 #include "faces/chameleon/task.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* An application in C99 that leaves MPI to the library, adds tasks from tasks, waits inside them,
    and does what the authors' compiler would. Prints what went wrong and exits 1.
 
@@ -211,8 +213,8 @@ static void a_tool_saw(const char* what) {
     check(text == NULL || strcmp(what, "alone") != 0, "no tool saw anything");
     return;
   }
-  check(text && sscanf(text, "%d created, %d inside others, %d wrong", &added, &nested,
-                       &mistakes) == 3,
+  check(text &&
+            sscanf(text, "%d created, %d inside others, %d wrong", &added, &nested, &mistakes) == 3,
         "the tool that stays is the one that is called");
   check(mistakes == 0, "the tool has nothing to complain of");
   check(added == num_added, "it saw every task added");
@@ -223,7 +225,8 @@ int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   int up = 0;
   const int any = strcmp(what, "any") == 0;
-  check(any || !chameleon_create_task(CODE(sleep_a_millisecond), 0, NULL), "no task before the start");
+  check(any || !chameleon_create_task(CODE(sleep_a_millisecond), 0, NULL),
+        "no task before the start");
   chameleon_pre_init();
   if (chameleon_init() != CHAM_SUCCESS) return 1;
   MPI_Initialized(&up);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CHAMELEON's functions, implemented by Poise's tasks.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns exceptions into a line on stderr and a result, because nothing may throw through C
 // functions.
 #pragma once

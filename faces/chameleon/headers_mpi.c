@@ -1,9 +1,10 @@
-/* The headers in strict C99, behind a header that has chosen what the system's headers show. */
-#include <mpi.h>
+// SPDX-License-Identifier: BSD-3-Clause
 
+/* The headers in strict C99, behind a header that has chosen what the system's headers show. */
 #include <chameleon.h>
 #include <chameleon_pre_init.h>
 #include <chameleon_tools.h>
+#include <mpi.h>
 
 #include "faces/c/poise_tasks.h"
 

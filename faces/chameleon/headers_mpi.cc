@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiles the headers as C++11 after a header that selects which features the system's headers
 // declare.
 // clang-format off: the order matters

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Task ids that are unique over all ranks.
 #pragma once
 

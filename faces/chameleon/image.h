@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The position of code, independent of the addresses at which a process has loaded its images, so
 // that another process of the same program finds it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program as users of CHAMELEON write it: an OpenMP team creates tasks, waits, and reads
 // annotations back. It has a tool inside the executable. Prints failed checks and exits with status
 // 1, or prints "all is right".

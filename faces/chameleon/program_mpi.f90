@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A Fortran program as users of CHAMELEON write it.
 module work
   use, intrinsic :: iso_c_binding

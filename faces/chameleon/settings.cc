@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "faces/chameleon/settings.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Translates CHAMELEON's environment variables into Poise's settings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A task as programs and tools of CHAMELEON see it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds, starts, informs and ends a tool that observes CHAMELEON's tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tool in a library of its own, in C++11 as users write them. It observes tasks and, when it
 // ends, stores what it saw in an environment variable. If compiled with REFUSES, it declines to be
 // called.

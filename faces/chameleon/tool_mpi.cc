@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tool that makes all decisions: how many tasks go to which rank, which tasks, and what the load
 // of a rank is. Its data travel with the tasks, like annotations. Every other callback informs it.
 // Prints failed checks and exits with status 1, or prints "all is right".

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The Fortran interface to tasks that any rank of a communicator may run; see faces/c/poise_tasks.h.
 !
 ! A task's subroutine is bind(c) and takes type(c_ptr) :: data(*), integer(c_size_t) :: bytes(*) and
@@ -99,7 +100,7 @@ module poise_tasks
     type(c_ptr) function poise_tasks_current() bind(c)
       import :: c_ptr
     end function
-    type(c_ptr) function last_error_c() bind(c, name="poise_last_error")
+    type(c_ptr) function last_error_c() bind(c, name="poise_tasks_last_error")
       import :: c_ptr
     end function
     integer(c_int) function task_integer_c(name, value) bind(c, name="poise_task_integer")
@@ -185,7 +186,7 @@ contains
   end function
 
   ! The text of the last error.
-  function poise_last_error() result(text)
+  function poise_tasks_last_error() result(text)
     character(:), allocatable :: text
     text = text_at(last_error_c())
   end function

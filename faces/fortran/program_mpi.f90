@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Tests the Fortran interface: properties and annotations of tasks. The first rank has all tasks.
 module work
   use poise_tasks
@@ -67,7 +68,7 @@ contains
     logical, intent(in) :: holds
     character(*), intent(in) :: what
     if (holds) return
-    print *, "does not hold: ", what, " (", poise_last_error(), ")"
+    print *, "does not hold: ", what, " (", poise_tasks_last_error(), ")"
     error stop
   end subroutine
 
@@ -164,7 +165,7 @@ contains
     type(poise_item) :: none(0)
     call check(poise_tasks_submit(tasks, refuse_id, none) == poise_ok, "submit")
     call check(poise_tasks_wait(tasks) == poise_failed, "a failure is noticed")
-    call check(index(poise_last_error(), "on purpose") > 0, "and its reason told")
+    call check(index(poise_tasks_last_error(), "on purpose") > 0, "and its reason told")
     call check(poise_tasks_submit(tasks, 999, none) == poise_bad_input, "function 999 is refused")
     call check(poise_tasks_wait_team(tasks, 0) == poise_bad_input, "a team of 0 threads is refused")
   end subroutine

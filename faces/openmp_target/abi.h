@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data that clang's code for `#pragma omp target` passes to libomptarget (LLVM 14 to 19).
 #pragma once
 

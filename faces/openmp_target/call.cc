@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "faces/openmp_target/call.h"
 
 #include <algorithm>

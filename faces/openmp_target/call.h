@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arguments of a region's task, and the other memory that it accesses.
 #pragma once
 

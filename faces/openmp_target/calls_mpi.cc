@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests calls that no directive of these versions of clang makes: OpenMP's functions for devices
 // and their memory, and regions of a future compiler. Prints failed checks and exits with status 1,
 // or prints "all is right".

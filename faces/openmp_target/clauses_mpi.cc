@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the clauses of target regions: clauses_mpi [NAME] tests one of them, or all. Regions of
 // rank 0, compiled by an unchanged clang. Prints failed checks and exits with status 1, or prints
 // "all is right".

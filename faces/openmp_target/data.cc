@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `target data` and related directives. Regions use the memory of the program, so no data are
 // moved; the ranges are only recorded.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program with a `declare target` variable, which may differ between ranks: its regions must run
 // on their own rank, and a message must say so.
 #include <chameleon.h>

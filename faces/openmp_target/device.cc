@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OpenMP's functions for devices and their memory. All memory belongs to the host.
 #include "faces/openmp_target/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Device numbers: 0 stands for all ranks, 1 for the host.
 #pragma once
 

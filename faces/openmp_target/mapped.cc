@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "faces/openmp_target/mapped.h"
 
 #include <algorithm>

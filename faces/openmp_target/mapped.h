@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory that `target data` and `target enter data` hold. Regions may use it by its address.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls that clang 14 makes, with separate arguments instead of KernelArguments.
 #include "faces/openmp_target/abi.h"
 

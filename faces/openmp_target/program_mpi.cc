@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program whose tasks are target regions, compiled by an unchanged clang. Prints failed checks
 // and exits with status 1, or prints "all is right" and how many regions ran on another rank than
 // their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The code of a program's target regions: images inside the program, which are loaded like
 // libraries.
 #pragma once

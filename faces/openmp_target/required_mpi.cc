@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program that requires features that other ranks cannot provide: its regions must run on their
 // own rank, and a message must say so.
 #include <chameleon.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces libomptarget: regions of `#pragma omp target` become tasks that other ranks may run.
 // Entry points return 0 if the region was taken, and 1 if the caller must run it itself.
 #include <chameleon.h>

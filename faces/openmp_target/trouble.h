@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages about target regions that cannot run on other ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients for the five-point stencil on a square grid. OpenMP threads synchronize five
 // times per iteration of about a millisecond: the thread balancer's benchmark with short phases.
 //

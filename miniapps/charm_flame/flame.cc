@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A flame that spreads through a sheet of fuel: a typical Charm++ program with a 2-D chare array,
 // structured dagger, AtSync and pup. It does not use Poise's API.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Irregular communication, like Charm++'s commBench: a few objects have many partners and most have
 // few, near and far; messages have from a few bytes to many kilobytes, and partners change with
 // time. Sender and receiver both count and hash every message, so the check proves that each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // commbench on MPI.
 #include "miniapps/commbench/commbench.h"
 #include "miniapps/on_mpi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts random points of the unit square by their distance from the origin. OpenMP threads
 // synchronize only at the end of a phase: the thread balancer's benchmark with long phases.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A two-dimensional array of objects whose load grows with time, fastest near one corner, so that a
 // balanced placement does not stay balanced. With `--jump` the extra load is concentrated at one
 // corner and jumps to the next one after a number of steps, unpredictably for a balancer that only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // imbalance on MPI.
 #include "miniapps/imbalance/imbalance.h"
 #include "miniapps/on_mpi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's method on a square with a hot edge, in blocks: every point becomes the mean of its four
 // neighbours. The result must equal that of a serial loop over the whole grid, bit by bit.
 #pragma once

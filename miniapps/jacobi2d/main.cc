@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // jacobi2d on MPI.
 #include "miniapps/jacobi2d/jacobi2d.h"
 #include "miniapps/on_mpi.h"

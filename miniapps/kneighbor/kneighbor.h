@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every object sends to its k nearest neighbours on either side of a ring and receives from them:
 // almost only communication. The checksum is a hash of all messages received.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // kneighbor on MPI.
 #include "miniapps/kneighbor/kneighbor.h"
 #include "miniapps/on_mpi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lb_test on MPI.
 #include "miniapps/lb_test/lb_test.h"
 #include "miniapps/on_mpi.h"

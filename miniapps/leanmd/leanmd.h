@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Molecular dynamics like Charm++'s LeanMD. Cells own atoms; computes calculate the forces between
 // the atoms of two cells. A cell sends positions to its computes, receives forces, and passes on
 // atoms that left it. Lennard-Jones potential, shifted so that force and potential are zero at the

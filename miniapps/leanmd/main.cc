@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // leanmd on MPI.
 #include "miniapps/leanmd/leanmd.h"
 #include "miniapps/on_mpi.h"

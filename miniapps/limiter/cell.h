@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cell of gas: its step by polynomials, its step by subcells, and the choice between the two.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gas that explodes between two walls (Woodward and Colella, 1984), like ADER-DG in sam(oa)²: every
 // cell first computes a candidate with polynomials of degree four; where the candidate is not
 // credible, the cell is recomputed in nine subcells. So the cost of a cell is known only

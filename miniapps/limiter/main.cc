@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // limiter on MPI.
 #include "miniapps/limiter/limiter.h"
 #include "miniapps/on_mpi.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Polynomials of degree four on the unit interval, given by their values at the Gauss points:
 // derivatives, integrals, values at both ends and averages over subcells.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 /* Dense matrix products as tasks, in C: matmul SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 … */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ static void multiply(void** data, const size_t* bytes, int num_items) {
 
 static void check(int result) {
   if (result == POISE_OK) return;
-  fprintf(stderr, "matmul: %s\n", poise_last_error());
+  fprintf(stderr, "matmul: %s\n", poise_tasks_last_error());
   MPI_Abort(MPI_COMM_WORLD, result);
 }
 

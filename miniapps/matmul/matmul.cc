@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dense matrix products as tasks, with a different number of tasks on each rank.
 //
 // The benchmark of Klinkenberg et al. 2020, section 4: `matmul --size 150 --tasks 200,0` gives all

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Dense matrix products as tasks, in Fortran: matmul_fortran SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 …
 module products
   use poise_tasks
@@ -92,7 +93,7 @@ contains
   subroutine check(status)
     integer, intent(in) :: status
     if (status == poise_ok) return
-    print *, "matmul_fortran: ", poise_last_error()
+    print *, "matmul_fortran: ", poise_tasks_last_error()
     call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
   end subroutine
 

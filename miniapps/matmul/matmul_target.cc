@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dense matrix products as OpenMP target regions, CHAMELEON's preferred interface; compiled with an
 // unmodified clang. Usage: matmul_target SIZE TASKS_OF_RANK_0 TASKS_OF_RANK_1 …
 #include <algorithm>

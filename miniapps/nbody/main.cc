@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nbody on MPI.
 #include "miniapps/nbody/nbody.h"
 #include "miniapps/on_mpi.h"

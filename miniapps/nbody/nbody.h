@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gravity between clusters of particles, like ChaNGa. Objects are pieces of space with equally many
 // particles. Strongly accelerated ones take shorter time steps, so in most steps only a few are
 // active, nearly all in the dense cores: the load is uneven and varies from step to step.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads that compute and wait at a barrier, phase after phase: the thread balancer's benchmark.
 //
 // The micro-benchmark of Hofmeyr et al., "Juggle", HPDC 2011, section 4.1: no memory, no I/O, the

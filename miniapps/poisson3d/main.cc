@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // poisson3d on MPI.
 #include "miniapps/on_mpi.h"
 #include "miniapps/poisson3d/poisson3d.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poisson's equation in a cube, u = 0 at its walls, by Jacobi's method in blocks. The right-hand
 // side is a sum of three sine modes, which are eigenvectors of the iteration. So the exact solution
 // is known, and also the exact value of every point after any number of iterations.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stencil4d on MPI.
 #include "miniapps/on_mpi.h"
 #include "miniapps/stencil4d/stencil4d.h"

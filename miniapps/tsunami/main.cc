@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tsunami on MPI.
 #include "miniapps/on_mpi.h"
 #include "miniapps/tsunami/tsunami.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tsunami, like sam(oa)²: shallow water on an ocean in patches. A patch refines its cells where
 // the wave is high, so the load moves with the wave.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trees of the Unbalanced Tree Search benchmark. A node's hash determines the number of its
 // children and their hashes, so any rank can walk any subtree.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unbalanced tree search: counts the nodes of a tree whose subtrees have unpredictable sizes. The
 // search starts with one task on rank 0. A task visits a limited number of nodes and submits the
 // unvisited rest as new tasks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // waves3d on MPI.
 #include "miniapps/on_mpi.h"
 #include "miniapps/waves3d/waves3d.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sound waves in a box, in blocks, like Ondes3D: a pulse over a slow basin, a wall on top, and
 // absorbing layers on the other five sides. Blocks that touch those layers split the pressure into
 // three parts, so they are heavier. Without layers the energy must be constant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Three levels of assertion for our own bugs; bad input is an Error instead (error.h).
 //
 //   POISE_CHECK     always on, O(1)

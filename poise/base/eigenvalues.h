@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Eigenvalues of a symmetric matrix, each rounded down.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The library's only exception: bad input, explained in one line that a user can act on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes whole files; a written file appears complete or not at all.
 #pragma once
 

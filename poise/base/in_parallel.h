@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs independent pieces of work on several threads.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/base/in_parallel.h"
 
 #include <gtest/gtest.h>

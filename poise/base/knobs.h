@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Knobs: the named settings of a strategy or a generator, parsed from text and checked against
 // their ranges.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random numbers that are the same on every platform: only integer and IEEE arithmetic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Text helpers: split, parse numbers and durations, suggest the nearest name for a typo.
 #pragma once
 

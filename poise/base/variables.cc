@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/base/variables.h"
 
 #include <algorithm>
@@ -127,6 +129,14 @@ constexpr Variable kAfter[] = {
     {"NO_COLOR", command, "anything", "", "if set: no bold and no colours"},
     {"TERM", command | juggle, "a kind of terminal", "",
      "dumb: no bold and no colours, and --live prints lines"},
+    {"POISE_PROFILE", command, "a file", "",
+     "set by poise profile for the ranks: where rank 0 writes the profile"},
+    {"POISE_PROFILE_PARTS", command, "a folder", "",
+     "the same: where each rank keeps its finished phases until the end"},
+    {"POISE_PROFILE_PERIOD_NS", command, "nanoseconds", "",
+     "the same: length of the phases if --period gives one"},
+    {"POISE_LIBRARY", python, "a file", "",
+     "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
     {"POISE_SEED", tests, "a number", "", "seed of the test that kills the thread balancer"},
     {"POISE_KILLS", tests, "a number", "", "how often that test kills it"},
@@ -143,8 +153,9 @@ constexpr Variable kAfter[] = {
 };
 
 constexpr std::pair<unsigned, std::string_view> kReaders[] = {
-    {command, "commands"},    {juggle, "poise juggle"}, {objects, "objects"}, {tasks, "tasks"},
-    {chameleon, "CHAMELEON"}, {target, "omp target"},   {charm, "Charm++"},   {tests, "tests"},
+    {command, "commands"}, {juggle, "poise juggle"}, {objects, "objects"},
+    {tasks, "tasks"},      {chameleon, "CHAMELEON"}, {target, "omp target"},
+    {charm, "Charm++"},    {tests, "tests"},         {python, "Python"},
 };
 
 std::string changed(std::string_view text, int (*change)(int)) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every environment variable that Poise reads: who reads it, what it takes, its default and its
 // meaning. Settings are parsed, and help and documents are written, from this table.
 #pragma once
@@ -14,7 +15,7 @@ namespace poise {
 /// Who reads a variable, a bit each.
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
-                          target = 32, charm = 64, tests = 128;
+                          target = 32, charm = 64, tests = 128, python = 256;
 }  // namespace reader
 
 struct Variable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What messages and migrations cost on a machine. The formulas that use these numbers are in
 // placement/metrics.h and placement/message_times.h; the numbers belong to the machine because they
 // are measured on it. Every symbol, unit and source: docs/model.md.
@@ -56,7 +57,7 @@ struct CostModel {
                          .copy_s_per_byte = 0,
                          .latency_s = 1e-7,
                          .bus_crossings = 1};
-  double bus_bytes_per_s = 5e10;      // memory bus of a domain
+  double bus_bytes_per_s = 5e10;      // memory bus of a domain; see assumed_bus_bytes_per_s
   double card_bytes_per_s = 1.25e10;  // network card, in each direction
   double card_s_per_message = 1e-8;   // g: gap between messages of a card
   std::uint32_t cards = 1;            // cards per node; messages spread over them

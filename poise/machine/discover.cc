@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/discover.h"
 
 #include <algorithm>
@@ -395,6 +397,7 @@ Machine machine_of(hwloc_topology_t topology, std::string name) {
     parts.places[p] = {static_cast<DomainId>(domains.size() - 1), 1, sites[p].unit->os_index};
     parts.facts.threads.push_back(sites[p].threads);
   }
+  parts.costs.bus_bytes_per_s = assumed_bus_bytes_per_s(parts.places);
   parts.levels = levels_of(partitions_by_depth(topology, sites), domain_starts, sites.size());
   if (domains[0] != nullptr) set_domain_factors(topology, domains, parts);
   set_speeds(topology, sites, parts);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Machines from hwloc: this host, an XML file, or a synthetic text. No other file uses hwloc.
 //
 // A place is a core. Its os_index is the first processing unit that this process may use on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factors between places by table lookup, for strategies that need millions of them.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/factor_table.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Facts about a machine that decisions do not need: `poise topo` prints them and JSON stores them.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/find.h"
 
 #include <algorithm>
@@ -5,12 +7,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <utility>
 
 #include "poise/base/error.h"
 #include "poise/base/file.h"
 #include "poise/base/random.h"
 #include "poise/base/text.h"
 #include "poise/machine/discover.h"
+#include "poise/machine/job.h"
 #include "poise/machine/json.h"
 #include "poise/machine/text.h"
 
@@ -54,7 +58,7 @@ Machine named_machine(std::string_view name) {
   }
   const std::vector<std::string> names = machine_names();
   std::vector<std::string_view> known(names.begin(), names.end());
-  known.insert(known.begin(), "live");
+  known.insert(known.begin(), {"live", "job"});
   fail("{}; or a .json or .xml file, or text such as \"node:2 numa:2 core:4\"",
        unknown_name("machine", name, known));
 }
@@ -74,6 +78,7 @@ std::uint64_t topology_hash(const Machine& machine) {
 Machine find_machine(std::string_view argument) {
   const std::string text(argument);
   if (text == "live") return live_machine();
+  if (text == "job") return job_machine().machine;
   const bool looks_like_file = text.ends_with(".json") || text.ends_with(".xml") || text == kStdin;
   if (looks_like_file || is_file(text)) return read_machine_file(text);
   if (is_synthetic(text)) return machine_from_hwloc_synthetic(text);
@@ -90,6 +95,30 @@ Machine live_machine() {
   if (stored.num_places() != discovered.num_places())
     fail("{}: it was measured on another machine; measure again with \"poise measure\"", path);
   return stored;
+}
+
+Job job_machine() {
+  const std::string slurm = environment("SLURM_JOB_NODELIST"), lsf = environment("LSB_MCPU_HOSTS"),
+                    pbs = environment("PBS_NODEFILE");
+  std::vector<JobHost> hosts;
+  if (!slurm.empty()) {
+    hosts = hosts_of_slurm(slurm, environment("SLURM_JOB_CPUS_PER_NODE"));
+    const std::string settings = environment("SLURM_CONF");
+    const fs::path folder = settings.empty() ? "/etc/slurm" : fs::path(settings).parent_path();
+    if (const fs::path topology = folder / "topology.conf"; is_file(topology))
+      find_switches(read_file(topology.string()), hosts);
+  } else if (!lsf.empty()) {
+    hosts = hosts_of_lsf(lsf);
+  } else if (!pbs.empty()) {
+    hosts = hosts_of_pbs(read_file(pbs));
+  } else {
+    fail(
+        "this is not a batch job: none of SLURM_JOB_NODELIST, LSB_MCPU_HOSTS and PBS_NODEFILE is "
+        "set; run it inside a job, or name the --machine");
+  }
+  Job job;
+  job.machine = machine_of_job(live_machine(), std::move(hosts), job.hosts);
+  return job;
 }
 
 std::vector<std::string> machine_folders() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Resolves the MACHINE argument of every command.
 #pragma once
 
@@ -9,14 +10,24 @@
 
 namespace poise {
 
-/// Reads `live`, a file (.json, or .xml from hwloc), text such as "node:2 core:4" (or hwloc's
-/// synthetic text, recognised by "pu" or a bracket), or a name such as NUMA32 from the folders of
-/// machine_folders(). Throws Error naming the argument and the accepted forms.
+/// Reads `live`, `job`, a file (.json, or .xml from hwloc), text such as "node:2 core:4" (or
+/// hwloc's synthetic text, recognised by "pu" or a bracket), or a name such as NUMA32 from the
+/// folders of machine_folders(). Throws Error naming the argument and the accepted forms.
 Machine find_machine(std::string_view argument);
 
 /// This machine, with the stored results of `poise measure` if there are any, otherwise as the
 /// firmware describes it.
 Machine live_machine();
+
+/// The machine of the running batch job: one copy of this host per host of the job (job.h), with
+/// their names in the order of its nodes. Hosts come from SLURM_JOB_NODELIST, LSB_MCPU_HOSTS or
+/// PBS_NODEFILE, in this order (Cray's launchers run under Slurm or PBS); switches of a Slurm job
+/// from topology.conf beside SLURM_CONF or in /etc/slurm. Throws Error if there is no job.
+struct Job {
+  Machine machine;
+  std::vector<std::string> hosts;
+};
+Job job_machine();
 
 /// Folders that are searched for names: $POISE_MACHINES (separated by ':'), the folder installed
 /// with this program, and the folder of the source tree.

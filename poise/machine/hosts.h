@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes network factors from ping-pong times between hosts. Pure; the program poise-pingpong
 // sends the messages under an MPI launcher.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Machines as JSON: the format of machines/*.json, `poise measure` and `poise topo --json`.
 //
 // Keys ("poise_machine" and "levels" are required):

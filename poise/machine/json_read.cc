@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -398,7 +400,10 @@ void read_costs(const Value& machine, MachineParts& parts) {
     read(*root, "latency_factor", parts.root_latency_factor);
     read(*root, "bandwidth_factor", parts.root_bandwidth_factor);
   }
-  if (const auto costs = machine.find("costs")) read_cost_model(*costs, parts.costs);
+  const auto costs = machine.find("costs");
+  if (costs) read_cost_model(*costs, parts.costs);
+  if (!costs || !costs->find("bus_bytes_per_s"))
+    parts.costs.bus_bytes_per_s = assumed_bus_bytes_per_s(parts.places);
 }
 
 void read_places(const Value& machine, MachineParts& parts) {
@@ -522,8 +527,8 @@ MachineParts read_machine(const Value& machine, std::uint32_t max_places) {
   check_summary(machine, nodes, domains, parts.places.size());
   read_numa(machine, nodes, domains, parts);
   read_network(machine, nodes, parts);
-  read_costs(machine, parts);
   read_places(machine, parts);
+  read_costs(machine, parts);
   read(machine, "cache_source", parts.cache_source);
   read(machine, "speed_source", parts.speed_source);
   read_facts(machine, domains, parts.places.size(), parts.facts);

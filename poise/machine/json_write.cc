@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/machine.h"
 
 #include <algorithm>
@@ -258,6 +260,15 @@ std::uint32_t Machine::hops(PlaceId a, PlaceId b) const {
   const auto below_node =
       static_cast<std::uint32_t>(depth) - static_cast<std::uint32_t>(levels_to_node_);
   return 2 * below_node + network().hops(node_a, node_b);
+}
+
+double assumed_bus_bytes_per_s(std::span<const Place> places) {
+  std::size_t largest = 0, start = 0;
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    if (places[p].domain != places[start].domain) start = p;
+    largest = std::max(largest, p - start + 1);
+  }
+  return std::max(2e10, 3.5e9 * static_cast<double>(largest));
 }
 
 UnitCosts unit_costs(const Machine& machine, const CostModel& costs) {

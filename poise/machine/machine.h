@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A machine: places in a hierarchy of levels, with the cost of a message between any two places.
 #pragma once
 
@@ -142,6 +143,12 @@ class Machine {
   bool has_equal_speeds_ = true;
   double total_speed_ = 0;
 };
+
+/// Bandwidth of the memory bus of a domain, in bytes per second, that was not measured: 3.5 GB/s
+/// per place of the largest domain, at least 20 GB/s. Assumed: processors with many cores share 3
+/// to 4 GB/s per core among all of them (STREAM), and one core alone reaches 10 to 20 GB/s.
+/// `places` are those of a machine, ordered by domain. O(places).
+double assumed_bus_bytes_per_s(std::span<const Place> places);
 
 /// What a message and a byte of it cost at factor 1, for strategies that weigh messages by a sum.
 /// Formula `physical`: both ends, latency, and the narrowest resource between two nodes, or between

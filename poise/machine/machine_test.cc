@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/machine.h"
 
 #include <gtest/gtest.h>
@@ -127,4 +129,15 @@ TEST(MachineText, sets_the_costs_of_the_physical_model) {
 }
 
 }  // namespace
+TEST(AssumedBus, GrowsWithThePlacesOfADomain) {
+  const auto bus = [](const char* text) { return machine_from_text(text).costs().bus_bytes_per_s; };
+  EXPECT_EQ(bus("core:2"), 2e10);
+  EXPECT_EQ(bus("core:64"), 64 * 3.5e9);
+  EXPECT_EQ(bus("node:3 numa:4 core:16"), 16 * 3.5e9);
+  EXPECT_EQ(bus("core:64 bus:1e9"), 1e9);
+  std::vector<Place> uneven(12);
+  for (std::size_t p = 3; p < uneven.size(); ++p) uneven[p].domain = 1;
+  EXPECT_EQ(assumed_bus_bytes_per_s(uneven), 9 * 3.5e9);
+}
+
 }  // namespace poise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine descriptions of machines/.
 #include <algorithm>
 #include <filesystem>

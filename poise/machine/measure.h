@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What to measure on a node, and how to compute factors from the results. Pure: the probes are
 // arguments, so tests can provide their own; probe.h has the real ones.
 //

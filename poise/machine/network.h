@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the nodes of a machine are connected. Distances are computed, never stored per pair of
 // places.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The measurements themselves: short programs pinned to cores of this machine. measure.h decides
 // what to measure and interprets the results.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the messages of several places share on a machine: memory buses, links between memory
 // domains, network cards, uplinks.
 #pragma once
@@ -65,8 +66,11 @@ class Resources {
     });
   }
 
- private:
+  /// The same with the whole crossing, for callers that ask which kind of resource it is.
+  const ResourceRates& rates() const { return rates_; }
   ResourceId id_of(const ResourceRates::Crossing& crossing) const;
+
+ private:
   std::uint32_t domains_of(NodeId node) const {
     return machine_.first_domain(node + 1) - machine_.first_domain(node);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs code that may crash in a child process: for readers of third-party files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks that large machines use little memory, by counting every allocation of this program.
 #include <atomic>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compact text for long lists of numbers: "4 x 2", "0-7", and lists that repeat.
 #pragma once
 

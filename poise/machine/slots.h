@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of a machine that a program's ranks or threads occupy, as a machine of its own.
 #pragma once
 

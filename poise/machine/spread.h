@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Medians and quartiles of repeated measurements.
 #pragma once
 

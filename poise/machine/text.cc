@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/machine/text.h"
 
 #include <algorithm>
@@ -28,6 +30,7 @@ struct Spec {
   std::optional<double> per_hop;
   Network network;
   CostModel costs;
+  bool has_bus = false;  // the text gives the bandwidth of the memory bus
 };
 
 std::vector<Word> words_of(std::string_view text) {
@@ -114,6 +117,7 @@ bool read_setting(const Word& word, Spec& spec) {
   if (word.key == "byte") return spec.costs.seconds_per_byte = number_of(word, word.value), true;
   if (word.key == "migrated_byte")
     return spec.costs.seconds_per_migrated_byte = number_of(word, word.value), true;
+  spec.has_bus |= word.key == "bus";
   return read_physical_setting(word, spec.costs);
 }
 
@@ -266,6 +270,7 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   for (std::uint64_t p = 0; p < num_places; ++p)
     parts.places[p] = {static_cast<DomainId>(p / per_domain), spec.speeds[p % spec.speeds.size()],
                        static_cast<std::uint32_t>(p)};
+  if (!spec.has_bus) parts.costs.bus_bytes_per_s = assumed_bus_bytes_per_s(parts.places);
   for (std::size_t l = 0; l < depth; ++l) {
     const std::uint64_t per_group = groups_below(spec, l + 1, depth);
     Level level{.name = spec.levels[l].name};

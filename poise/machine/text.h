@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Machines as one line of text: "node:20 numa:2 core:2 factors:10,1.5,1".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Juggle's decision: which pairs of threads exchange their places, given the progress per thread.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
 // Juggle is not in the table of strategies, because it balances the progress of threads that share

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/juggle_stance.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "poise/online/juggle_tuning.h"
 
@@ -10,33 +13,79 @@ namespace {
 
 constexpr JuggleTuning kTuning;
 
+constexpr std::string_view kActions[] = {"left to the kernel", "rotated", "one per cpu",
+                                         "free on all cpus"};
+
+bool is_awake(const JuggleSigns& signs) { return signs.asleep < kTuning.negligible; }
+
 }  // namespace
+
+std::string_view name_of(JuggleAction action) { return kActions[static_cast<std::size_t>(action)]; }
 
 double phase_length_s(double broken_windows_per_s) {
   return broken_windows_per_s <= 0 ? 1e9 : 2 / broken_windows_per_s;
 }
 
 double period_for(double phase_s, double shortest_s, double longest_s) {
-  return std::clamp(phase_s / kTuning.periods_per_phase, std::min(shortest_s, longest_s),
-                    longest_s);
+  return std::clamp(phase_s / kTuning.points_per_phase, std::min(shortest_s, longest_s), longest_s);
 }
 
-bool JuggleStance::next(const JuggleSigns& signs, double now_s) {
-  if (!signs.phase_s) return is_balancing_ = false;  // the set of threads has changed
-  const bool is_worth_it =
-      signs.is_uneven && signs.births_per_s < kTuning.many_births_per_s &&
-      signs.phase_s.has_value() &&
-      *signs.phase_s >= kTuning.phase_tolerance * kTuning.periods_per_phase * shortest_period_s_ &&
-      (signs.is_bound || (signs.asleep < kTuning.awake &&
-                          (is_balancing_ || signs.spread_lags > kTuning.unfair_lags)));
-  if (is_balancing_ && !is_worth_it) {
-    is_balancing_ = false;
+bool JuggleStance::has_long_phases(const JuggleSigns& signs) const {
+  return *signs.phase_s >= kTuning.round_share * kTuning.points_per_phase * shortest_s_;
+}
+
+/// What began because of lost cpus goes on until half of that loss is gone.
+bool JuggleStance::is_crowded(const JuggleSigns& signs) const {
+  return signs.lost_cpus > kTuning.notable / (action_ == JuggleAction::rotate ? 2 : 1);
+}
+
+JuggleAction JuggleStance::wanted_for_bound(const JuggleSigns& signs) const {
+  if (!signs.is_uneven) return JuggleAction::leave;
+  if (action_ == JuggleAction::widen && !is_awake(signs)) return JuggleAction::widen;
+  if (signs.fits && !signs.has_stranger) return JuggleAction::spread;
+  return has_long_phases(signs) ? JuggleAction::rotate : JuggleAction::widen;
+}
+
+JuggleAction JuggleStance::wanted_for_free(const JuggleSigns& signs, double now_s) const {
+  if (is_awake(signs)) {
+    const bool is_unfair =
+        action_ == JuggleAction::rotate || signs.spread_lags > kTuning.unfair_lags;
+    return is_crowded(signs) || (signs.is_uneven && is_unfair) ? JuggleAction::rotate
+                                                               : JuggleAction::leave;
+  }
+  if (!signs.fits || has_long_phases(signs)) return JuggleAction::leave;
+  if (action_ != JuggleAction::spread)
+    return is_crowded(signs) ? JuggleAction::spread : JuggleAction::leave;
+  // If threads still wait, another program is the reason, and the kernel may avoid it better.
+  const bool is_cured = !is_crowded(signs) || now_s - since_s_ < kTuning.watch_s;
+  return is_cured ? JuggleAction::spread : JuggleAction::leave;
+}
+
+JuggleAction JuggleStance::wanted(const JuggleSigns& signs, double now_s) const {
+  if (signs.births_per_s >= kTuning.many_births_per_s) return JuggleAction::leave;
+  // Threads that wait actively would take the few cpus from each other.
+  if (signs.is_confined) return is_awake(signs) ? JuggleAction::leave : JuggleAction::widen;
+  return signs.is_bound ? wanted_for_bound(signs) : wanted_for_free(signs, now_s);
+}
+
+JuggleAction JuggleStance::next(const JuggleSigns& signs, double now_s) {
+  if (!signs.phase_s) return action_ = JuggleAction::leave;  // the set of threads has changed
+  const JuggleAction wants = wanted(signs, now_s);
+  if (wants == JuggleAction::leave && action_ != JuggleAction::leave) {
     rests_until_s_ = now_s + hold_s_;
     hold_s_ = std::min(2 * hold_s_, kTuning.max_hold_s);
-  } else if (!is_balancing_ && is_worth_it && now_s >= rests_until_s_) {
-    is_balancing_ = true;
   }
-  return is_balancing_;
+  const bool rests = action_ == JuggleAction::leave && now_s < rests_until_s_;
+  if (wants != action_ && !rests) {
+    action_ = wants;
+    since_s_ = now_s;
+  }
+  // A thread that never sleeps shows no phases. Beside another program they may be short.
+  const double longest_s = is_awake(signs) && is_crowded(signs)
+                               ? std::min(kTuning.short_period_s, longest_s_)
+                               : longest_s_;
+  period_s_ = period_for(*signs.phase_s, shortest_s_, longest_s);
+  return action_;
 }
 
 }  // namespace poise

@@ -1,22 +1,43 @@
-// Decides whether to balance threads at all, or to leave them to the kernel.
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides what to do with the threads of a program: to leave them to the kernel, or which of three
+// cures to apply.
 // The rules come from observations on Linux 5.10 and later, not from the paper. The kernel slowly
-// rotates threads that never sleep. It places threads that sleep at barriers better than periodic
-// balancing can. It cannot move threads that are bound to cpus. Phases much shorter than a period
-// gain nothing.
+// rotates threads that never sleep, but it puts two of them on one cpu if another program computes
+// beside them. It places threads that sleep at barriers better than periodic balancing can. It
+// cannot move threads that are bound to cpus. Phases much shorter than a period gain nothing from
+// rotating.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "poise/online/juggle_tuning.h"
 
 namespace poise {
 
+/// What is done with the threads.
+enum class JuggleAction : std::uint8_t {
+  leave,   // nothing: the kernel places them
+  rotate,  // they change places, so that all progress at the same rate
+  spread,  // one thread per place, and it stays there
+  widen    // they may use all places although the program binds them: the kernel places them
+};
+
+/// "left to the kernel", "rotated" and so on, for reports.
+std::string_view name_of(JuggleAction action);
+
 /// Observations for and against balancing.
 struct JuggleSigns {
-  bool is_uneven = false;  // some place has, or must have, more threads than another
-  bool is_bound = false;   // the program binds its threads, so the kernel cannot move them
-  double asleep = 0;       // fraction of the time for which the sleepiest thread slept
+  bool is_uneven = false;     // some place has, or must have, more threads than another
+  bool is_bound = false;      // the program binds its threads, so the kernel cannot move them
+  bool fits = false;          // there are no more threads than places
+  bool is_confined = false;   // a quota allows fewer places than there are threads
+  bool has_stranger = false;  // a place with bound or pinned threads gives them less than others do
+  double asleep = 0;          // fraction of the time for which the sleepiest thread slept
+  /// Waiting that the threads do not cause each other, in cpus: other programs use them, or the
+  /// kernel has put threads on one cpu while another is idle.
+  double lost_cpus = 0;
   std::optional<double> phase_s = {};  // estimated length of the phases, if known
   /// Difference between most and least progress, divided by the lag that balancing leaves.
   double spread_lags = 0;
@@ -31,19 +52,31 @@ double phase_length_s(double broken_windows_per_s);
 /// The balancing period for phases of phase_s seconds: a fifth of phase_s, within the given bounds.
 double period_for(double phase_s, double shortest_s, double longest_s);
 
-/// Decides whether to balance, with hysteresis.
+/// Chooses the action, with hysteresis.
 class JuggleStance {
  public:
-  explicit JuggleStance(double shortest_period_s) : shortest_period_s_(shortest_period_s) {}
+  /// Periods of rotating, in seconds.
+  JuggleStance(double shortest_period_s, double longest_period_s)
+      : shortest_s_(shortest_period_s), longest_s_(longest_period_s) {}
 
-  /// Returns true to balance from now on.
-  bool next(const JuggleSigns& signs, double now_s);
-  bool is_balancing() const { return is_balancing_; }
+  /// Returns what to do from now on.
+  JuggleAction next(const JuggleSigns& signs, double now_s);
+  JuggleAction action() const { return action_; }
+  /// The period of the balancing points while threads rotate, in seconds.
+  double period_s() const { return period_s_ > 0 ? period_s_ : longest_s_; }
 
  private:
-  double shortest_period_s_;
-  bool is_balancing_ = false;
-  double hold_s_ = JuggleTuning().first_hold_s, rests_until_s_ = 0;
+  JuggleAction wanted(const JuggleSigns& signs, double now_s) const;
+  JuggleAction wanted_for_bound(const JuggleSigns& signs) const;
+  JuggleAction wanted_for_free(const JuggleSigns& signs, double now_s) const;
+  bool has_long_phases(const JuggleSigns& signs) const;
+  bool is_crowded(const JuggleSigns& signs) const;
+
+  double shortest_s_, longest_s_;
+  double period_s_ = 0;
+  JuggleAction action_ = JuggleAction::leave;
+  double since_s_ = 0;  // when the action began
+  double hold_s_ = JuggleTuning().watch_s, rests_until_s_ = 0;
 };
 
 }  // namespace poise

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/juggle_team.h"
 
 #include <algorithm>
@@ -34,18 +36,13 @@ double average_progress(std::span<const JuggleMember> members) {
 /// ends.
 double longest_quiet_s(const JuggleMember& member, double threads_per_place) {
   const double least_s =
-      std::min(kTuning.max_quiet_s, kTuning.min_quiet_s + kTuning.turn_s * threads_per_place);
-  return std::clamp(kTuning.quiet_over_run * member.last.run_s, least_s, kTuning.max_quiet_s);
+      kTuning.enough_windows * kTuning.min_window_s + kTuning.uncounted_wait_s * threads_per_place;
+  return std::clamp(kTuning.pause * member.last.run_s, std::min(least_s, kTuning.max_quiet_s),
+                    kTuning.max_quiet_s);
 }
 
 double ready_share(double gained_s, double waited_s, double real_s) {
   return std::min(1.0, (gained_s + waited_s) / real_s);
-}
-
-/// Fraction of a window that may be sleep, or a wait that the kernel has not yet reported. As a
-/// consequence, twice this fraction of the broken windows is not recognised.
-double sleep_tolerance(double window_s) {
-  return kTuning.busy_share + kTuning.uncounted_wait_s / window_s;
 }
 
 bool is_reacting(JugglePolicy policy) {
@@ -67,10 +64,9 @@ std::string_view name_of(JugglePolicy policy) {
 JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> places)
     : settings_(settings),
       places_(std::move(places)),
-      stance_(std::min(settings.shortest_period_s, settings.period_s)),
-      period_s_(settings.period_s),
-      wanted_(places_.size(), 0),
-      done_(places_.size(), 0) {
+      stance_(std::min(settings.shortest_period_s, settings.period_s), settings.period_s),
+      watch_(places_.size()),
+      period_s_(settings.period_s) {
   POISE_CHECK(!places_.empty());
   POISE_CHECK(settings_.period_s > 0);
 }
@@ -78,10 +74,16 @@ JuggleTeam::JuggleTeam(const JuggleSettings& settings, std::vector<JugglePlace> 
 void JuggleTeam::set_places(std::vector<JugglePlace> places) {
   POISE_CHECK(!places.empty());
   places_ = std::move(places);
-  wanted_.assign(places_.size(), 0);
-  done_.assign(places_.size(), 0);
+  watch_.set_places(places_.size());
+  leave_all();
+}
+
+void JuggleTeam::leave_all() {
   was_dealt_ = false;
-  for (JuggleMember& member : members_) member.place.reset();
+  for (JuggleMember& member : members_) {
+    member.place.reset();
+    member.is_wide = false;
+  }
 }
 
 void JuggleTeam::set_speeds(std::span<const double> speeds) {
@@ -95,12 +97,12 @@ void JuggleTeam::leave_alone(std::uint64_t key) {
 }
 
 double JuggleTeam::next_s() const {
-  const double shortest_s = std::min(settings_.shortest_period_s, settings_.period_s);
+  const double short_s = std::min(kTuning.short_period_s, settings_.period_s);
   if (settings_.policy == JugglePolicy::off) return settings_.period_s;
-  if (!first_s_ || (!is_balancing_ && *last_s_ - watched_since_s_ < kTuning.quick_start_s))
-    return shortest_s;
+  if (!first_s_ || (!is_balancing() && *last_s_ - watch_.since_s() < kTuning.watch_s))
+    return short_s;
   if (is_reacting(settings_.policy))
-    return std::clamp(period_s_ / kTuning.reactive_rounds, shortest_s, period_s_);
+    return std::clamp(period_s_ / kTuning.points_per_phase, short_s, period_s_);
   return period_s_;
 }
 
@@ -115,38 +117,45 @@ std::vector<JuggleOrder> JuggleTeam::balance(std::span<const ThreadReading> read
                                              double now_s) {
   const bool places_changed = !was_dealt_;
   const double real_s = last_s_ ? now_s - *last_s_ : 0;
-  const bool is_gap =
-      !last_s_ || real_s <= 0 || real_s > kTuning.gap_rounds * std::max(next_s(), 0.02);
-  for (JuggleMember& member : members_) member.place_before = member.place;
+  const bool is_gap = !last_s_ || real_s <= 0 ||
+                      real_s > kTuning.pause * std::max(next_s(), kTuning.short_period_s);
+  for (JuggleMember& member : members_) {
+    member.place_before = member.place;
+    member.was_wide = member.is_wide;
+  }
   take(readings, now_s);
   if (is_gap) {
     start_point(now_s);
   } else {
     choose_who_takes_part(real_s, now_s);
-    watch_places(real_s);
-    close_window(now_s);
+    watch_.observe(crew(), action_, real_s, now_s);
+    watch_.close_window(crew(), action_, next_s(), now_s);
     decide(real_s, now_s);
   }
   return orders(places_changed);
 }
 
 void JuggleTeam::decide(double real_s, double now_s) {
-  const bool was_balancing = std::exchange(is_balancing_, wants_to_balance(now_s));
-  if (is_balancing_ != was_balancing) limit_leads();
-  if (!is_balancing_) {
+  const JuggleAction before = std::exchange(action_, wanted_action(now_s));
+  if (action_ != before) {
+    limit_leads();
     was_dealt_ = false;
-    for (JuggleMember& member : members_) member.place.reset();
+  }
+  if (!is_balancing()) {
+    leave_all();
     start_point(now_s);
     return;
   }
   if (!was_dealt_) {
-    deal();
+    deal(action_ == JuggleAction::widen);
     return;
   }
   if (is_reacting(settings_.policy)) react(real_s);
   const double since_point_s = now_s - point_s_;
-  if (since_point_s >= kTuning.point_share * period_s_) {
-    if (settings_.policy != JugglePolicy::reactive) juggle(since_point_s);
+  if (since_point_s >= kTuning.round_share * period_s_) {
+    const bool rotates =
+        action_ == JuggleAction::rotate && settings_.policy != JugglePolicy::reactive;
+    if (rotates) juggle(since_point_s);
     start_point(now_s);
   }
   settle();
@@ -157,9 +166,13 @@ void JuggleTeam::decide(double real_s, double now_s) {
 std::vector<JuggleOrder> JuggleTeam::orders(bool places_changed) {
   std::vector<JuggleOrder> orders;
   for (JuggleMember& member : members_) {
-    if (member.place_before == member.place && !(places_changed && member.place)) continue;
-    orders.push_back({member.last.key, member.place});
-    if (member.place) ++member.migrations;
+    const bool is_same = member.place_before == member.place && member.was_wide == member.is_wide;
+    // A thread that may use all places of a domain need not be told on which it counts.
+    const bool stays_wide = member.was_wide && member.is_wide && !places_changed &&
+                            places_[*member.place].domain == places_[*member.place_before].domain;
+    if (stays_wide || (is_same && !(places_changed && member.place))) continue;
+    orders.push_back({member.last.key, member.place, member.is_wide});
+    if (member.place && !member.is_wide) ++member.migrations;
   }
   return orders;
 }
@@ -212,14 +225,18 @@ void JuggleTeam::follow(std::span<const ThreadReading> readings, double now_s) {
     member.busy_s = now_s;
     member.run_before_s = member.run_at_point_s = member.run_at_window_s = reading.run_s;
     member.wait_at_point_s = member.wait_at_window_s = reading.wait_s;
-    ++births_;
+    member.turns_at_window = reading.turns;
+    watch_.add_birth();
   }
   members_ = std::move(members);
 }
 
 /// Updates members from the readings: gains of known threads, initial values of new ones.
 void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
-  if (!first_s_) first_s_ = window_s_ = point_s_ = watched_since_s_ = now_s;
+  if (!first_s_) {
+    first_s_ = point_s_ = now_s;
+    watch_.begin(now_s);
+  }
   follow(readings, now_s);
   measure_work_rate(readings);
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -231,7 +248,7 @@ void JuggleTeam::take(std::span<const ThreadReading> readings, double now_s) {
     member.worked_s += worked_s;
     member.last = readings[i];
     if (!is_left_alone(member.last.key)) continue;
-    member.takes_part = false;
+    member.takes_part = member.is_wide = false;
     member.place.reset();
   }
   last_s_ = now_s;
@@ -242,12 +259,12 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   const double crowd = static_cast<double>(members_.size()) / static_cast<double>(places_.size());
   for (JuggleMember& member : members_) {
     if (is_left_alone(member.last.key)) continue;
-    const bool is_busy = member.gained_s > kTuning.busy_share * real_s ||
+    const bool is_busy = member.gained_s > kTuning.negligible * real_s ||
                          member.gained_s + member.waited_s > kTuning.ready_share * real_s;
     if (is_busy) {
       const bool was_ready =
           member.gained_s + member.waited_s > kTuning.ready_share * (now_s - member.busy_s);
-      if (member.quiet_rounds >= kTuning.pause_rounds && !was_ready) member.busy_rounds = 0;
+      if (member.quiet_rounds >= kTuning.pause && !was_ready) member.busy_rounds = 0;
       ++member.busy_rounds;
       member.busy_s = now_s;
     }
@@ -257,9 +274,9 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
       member.windows = 0;
       member.part_since_s = now_s;
       member.run_before_s = member.last.run_s;
-      if (is_balancing_) member.progress_s = average_s;  // its past belongs to an earlier phase
+      if (is_balancing()) member.progress_s = average_s;  // its past belongs to an earlier phase
     } else if (member.takes_part && now_s - member.busy_s > longest_quiet_s(member, crowd)) {
-      member.takes_part = false;
+      member.takes_part = member.is_wide = false;
       member.busy_rounds = 0;
       member.place.reset();
     }
@@ -267,150 +284,30 @@ void JuggleTeam::choose_who_takes_part(double real_s, double now_s) {
   team_.clear();
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].takes_part) team_.push_back(i);
-  watch_anew_when_team_has_grown(now_s);
 }
 
-/// Discards the observations when the team has grown: those of a serial part do not describe the
-/// phases of the threads that it has started.
-void JuggleTeam::watch_anew_when_team_has_grown(double now_s) {
-  const bool has_grown = team_.size() >= 2 * std::max<std::size_t>(watched_size_, 1);
-  watched_size_ = has_grown ? team_.size() : std::min(watched_size_, team_.size());
-  if (!has_grown || is_balancing_) return;
-  watched_since_s_ = now_s;
-  for (JuggleMember& member : members_) member.windows = 0;
+JuggleAction JuggleTeam::wanted_action(double now_s) {
+  const bool is_missing_threads = !is_balancing() && team_.size() < settings_.expected_threads;
+  if (settings_.policy == JugglePolicy::off || team_.empty() || is_missing_threads)
+    return JuggleAction::leave;
+  if (settings_.policy != JugglePolicy::automatic)
+    return team_.size() > 1 ? JuggleAction::rotate : JuggleAction::leave;
+  const JuggleSigns signs = watch_.signs(crew(), action_, settings_.period_s, now_s);
+  const JuggleAction action = stance_.next(signs, now_s);
+  period_s_ = action == JuggleAction::rotate ? stance_.period_s() : settings_.period_s;
+  return action;
 }
 
-/// Per place, the fraction of the requested time that its threads got. It is below 1 if something
-/// else runs there or if the place is slow.
-void JuggleTeam::watch_places(double real_s) {
-  use_.assign(places_.size(), {});
-  for (const std::size_t i : team_) {
-    const JuggleMember& member = members_[i];
-    const auto place = member.place ? member.place : member.last.own_place;
-    if (!place) continue;
-    // The kernel reports a wait when it ends, so a wait longer than this round belongs to earlier
-    // rounds as well.
-    Use& use = use_[*place];
-    use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
-    use.run_s += member.gained_s;
-  }
-  for (PlaceId p = 0; p < places_.size(); ++p) {
-    wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
-    // If threads sleep in turn, their total run time exceeds the longest time for which one thread
-    // was ready.
-    const double done_s = places_[p].speed * std::min(use_[p].run_s, use_[p].ready_s);
-    done_[p] += kTuning.fading * (done_s / real_s - done_[p]);
-  }
-}
-
-bool JuggleTeam::has_unequal_places() const {
-  if (windows_ < kTuning.enough_windows) return false;
-  double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (PlaceId p = 0; p < places_.size(); ++p) {
-    if (wanted_[p] < kTuning.wanted_place) continue;
-    least = std::min(least, done_[p] / wanted_[p]);
-    most = std::max(most, done_[p] / wanted_[p]);
-  }
-  return least < kTuning.unequal_places * most;
-}
-
-/// Called once per window. Records how long each thread slept, and whether it both slept and was
-/// ready.
-void JuggleTeam::close_window(double now_s) {
-  const double window_s = now_s - window_s_;
-  if (window_s < std::max(kTuning.min_window_s, kTuning.window_share * next_s())) return;
-  const double tolerance = sleep_tolerance(window_s);
-  for (JuggleMember& member : members_) {
-    const double ready = ready_share(member.last.run_s - member.run_at_window_s,
-                                     member.last.wait_s - member.wait_at_window_s, window_s);
-    const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
-    const bool is_broken = asleep > 0 && ready > tolerance;
-    const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
-    const double weight = std::max(kTuning.fading, 1.0 / ++member.windows);
-    member.asleep += weight * (asleep - member.asleep);
-    member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
-    member.run_at_window_s = member.last.run_s;
-    member.wait_at_window_s = member.last.wait_s;
-  }
-  births_per_s_ += kTuning.fading * (births_ / window_s - births_per_s_);
-  if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
-  births_ = 0;
-  ++windows_;
-  last_window_s_ = window_s;
-  window_s_ = now_s;
-}
-
-/// Phase length according to the windows so far. Nothing if too few threads have been watched, or
-/// if a phase ended in every window: then phases may be much shorter than a window.
-std::optional<double> JuggleTeam::phase_length_seen_s() const {
-  std::size_t num_known = 0;
-  double broken_per_s = 0;
-  for (const std::size_t i : team_) {
-    if (members_[i].windows < kTuning.enough_windows) continue;
-    ++num_known;
-    broken_per_s = std::max(broken_per_s, members_[i].broken_per_s);
-  }
-  if (2 * num_known <= team_.size()) return {};
-  const double phase_s = phase_length_s(broken_per_s);
-  // While balancing, periods and windows get shorter until the phase length is known.
-  if (!is_balancing_ && phase_s < 2 * last_window_s_) return {};
-  return phase_s;
-}
-
-bool JuggleTeam::is_uneven() const {
-  if (team_.size() < 2) return false;
-  if (team_.size() % places_.size() != 0 && team_.size() > places_.size()) return true;
-  if (team_.size() >= places_.size() && has_unequal_places()) return true;
-  std::vector<std::uint32_t> own(places_.size(), 0);
-  for (const std::size_t i : team_) {
-    const auto place = members_[i].last.own_place;
-    if (!place) return false;  // no more threads than places, and free to move
-    ++own[*place];
-  }
-  return *std::max_element(own.begin(), own.end()) > (team_.size() - 1) / places_.size() + 1;
-}
-
-JuggleSigns JuggleTeam::signs() const {
-  JuggleSigns signs;
-  signs.is_uneven = is_uneven();
-  signs.births_per_s = births_per_s_;
-  signs.phase_s = phase_s_;
-  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
-  for (const std::size_t i : team_) {
-    const JuggleMember& member = members_[i];
-    signs.is_bound |= member.last.is_bound;
-    signs.asleep = std::max(signs.asleep, member.asleep);
-    least_s = std::min(least_s, member.progress_s);
-    most_s = std::max(most_s, member.progress_s);
-  }
-  const bool is_new = !is_balancing_ && *last_s_ - watched_since_s_ < kTuning.watch_free_s;
-  if (is_new && !signs.is_bound) signs.asleep = 1;
-  if (team_.empty()) return signs;
-  const double share = static_cast<double>(team_.size()) / static_cast<double>(places_.size());
-  const double lag_s = settings_.period_s / std::max(1.0, std::ceil(share) * std::floor(share));
-  signs.spread_lags = (most_s - least_s) / lag_s;
-  return signs;
-}
-
-bool JuggleTeam::wants_to_balance(double now_s) {
-  if (settings_.policy == JugglePolicy::off || team_.empty()) return false;
-  if (!is_balancing_ && team_.size() < settings_.expected_threads) return false;
-  if (settings_.policy != JugglePolicy::automatic) return team_.size() > 1;
-  const std::optional<double> seen_s = phase_length_seen_s();
-  if (seen_s || !is_balancing_) phase_s_ = seen_s;
-  const JuggleSigns signs = this->signs();
-  const bool wants = stance_.next(signs, now_s);
-  period_s_ = wants ? period_for(*phase_s_, settings_.shortest_period_s, settings_.period_s)
-                    : settings_.period_s;
-  return wants;
-}
-
-/// Assigns every thread a new place.
-void JuggleTeam::deal() {
+/// Assigns every thread a new place, or all places of a domain.
+void JuggleTeam::deal(bool is_wide) {
   std::vector<DomainId> domain_of;
   for (const JugglePlace& place : places_) domain_of.push_back(place.domain);
   const auto places = deal_threads(static_cast<std::uint32_t>(team_.size()), domain_of);
-  for (std::size_t t = 0; t < team_.size(); ++t) members_[team_[t]].place = places[t];
+  for (std::size_t t = 0; t < team_.size(); ++t) {
+    members_[team_[t]].place = places[t];
+    members_[team_[t]].is_wide = is_wide;
+  }
+  speeds_.clear();
   was_dealt_ = true;
 }
 
@@ -427,6 +324,7 @@ void JuggleTeam::settle() {
   for (const std::size_t i : team_) {
     if (members_[i].place) continue;
     members_[i].place = emptiest();
+    members_[i].is_wide = action_ == JuggleAction::widen;
     ++threads_on_[*members_[i].place];
   }
   if (is_reacting(settings_.policy)) return;  // with a reactive policy, only ready threads count
@@ -518,8 +416,13 @@ void JuggleTeam::juggle(double real_s) {
     seats_.speed[p] = (use.run_s > 0 ? use.worked_s / use.run_s : places_[p].speed) *
                       measured_speed(use.run_s, use.num_threads, real_s, idle_s);
   }
+  // In a period of a few kernel ticks cpu times are imprecise, but the speeds of places last.
+  const double weight = std::min(1.0, real_s / kTuning.short_period_s);
+  if (speeds_.size() != seats_.speed.size()) speeds_ = seats_.speed;
+  for (PlaceId p = 0; p < speeds_.size(); ++p)
+    seats_.speed[p] = speeds_[p] += weight * (seats_.speed[p] - speeds_[p]);
   remove_noise(seats_.speed, kTuning.speed_tolerance);
-  for (const Swap& swap : juggle_swaps(seats_.view(), kTuning.margin_share * period_s_))
+  for (const Swap& swap : juggle_swaps(seats_.view(), kTuning.negligible * period_s_))
     std::swap(members_[seats_.who[swap.behind]].place, members_[seats_.who[swap.ahead]].place);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threads that are kept in balance: which threads take part, how far each has progressed, and
 // where each goes next. Input: measured cpu times; output: places.
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 2.
@@ -11,7 +12,10 @@
 
 #include "poise/machine/machine.h"
 #include "poise/online/juggle.h"
+#include "poise/online/juggle_causes.h"
+#include "poise/online/juggle_member.h"
 #include "poise/online/juggle_stance.h"
+#include "poise/online/juggle_watch.h"
 
 namespace poise {
 
@@ -25,49 +29,16 @@ std::string_view name_of(JugglePolicy policy);
 struct JuggleSettings {
   JugglePolicy policy = JugglePolicy::automatic;
   double period_s = 0.1;
-  double shortest_period_s = 0.02;     // about five kernel ticks, the precision of cpu times
+  double shortest_period_s = JuggleTuning().shortest_period_s;
   std::uint32_t expected_threads = 0;  // no thread moves before this many exist; 0: unknown
-};
-
-/// A place, as the balancer uses it.
-struct JugglePlace {
-  DomainId domain = 0;  // numbered from 0; threads stay in their domain
-  double speed = 1;     // relative to the fastest
-};
-
-/// A thread's readings at a balancing point. `key` identifies it for its lifetime.
-struct ThreadReading {
-  std::uint64_t key = 0;
-  double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
-  bool is_bound = false;                  // its own affinity excludes some places
-  std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
-  std::optional<double> work = {};        // since its start, in any unit, such as instructions
 };
 
 /// An instruction to move a thread to a place, or to restore its own affinity if there is none.
 struct JuggleOrder {
   std::uint64_t key = 0;
   std::optional<PlaceId> place = {};
+  bool is_wide = false;  // not only this place, but all places of its domain
   friend bool operator==(const JuggleOrder&, const JuggleOrder&) = default;
-};
-
-/// The state of a thread.
-struct JuggleMember {
-  ThreadReading last;
-  std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
-  bool takes_part = false;
-  double progress_s = 0;                           // run_s weighted by the speeds of its places
-  double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
-  double gained_s = 0, waited_s = 0;               // in the last round
-  double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
-  double run_at_window_s = 0, wait_at_window_s = 0;
-  std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
-  /// Exponential averages: fraction of the time asleep, broken windows per second.
-  double asleep = 0, broken_per_s = 0;
-  double part_since_s = 0, run_before_s = 0;
-  double busy_s = 0;  // when it last computed, or was first seen
-  std::uint32_t busy_rounds = 0, quiet_rounds = 0;
-  std::uint64_t migrations = 0;
 };
 
 class JuggleTeam {
@@ -95,14 +66,17 @@ class JuggleTeam {
   double average_progress_s() const;  // over threads that take part; 0 if there are none
   std::uint32_t num_places() const { return static_cast<std::uint32_t>(places_.size()); }
   /// Recent fraction of the time in which some thread on this place was ready or running.
-  double wanted(PlaceId place) const { return wanted_[place]; }
-  bool is_balancing() const { return is_balancing_; }
+  double wanted(PlaceId place) const { return watch_.wanted(place); }
+  bool is_balancing() const { return action_ != JuggleAction::leave; }
+  JuggleAction action() const { return action_; }
   double period_s() const { return period_s_; }
+  /// What was seen so far, for the diagnosis, except the quota and the numbers of the cpus.
+  const JuggleFacts& facts() const { return watch_.facts(); }
 
  private:
   /// How threads used a place during a period of time.
   struct Use {
-    double run_s = 0, worked_s = 0;  // sum over threads
+    double run_s = 0, worked_s = 0;  // sums over threads
     double ready_s = 0;              // of the thread that was ready for the longest time
     std::uint32_t num_threads = 0;
   };
@@ -122,15 +96,10 @@ class JuggleTeam {
   void follow(std::span<const ThreadReading> readings, double now_s);
   void take(std::span<const ThreadReading> readings, double now_s);
   void choose_who_takes_part(double real_s, double now_s);
-  void watch_places(double real_s);
-  bool has_unequal_places() const;
-  void close_window(double now_s);
-  void watch_anew_when_team_has_grown(double now_s);
-  std::optional<double> phase_length_seen_s() const;
-  JuggleSigns signs() const;
-  bool is_uneven() const;
-  bool wants_to_balance(double now_s);
-  void deal();
+  JuggleCrew crew() { return {members_, team_, places_}; }
+  JuggleAction wanted_action(double now_s);
+  void deal(bool is_wide);
+  void leave_all();
   void settle();
   void even_out_domains();
   void take_seats();
@@ -144,20 +113,14 @@ class JuggleTeam {
   std::vector<JuggleMember> members_;  // in order of key
   std::vector<std::uint64_t> left_alone_;
   JuggleStance stance_;
+  JuggleWatch watch_;
   double period_s_;
-  bool is_balancing_ = false, was_dealt_ = false;
+  JuggleAction action_ = JuggleAction::leave;
+  bool was_dealt_ = false;
   std::optional<double> first_s_, last_s_;
-  double point_s_ = 0, window_s_ = 0;
-  double last_window_s_ = 0;    // length of the last window
-  double watched_since_s_ = 0;  // since when the team has had about its present size
-  std::size_t watched_size_ = 0;
-  std::optional<double> phase_s_;  // phase length; while balancing, the last known one
-  std::uint32_t windows_ = 0, births_ = 0;
-  double births_per_s_ = 0;
-  double work_per_s_ = 0;  // exponential average over all threads; 0: unknown
-  // Exponential averages per place: the fraction of the time in which threads were ready or
-  // running, and the work that they did, weighted by the speed of the place.
-  std::vector<double> wanted_, done_;
+  double point_s_ = 0;
+  double work_per_s_ = 0;       // exponential average over all threads; 0: unknown
+  std::vector<double> speeds_;  // per place: exponential averages, for periods below a few ticks
   // Scratch space of one balancing point, kept to avoid allocation, because cache misses dominate
   // the cost of a balancing point.
   std::vector<std::size_t> team_;  // indices of the members that take part

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/juggle_team.h"
 
 #include <algorithm>
@@ -46,7 +48,10 @@ class Kernel {
     while (now_s < end_s) {
       std::vector<ThreadReading> readings;
       for (const Thread& thread : threads) {
-        ThreadReading reading{thread.key, thread.run_s, thread.wait_s, thread.is_bound, {}, {}};
+        ThreadReading reading{.key = thread.key,
+                              .run_s = thread.run_s,
+                              .wait_s = thread.wait_s,
+                              .is_bound = thread.is_bound};
         if (thread.is_bound) reading.own_place = thread.home;
         if (counts_work) reading.work = thread.work;
         readings.push_back(reading);
@@ -550,15 +555,15 @@ TEST(JuggleTeam, every_policy_has_a_name) {
 }
 
 TEST(JuggleStance, waits_longer_after_each_change) {
-  JuggleStance stance(0.02);
+  JuggleStance stance(0.02, 0.1);
   const JuggleSigns good{.is_uneven = true, .is_bound = true, .phase_s = 1}, bad{.phase_s = 1};
   double now_s = 0;
   std::vector<double> rests_s;
   for (int change = 0; change < 9; ++change) {
-    while (!stance.next(good, now_s)) now_s += 0.125;
+    while (stance.next(good, now_s) == JuggleAction::leave) now_s += 0.125;
     stance.next(bad, now_s);
     const double down_s = now_s;
-    while (!stance.next(good, now_s)) now_s += 0.125;
+    while (stance.next(good, now_s) == JuggleAction::leave) now_s += 0.125;
     rests_s.push_back(now_s - down_s);
     stance.next(bad, now_s);
   }
@@ -568,9 +573,10 @@ TEST(JuggleStance, waits_longer_after_each_change) {
 }
 
 TEST(JuggleStance, does_nothing_while_the_length_of_phases_is_unknown) {
-  JuggleStance stance(0.02);
-  EXPECT_FALSE(stance.next({.is_uneven = true, .is_bound = true}, 0));
-  EXPECT_TRUE(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 1}, 0));
+  JuggleStance stance(0.02, 0.1);
+  EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true}, 0), JuggleAction::leave);
+  EXPECT_EQ(stance.next({.is_uneven = true, .is_bound = true, .phase_s = 1}, 0),
+            JuggleAction::rotate);
 }
 
 TEST(JuggleStance, follows_the_length_of_phases) {

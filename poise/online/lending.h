@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides how many tasks a rank lends, and to which ranks, during a step.
 // To lend a task is to offload it to another rank that returns its result. These decisions are not
 // in the table of strategies, because they use one rank's queue and what it knows about other

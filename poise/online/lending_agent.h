@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Everything that one rank knows about lending and decides during a step. The tasks runtime and the
 // simulator each hold one per rank: they measure and act, this decides.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every tuned number of the decisions about lending, polling and learning: its value, unit and
 // reason. Those of running tasks and of the transport are in runtimes/tasks/tuning.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model of the links to other ranks: latency and time per byte, learnt from messages.
 #pragma once
 

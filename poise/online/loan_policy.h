@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides when a rank with tasks lends, to which of the ranks it knows, and how much.
 #pragma once
 

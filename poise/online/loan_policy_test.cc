@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/loan_policy.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The moving average of measured times, robust against preemption.
 #pragma once
 

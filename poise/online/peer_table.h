@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one rank knows about others: their loads, from their own messages or from third ranks, and
 // the tasks in flight to and from them.
 #pragma once

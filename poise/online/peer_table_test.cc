@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/peer_table.h"
 
 #include <algorithm>

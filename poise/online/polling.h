@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides how often a rank polls for messages, how many tasks it runs in between, and how long its
 // progress thread and its idle threads sleep.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides when an idle rank asks for tasks, and whom.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/steal_policy.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The CPU time that a rank spends on each task that it lends or borrows (o of the LogGP model).
 #pragma once
 

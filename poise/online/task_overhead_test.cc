@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/online/task_overhead.h"
 
 #include <gtest/gtest.h>

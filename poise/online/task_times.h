@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Run times per function, learnt from the tasks that ran.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Termination detection: by counting, all ranks find out that no rank has an unfinished task.
 //
 // The four-counter method of Mattern, "Algorithms for distributed termination detection", 1987.

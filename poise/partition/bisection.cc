@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/partition/bisection.h"
 
 #include <algorithm>
@@ -33,7 +35,8 @@ class Bisection {
         split_(split),
         tuning_(tuning),
         side_(graph.num_vertices(), Side::right),
-        gain_(graph.num_vertices(), 0),
+        gain_(split.pull_left.empty() ? std::vector<double>(graph.num_vertices(), 0)
+                                      : split.pull_left),
         is_skipped_(graph.num_vertices(), 0) {
     for (Vertex v = 0; v < graph.num_vertices(); ++v)
       for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
@@ -148,13 +151,18 @@ class Bisection {
     heap_[0] = heap_[1] = {};
     const bool is_off = violation() > 0;
     for (Vertex v = 0; v < graph_.num_vertices(); ++v)
-      if (is_off || touches_other_side(v)) enqueue(v);
+      if (is_off || touches_other_side(v) || is_pulled_over(v)) enqueue(v);
   }
 
   bool touches_other_side(Vertex v) const {
     for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e)
       if (side_[graph_.to[e]] != side_[v]) return true;
     return false;
+  }
+
+  bool is_pulled_over(Vertex v) const {
+    if (split_.pull_left.empty()) return false;
+    return side_[v] == Side::right ? split_.pull_left[v] > 0 : split_.pull_left[v] < 0;
   }
 
   void enqueue(Vertex v) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bisection of a small graph: greedy growing, then Fiduccia-Mattheyses passes.
 #pragma once
 
@@ -17,6 +18,9 @@ struct Split {
   double left_weight = 0;   // weight that the left should have
   double slack = 0;         // allowed difference from left_weight
   Vertex attempts = 2;      // number of seeds to grow from, at least 2
+  /// Per vertex what it adds to the cut on the right minus what it adds on the left, from edges to
+  /// vertices outside this graph; empty: nothing.
+  std::vector<double> pull_left = {};
 };
 
 /// The side of each vertex. Grows the left side from several vertices that are far apart, improves

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hill climbing on the parts of a graph, after Fiduccia and Mattheyses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One step of coarsening: vertices with much affinity are merged in pairs.
 #pragma once
 

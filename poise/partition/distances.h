@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cost of a unit of traffic between two places.
 #pragma once
 

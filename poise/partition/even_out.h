@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of equal weight by swapping vertices: the first step of TreeMatchLB.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/partition/from_scratch.h"
 
 #include <algorithm>
@@ -75,6 +77,10 @@ Placement placed_from_scratch(const Problem& problem, const Effort& effort, cons
   std::vector<PlaceId> places(shares.size());
   std::iota(places.begin(), places.end(), 0);
   descend_on_traffic({distances, places, graph, shares, fixed, effort.climbs, tuning}, placement);
+  const double most_s = kEqual * std::max(cap_s, makespan_s(problem, placement));
+  if (makespan_s(problem, problem.current) <= most_s &&
+      traffic(distances, graph, problem.current) <= kEqual * traffic(distances, graph, placement))
+    return problem.current;
   return fixed.empty()
              ? brought_home(problem, distances, graph, shares, cap_s, std::move(placement))
              : placement;

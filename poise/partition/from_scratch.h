@@ -1,4 +1,5 @@
-// A placement that ignores the current one: little traffic between distant places, under a cap on
+// SPDX-License-Identifier: BSD-3-Clause
+// A placement that moves any task: little traffic between distant places, under a cap on
 // load.
 #pragma once
 
@@ -17,6 +18,8 @@ struct Effort {
 /// exchanges (load_cap.h), and lowers the seconds of all messages by moving single tasks
 /// (traffic_descent.h). Last, groups of places that are alike exchange their tasks so that as many
 /// as possible stay where they are. Tasks that are not movable stay. O((n + m) log p).
+///
+/// The current placement stays if it holds the cap, or is as even, and has no more traffic.
 Placement placed_from_scratch(const Problem& problem, const Effort& effort,
                               const Tuning& tuning = kTuning);
 

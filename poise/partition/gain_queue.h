@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A priority queue of vertices by gain, for gains that change while vertices wait.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sparse graph of affinities between tasks, with its contractions and subgraphs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Graphs for tests: random ones, and cliques that any partitioner should find.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The load cap: how much each place may work, and moving tasks until every place obeys.
 #pragma once
 

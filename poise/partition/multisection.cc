@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/partition/multisection.h"
 
 #include <algorithm>
@@ -7,8 +9,7 @@
 
 #include "poise/base/in_parallel.h"
 #include "poise/base/random.h"
-#include "poise/partition/bisection.h"
-#include "poise/partition/coarsening.h"
+#include "poise/partition/multilevel_bisection.h"
 #include "poise/partition/traffic_descent.h"
 #include "poise/placement/placement.h"
 
@@ -20,37 +21,6 @@ using namespace graphs;
 
 double weight_of(const Graph& graph) {
   return std::accumulate(graph.weight.begin(), graph.weight.end(), 0.0);
-}
-
-Part part_of(Side side) { return side == Side::either ? kFree : side == Side::right; }
-
-std::vector<Side> mapped(std::span<const Side> coarse, std::span<const Vertex> coarse_of) {
-  std::vector<Side> fine(coarse_of.size());
-  for (std::size_t v = 0; v < fine.size(); ++v) fine[v] = coarse[coarse_of[v]];
-  return fine;
-}
-
-/// Bisects a graph by bisecting a coarser one, then improving the result.
-std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split, const Tuning& tuning) {
-  if (graph.num_vertices() > tuning.coarsest) {
-    std::vector<Part> fixed;
-    for (const Side side : split.fixed) fixed.push_back(part_of(side));
-    const Matching matching = match_heavy_edges(
-        graph, fixed, tuning.heaviest_in_cut * weight_of(graph) / tuning.coarsest);
-    if (matching.num_groups < tuning.max_kept * graph.num_vertices()) {
-      Split coarse = split;
-      coarse.fixed.assign(matching.num_groups, Side::either);
-      for (Vertex v = 0; v < graph.num_vertices(); ++v)
-        if (split.fixed[v] != Side::either) coarse.fixed[matching.group_of[v]] = split.fixed[v];
-      std::vector<Side> sides =
-          mapped(multilevel_bisect(contract(graph, matching.group_of, matching.num_groups), coarse,
-                                   tuning),
-                 matching.group_of);
-      improve(graph, split, sides, tuning);
-      return sides;
-    }
-  }
-  return bisect(graph, split, tuning);
 }
 
 double power(double base, double exponent) { return portable_exp(portable_log(base) * exponent); }

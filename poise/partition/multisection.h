@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A graph of tasks cut along the machine's tree, level by level, down to single places.
 #pragma once
 

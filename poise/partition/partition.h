@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multilevel k-way partitioning: parts of given weights with little affinity cut between them.
 #pragma once
 

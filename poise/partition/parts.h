@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Improves a k-way partition by moving single vertices.
 #pragma once
 

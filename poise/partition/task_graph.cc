@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/partition/task_graph.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tasks and messages as a graph of integers in compressed rows, the input of METIS and Scotch.
 #pragma once
 

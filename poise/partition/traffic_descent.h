@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers the traffic of a mapping by moving and exchanging tasks.
 #pragma once
 

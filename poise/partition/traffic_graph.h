@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tasks of a problem as a graph of loads and message costs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lower bounds: the iteration time, and the migrations needed to reach a makespan.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/placement/busy_times.h"
 
 #include <algorithm>
@@ -8,6 +10,17 @@
 #include "poise/placement/metrics.h"
 
 namespace poise {
+
+namespace {
+
+double whole_power(double base, int exponent) {
+  double power = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base)
+    if (exponent & 1) power *= base;
+  return power;
+}
+
+}  // namespace
 
 BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
                      const Placement& placement)
@@ -24,7 +37,7 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
     for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.overhead_s[p];
     busy_s_.insert(busy_s_.end(), times.resource_s.begin(), times.resource_s.end());
     offset_s_.assign(busy_s_.size(), 0);
-    refresh();
+    refresh(1);
   } else {
     const PlaceTimes times = place_times(machine, workload, costs, placement);
     for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s_[p] += times.comm_s[p];
@@ -33,14 +46,14 @@ BusyTimes::BusyTimes(const Machine& machine, const Workload& workload, const Cos
   is_touched_.assign(busy_s_.size(), false);
 }
 
-void BusyTimes::refresh() {
+void BusyTimes::refresh(int exponent) {
   if (!resources_) return;
   const PlaceId num_places = machine_.num_places();
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] -= std::exchange(offset_s_[spot], 0);
   exposed_s_.assign(num_places, 0);
   std::vector<double> latency(num_places, 0);
-  std::vector<SpotId> held_by(num_places, 0);  // the slowest resource that the place waits for
+  held_by_.assign(num_places, 0);
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     for (const Arc& arc : arcs_of(t)) {
       const PlaceId from = places_[t], to = places_[arc.task];
@@ -53,19 +66,28 @@ void BusyTimes::refresh() {
                                      for (const PlaceId p : {from, to}) {
                                        if (busy_s_[spot] <= exposed_s_[p]) continue;
                                        exposed_s_[p] = busy_s_[spot];
-                                       held_by[p] = spot;
+                                       held_by_[p] = spot;
                                      }
                                    });
       latency[to] = std::max(latency[to], latency_s(machine_, model_, from, to));
     }
-  weight_.assign(num_spots(), 1);
-  for (PlaceId p = 0; p < num_places; ++p)
-    if (held_by[p] != 0) weight_[held_by[p]] += share_exposed();
-  for (SpotId spot = num_places; spot < num_spots(); ++spot)
-    if (weight_[spot] > 1) weight_[spot] -= share_exposed();
   for (PlaceId p = 0; p < num_places; ++p) offset_s_[p] = exposed_s_[p] += latency[p];
   for (SpotId spot = 0; spot < num_spots(); ++spot)
     busy_s_[spot] += offset_s_[spot] *= share_exposed();
+  weigh(exponent);
+}
+
+/// A second of a resource adds to the busy time of each place that it holds up. For the sum of
+/// (busy)^exponent a place counts by (its busy time / that of the resource)^(exponent - 1).
+void BusyTimes::weigh(int exponent) {
+  weight_.assign(num_spots(), 1);
+  std::vector<double> held(num_spots(), 0);
+  for (PlaceId p = 0; p < machine_.num_places(); ++p)
+    if (held_by_[p] != 0)
+      held[held_by_[p]] +=
+          whole_power(std::min(1.0, busy_s_[p] / busy_s_[held_by_[p]]), exponent - 1);
+  for (SpotId spot = machine_.num_places(); spot < num_spots(); ++spot)
+    if (held[spot] > 0) weight_[spot] = 1 - share_exposed() + share_exposed() * held[spot];
 }
 
 double BusyTimes::peak_s() const {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The predicted busy time of every place and shared resource, updated as tasks move.
 #pragma once
 
@@ -63,8 +64,11 @@ class BusyTimes {
     const SpotId spot = machine_.num_places() + r;
     return busy_s_[spot] - offset_s_[spot];
   }
-  /// How much a second of the spot counts: for a resource that holds up places, their number at the
-  /// last refresh(), weighted by how far X adds to their time; else 1.
+  /// The slowest resource that messages of the place crossed at the last refresh(), as a spot; 0 if
+  /// there is none.
+  SpotId slowest_resource(PlaceId p) const { return held_by_.empty() ? 0 : held_by_[p]; }
+  /// How much a second of the spot counts: for a resource that holds up places, about the number of
+  /// those that are as busy as the busiest, at the last refresh(); else 1.
   double weight(SpotId spot) const { return weight_.empty() ? 1 : weight_[spot]; }
   /// The part of X that adds to the busy time of a place.
   double share_exposed() const { return 1 - workload_.overlap; }
@@ -89,14 +93,16 @@ class BusyTimes {
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
 
-  /// Computes X and A anew. O(messages + spots); nothing to do under the formula `nuco`.
-  void refresh();
+  /// Computes X and A anew, and the weights for a sum of (busy)^exponent. O(messages + spots);
+  /// nothing to do under the formula `nuco`.
+  void refresh(int exponent = 1);
 
   /// Seconds that t's messages would cost at its own place and at its neighbours', were it at `at`.
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
   void build_arcs();
+  void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
   void clear_changes();
@@ -115,6 +121,7 @@ class BusyTimes {
   std::vector<double> busy_s_;     // per spot
   std::vector<double> offset_s_;   // per spot: the part of busy_s_ from X or A; empty: nuco
   std::vector<double> exposed_s_;  // per place: X; empty: nuco
+  std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
   std::vector<double> weight_;     // per spot; empty: nuco
   std::vector<std::size_t> first_arc_;
   std::vector<Arc> arcs_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each place's fair share of the movable work: the target of partitioners.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the place that finishes one more task first, on machines of one or several speeds.
 #pragma once
 

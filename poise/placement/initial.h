@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Placements of tasks before the first balancing step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The least busy of many places, while their busy times change.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory that tasks need at each place and domain, and whether another task fits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The physical cost of messages: CPU time at both ends, resources that messages share, and latency.
 //
 // Between places p and q let n be the number of messages from q to p and b their bytes.

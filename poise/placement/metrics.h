@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of a placement: predicted time of a phase, lower bounds, traffic and migrations.
 #pragma once
 

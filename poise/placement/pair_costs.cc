@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/placement/pair_costs.h"
 
 namespace poise {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CPU seconds that messages between two places cost each end, by table lookup, for searches that
 // need millions of them.
 #pragma once

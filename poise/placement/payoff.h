@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides whether balancing pays: compares the time that it would save with its cost.
 #pragma once
 

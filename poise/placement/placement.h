@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A placement: the place of each task; and the migrations from one placement to another.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The input of every decision: the machine, the tasks, where they are now, and what moving costs.
 #pragma once
 

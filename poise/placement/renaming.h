@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Renames the places of a partition so that most load stays where it is.
 #pragma once
 

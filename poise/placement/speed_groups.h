@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The busy seconds of all places, with one tournament per speed.
 #pragma once
 

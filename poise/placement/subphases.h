@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Subphases: parts of a phase after each of which all places wait for the busiest.
 #pragma once
 

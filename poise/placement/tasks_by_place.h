@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The movable tasks of each place in compressed rows.
 #pragma once
 

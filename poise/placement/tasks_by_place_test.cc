@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/placement/tasks_by_place.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A spectral lower bound on the messages between places of any balanced placement.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lower bounds on message weights for networks that are no tree, one bound per block of nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine as a tree of groups of places, with the weight of a message between any two groups.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Balances the load of each subphase of a placement, not only that of the whole phase.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/even_subphases.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // List scheduling by load and message distance: the engine of strategies `nuco` and `numa`.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/list_schedule.h"
 
 #include <fmt/format.h>

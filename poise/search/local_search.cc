@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/local_search.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
                          std::uint64_t place_cap_bytes, const Tuning& tuning)
     : machine_(problem.machine),
+      problem_(problem),
       workload_(problem.workload),
       home_(problem.current),
       tuning_(tuning),
@@ -34,6 +37,11 @@ LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
   potential_of_.resize(times_.num_spots());
   for (TaskId t = 0; t < workload_.num_tasks(); ++t)
     if (workload_.tasks[t].movable) tasks_at_[times_.place_of(t)].push_back(t);
+}
+
+void LocalSearch::limit_migration(double limit_s) {
+  if (!moved_) moved_.emplace(problem_, placement());
+  migration_limit_s_ = limit_s;
 }
 
 double LocalSearch::peak_s() const { return times_.peak_s(); }
@@ -116,7 +124,7 @@ double LocalSearch::change_of_move(PlaceId to) {
 void LocalSearch::try_moves(TaskId t, double limit) {
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
-    if (around_.least_busy_s(to) >= scale_s_ || !room_.fits(t, to)) continue;
+    if (around_.least_busy_s(to) >= scale_s_ || !can_move(t, to)) continue;
     const double change = change_of_move(to);
     if (change < best.change) best = {change, t, kNobody, to};
   }
@@ -204,7 +212,7 @@ void LocalSearch::gather_swaps(PlaceId p, double limit) {
            wanted_s - std::prev(nearest)->first <= nearest->first - wanted_s))
         --nearest;
       if (std::abs(nearest->first - wanted_s) >= half_s) continue;
-      if (!room_.fits_exchange(t, nearest->second)) continue;
+      if (!can_exchange(t, nearest->second)) continue;
       times_.try_swap(t, nearest->second);
       scans_of_swaps_ += 2 * (times_.arcs_of(t).size() + times_.arcs_of(nearest->second).size());
       const double change = change_of_trial();
@@ -226,6 +234,7 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   tasks_at_[to].push_back(t);
   times_.move(t, to);
   room_.move(t, to);
+  if (moved_) moved_->move(t, to);
   for (const SpotId spot : times_.touched()) {
     potential_of_[spot] = potential(spot, times_.busy_s(spot));
     if (spot >= machine_.num_places()) continue;  // a shared resource
@@ -250,8 +259,7 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
     const bool is_swap = step.partner != kNobody;
     if (is_swap && times_.place_of(step.partner) != step.to) continue;
     if (moved) {
-      if (!(is_swap ? room_.fits_exchange(step.task, step.partner)
-                    : room_.fits(step.task, step.to)))
+      if (!(is_swap ? can_exchange(step.task, step.partner) : can_move(step.task, step.to)))
         continue;
       is_swap ? times_.try_swap(step.task, step.partner) : times_.try_move(step.task, step.to);
       if (change_of_trial() > std::min(limit, tuning_.kept_gain * step.change)) continue;
@@ -265,7 +273,7 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
 
 /// Computes all potentials anew and opens all places. Returns the peak.
 double LocalSearch::begin() {
-  times_.refresh();
+  times_.refresh(exponent_);
   scale_s_ = peak_s();
   if (scale_s_ == 0) return 0;
   per_scale_ = 1 / scale_s_;
@@ -287,10 +295,12 @@ void LocalSearch::run(const Stage& stage) {
                              static_cast<std::uint64_t>(stage.scans * static_cast<double>(entries)),
                          stage.max_scans);
   std::uint64_t next_refresh = times_.resources() ? scans() + entries : max_scans;
+  bool has_moved = false;  // since the last refresh
   while (!queue_.empty() && visits > 0 && scans() < max_scans) {
     if (scans() >= next_refresh) {
       peak_s = begin();
       next_refresh = scans() + entries;
+      has_moved = false;
     }
     const auto [busy_s, p] = queue_.top();
     queue_.pop();
@@ -302,11 +312,22 @@ void LocalSearch::run(const Stage& stage) {
     }
     if (busy_s < stage.floor * peak_s) {
       peak_s = this->peak_s();
-      if (busy_s < stage.floor * peak_s) break;
+      if (busy_s < stage.floor * peak_s) {
+        if (!has_moved || !times_.resources()) break;
+        // The busiest may be a resource, whose places have been relieved since the last refresh().
+        peak_s = begin();
+        scans_of_swaps_ += entries;
+        next_refresh = scans() + entries;
+        has_moved = false;
+        continue;
+      }
     }
     is_open_[p] = false;
     --visits;
-    if (improve(p, stage)) open(p);
+    if (improve(p, stage)) {
+      open(p);
+      has_moved = true;
+    }
   }
   queue_ = {};
 }
@@ -332,18 +353,9 @@ void LocalSearch::perturb(Random& random) {
     const PlaceId to = !arcs.empty() && random.below(tuning_.perturbed_random_one_in) != 0
                            ? times_.place_of(arcs[random.below(arcs.size())].task)
                            : static_cast<PlaceId>(random.below(machine_.num_places()));
-    if (to == from || !room_.fits(t, to)) continue;
+    if (to == from || !can_move(t, to)) continue;
     relocate(t, to);
     if (random.below(2) == 0) from = to;
-  }
-}
-
-void LocalSearch::send_home() {
-  const double peak_s = this->peak_s();
-  for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
-    if (times_.place_of(t) == home_.of(t) || !room_.fits(t, home_.of(t))) continue;
-    const BusyTimes::Effect effect = times_.try_move(t, home_.of(t));
-    if (effect.peak_s <= peak_s) relocate(t, home_.of(t));
   }
 }
 

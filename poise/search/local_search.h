@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Local search on the predicted iteration: places that are busier than most give tasks away.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "poise/placement/busy_times.h"
 #include "poise/placement/least_busy.h"
 #include "poise/placement/memory_room.h"
+#include "poise/placement/migration_times.h"
 #include "poise/placement/problem.h"
 #include "poise/search/surroundings.h"
 #include "poise/search/tuning.h"
@@ -40,15 +43,15 @@ class LocalSearch {
     std::uint64_t max_scans;  // or after this many in all
   };
 
+  /// From now on no move makes the migration from home take longer (MigrationTimes). O(tasks).
+  void limit_migration(double limit_s);
+
   /// Takes steps until none gains or a limit of the stage is reached.
   void run(const Stage& stage);
 
   /// Moves a few tasks away from one of the busiest places, and on from where they went, to places
   /// of their partners or to random places.
   void perturb(Random& random);
-
-  /// Returns tasks to their homes if neither the busiest place nor the traffic gets worse.
-  void send_home();
 
   double peak_s() const;
   double average_s() const;
@@ -64,6 +67,13 @@ class LocalSearch {
   double power(double busy_s) const;
   double potential(SpotId spot, double busy_s) const { return times_.weight(spot) * power(busy_s); }
   std::uint64_t scans() const { return around_.scans() + scans_of_swaps_; }
+  bool can_move(TaskId t, PlaceId to) {
+    return room_.fits(t, to) && (!moved_ || moved_->fits(t, to, migration_limit_s_));
+  }
+  bool can_exchange(TaskId t, TaskId u) {
+    return room_.fits_exchange(t, u) &&
+           (!moved_ || moved_->fits_exchange(t, u, migration_limit_s_));
+  }
   double change_of_move(PlaceId to);
   double change_of_trial() const;
   void try_moves(TaskId t, double limit);
@@ -81,12 +91,15 @@ class LocalSearch {
   void open(PlaceId p);
 
   const Machine& machine_;
+  const Problem& problem_;
   const Workload& workload_;
   const Placement& home_;
   const Tuning tuning_;
   BusyTimes times_;
   Surroundings around_;
   MemoryRoom room_;
+  std::optional<MigrationTimes> moved_;  // nothing: migration is not limited
+  double migration_limit_s_ = 0;
   std::vector<double> potential_of_;  // per place, at the current exponent and scale
   LeastBusy least_busy_;
   std::vector<std::vector<TaskId>> tasks_at_;  // only movable tasks

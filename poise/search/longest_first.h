@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Graham's list scheduling: the longest task first, each on the place that finishes it first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bisection for the lowest threshold that a refining strategy can get every place under.
 #pragma once
 

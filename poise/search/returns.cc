@@ -1,12 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/returns.h"
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "poise/placement/busy_times.h"
 #include "poise/placement/memory_room.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/migration_times.h"
 
 namespace poise {
 
@@ -15,6 +19,9 @@ namespace {
 /// The longer iterations that the points of the curve allow, as parts of the way from the iteration
 /// of the far placement to the current one. Denser where most is decided: at few extra seconds.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
+/// The same for a curve that is shown.
+constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
+                                  1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
 class Returns {
  public:
@@ -51,32 +58,126 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
+/// Tasks and messages, summed over trials of single returns.
+constexpr std::size_t kMaxEntriesTried = 300'000;
+
+/// Single returns that shorten the total.
+class SingleReturns {
+ public:
+  SingleReturns(const Problem& problem, Outcome outcome, double steps,
+                std::uint64_t place_cap_bytes)
+      : problem_(problem),
+        steps_(steps),
+        outcome_(std::move(outcome)),
+        times_(problem.machine, problem.workload, problem.costs, outcome_.placement),
+        moved_(problem, outcome_.placement),
+        room_(problem.machine, problem.workload, outcome_.placement, place_cap_bytes),
+        trials_(kMaxEntriesTried /
+                (problem.workload.tasks.size() + problem.workload.messages.size() + 1)) {}
+
+  Outcome result() && {
+    bool has_returned = true;
+    while (std::exchange(has_returned, false)) {
+      look_for_busiest();
+      for (const TaskId t : away())
+        if (may_shorten(t) && trials_ > 0 && try_return(t)) has_returned = true;
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  /// The tasks that have moved, largest first.
+  std::vector<TaskId> away() const {
+    std::vector<TaskId> tasks;
+    for (const Migration& migration : migrations(problem_.current, outcome_.placement))
+      tasks.push_back(migration.task);
+    std::stable_sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+      return problem_.workload.tasks[a].bytes > problem_.workload.tasks[b].bytes;
+    });
+    return tasks;
+  }
+
+  void look_for_busiest() {
+    times_.refresh();
+    busiest_ = 0;
+    for (PlaceId p = 0; p < problem_.machine.num_places(); ++p)
+      if (times_.pressure_s(p) > times_.pressure_s(busiest_)) busiest_ = p;
+    sender_s_ = moved_.busiest_place_s();
+    resource_s_ = moved_.busiest_resource_s();
+  }
+
+  /// False if the return changes neither the busiest place, what holds it up, nor the migration.
+  bool may_shorten(TaskId t) {
+    if (problem_.workload.waits_in_subphases || moved_.uses_busiest(t, sender_s_, resource_s_))
+      return true;
+    times_.try_move(t, problem_.current.of(t));
+    const SpotId resource = times_.slowest_resource(busiest_);
+    return times_.change_s(busiest_) < 0 || (resource != 0 && times_.change_s(resource) < 0);
+  }
+
+  bool try_return(TaskId t) {
+    const PlaceId home = problem_.current.of(t);
+    if (!room_.fits(t, home)) return false;
+    --trials_;
+    Placement placement = outcome_.placement;
+    placement.move(t, home);
+    Outcome trial = outcome_of(problem_, std::move(placement));
+    if (trial.total_s(steps_) >= outcome_.total_s(steps_)) return false;
+    outcome_ = std::move(trial);
+    times_.move(t, home);
+    moved_.move(t, home);
+    room_.move(t, home);
+    look_for_busiest();
+    return true;
+  }
+
+  const Problem& problem_;
+  const double steps_;
+  Outcome outcome_;
+  BusyTimes times_;
+  MigrationTimes moved_;
+  MemoryRoom room_;
+  std::size_t trials_;
+  PlaceId busiest_ = 0;
+  double sender_s_ = 0, resource_s_ = 0;
+};
+
 /// Calls take(outcome) for each point until it returns false.
 template <typename Take>
 void for_each_point(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes,
-                    const Take& take) {
+                    std::span<const double> parts, const Take& take) {
   Returns returns(problem, far, place_cap_bytes);
   const Outcome current = outcome_of(problem, problem.current);
   const double first_s = returns.peak_s(), way_s = std::max(0.0, current.iteration_s - first_s);
-  for (const double part : kParts)
-    if (!take(returns.up_to(first_s + part * way_s))) return;
+  for (const double part : parts)
+    if (!take(returns.up_to(first_s + part * way_s))) break;
   take(current);
 }
 
 }  // namespace
 
+Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
+                               std::uint64_t place_cap_bytes) {
+  const std::size_t entries = problem.workload.tasks.size() + problem.workload.messages.size();
+  if (entries > kMaxEntriesTried) return outcome;
+  return SingleReturns(problem, std::move(outcome), steps, place_cap_bytes).result();
+}
+
 Outcome outcome_of(const Problem& problem, Placement placement) {
   const auto& [machine, workload, current, costs, seed, past] = problem;
   const PlaceTimes times = place_times(machine, workload, costs, placement);
   const MigrationCost migration = migration_cost(machine, workload, costs, current, placement);
-  const double iteration_s = phase_times(machine, workload, placement, times).iteration_s;
-  return {std::move(placement), iteration_s, migration.seconds, migration.bytes};
+  const PhaseTimes phase = phase_times(machine, workload, placement, times);
+  double busy_s = 0;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) busy_s += times.work_s[p] + times.comm_s[p];
+  return {std::move(placement),          phase.iteration_s, migration.seconds, phase.makespan_s,
+          busy_s / machine.num_places(), migration.bytes};
 }
 
 std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
                                       std::uint64_t place_cap_bytes) {
   std::vector<Outcome> curve;
-  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+  for_each_point(problem, far, place_cap_bytes, kShownParts, [&](Outcome outcome) {
     curve.push_back(std::move(outcome));
     return true;
   });
@@ -87,7 +188,7 @@ Outcome best_on_the_way(const Problem& problem, const Placement& far, double ste
                         double tolerance, std::uint64_t place_cap_bytes) {
   std::vector<Outcome> points;
   int rises = 0;
-  for_each_point(problem, far, place_cap_bytes, [&](Outcome outcome) {
+  for_each_point(problem, far, place_cap_bytes, kParts, [&](Outcome outcome) {
     if (!points.empty() && outcome.total_s(steps) > points.back().total_s(steps)) ++rises;
     points.push_back(std::move(outcome));
     return rises < 2;

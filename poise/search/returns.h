@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides how far to follow a placement: all of its moves, few of them, or none.
 #pragma once
 
@@ -8,10 +9,11 @@
 
 namespace poise {
 
-/// A placement between the current one and another, and what it costs in seconds.
+/// A placement and what it costs in seconds.
 struct Outcome {
   Placement placement;
   double iteration_s = 0, migration_s = 0;
+  double makespan_s = 0, average_s = 0;  // the iteration without messages; the mean busy time
   std::uint64_t migrated_bytes = 0;
 
   double total_s(double steps) const { return steps * iteration_s + migration_s; }
@@ -33,5 +35,11 @@ std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& f
 /// twice are not computed.
 Outcome best_on_the_way(const Problem& problem, const Placement& far, double steps,
                         double tolerance, std::uint64_t place_cap_bytes);
+
+/// The outcome after every single return that shortens the total: then none is left that does, and
+/// the placement pays for each of its moves. On large problems only some returns are tried:
+/// O(tasks + messages) for each, at most a few hundred thousand in all.
+Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
+                               std::uint64_t place_cap_bytes);
 
 }  // namespace poise

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/returns.h"
 
 #include <algorithm>
@@ -81,7 +83,7 @@ TEST(Returns, on_random_problems_lengthen_the_iteration_only_for_fewer_bytes) {
     EXPECT_EQ(curve.back().placement, problem.current);
     for (std::size_t i = 1; i < curve.size(); ++i)
       EXPECT_LE(curve[i].migrated_bytes, curve[i - 1].migrated_bytes);
-    for (const double steps : {0.0, 1.0, 1000.0}) {
+    for (const double steps : {0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1000.0}) {
       const Outcome best = best_on_the_way(problem, far, steps, 0, kNoCap);
       EXPECT_LE(best.total_s(steps),
                 outcome_of(problem, problem.current).total_s(steps) * (1 + 1e-9));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A task's messages summed by place, so that many candidate places can be tried cheaply.
 #pragma once
 

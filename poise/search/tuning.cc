@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/tuning.h"
 
 #include "poise/base/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers that the strategy `poise` was tuned with: value, range, unit and effect.
 #pragma once
 
@@ -51,17 +52,14 @@ namespace poise {
   X(std::uint64_t, perturbed_random_one_in,   4,     1,    1e6,   "moves",             "one move in this many goes to a random place, the others to a partner's") \
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
-  /* Other starts. */ \
-  X(double,        far_from_bound,            1.1,   1,    10,    "of bound",          "makespan above this: small tasks shut a large one in; start from greedy_comm") \
+  /* Few moves, and other starts. */ \
+  X(double,        shortest_migration,        0.03125, 1e-6, 1,   "of unlimited",      "first limit on the time of migration, of what it takes without a limit") \
+  X(double,        longer_migration,          2,     1.1, 16,    "times",             "each further limit on the time of migration is longer by this") \
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
-  X(double,        messages_dominate,         2,     1,    100,   "of makespan",       "iteration above this: fewer places are better; start from greedy_comm, nuco and refine_comm") \
-  X(double,        hubs_dominate,             0.85,  0,    1,     "of iteration",      "average place below this though work can be even: a few hubs keep others waiting; start from refine_comm") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
-  X(double,        clear_win,                 0.98,  0,    1,     "of total",          "another start must promise to end below this") \
   X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
-  X(double,        reachable,                 1.01,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
+  X(double,        reachable,                 1.02,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
-  X(double,        hopeless_stage,            1.1,   1,    100,   "of best peak",      "a start above this after its first stage is given up") \
   X(unsigned,      start_attempts,            2,     1,    100,   "attempts",          "as attempts, where a new placement is only a start") \
   X(unsigned,      start_climbs,              0,     0,    100,   "climbs",            "as climbs, where a new placement is only a start") \
   /* Polishing: less traffic at equal loads (partition/less_traffic.h), then the last stage. */ \
@@ -113,12 +111,6 @@ static_assert(kTuning.sharp_floor < kTuning.fine_floor && kTuning.fine_floor < 1
 static_assert(kTuning.min_gain < kTuning.blunt_min_gain);
 static_assert(kTuning.min_scans < kTuning.further_max_scans);
 static_assert(kTuning.further_max_scans < kTuning.max_scans);
-// The limit before the first stage is looser than the one after it.
-static_assert(1 < kTuning.hopeless_stage && kTuning.hopeless_stage < kTuning.hopeless_start);
-static_assert(1 < kTuning.messages_weigh && kTuning.messages_weigh < kTuning.messages_dominate);
-static_assert(kTuning.reachable < kTuning.far_from_bound);
-// What moves more tasks must win by more.
-static_assert(kTuning.same_total < 1 - kTuning.clear_win);
 static_assert(kTuning.start_attempts <= kTuning.attempts);
 static_assert(kTuning.start_climbs <= kTuning.climbs);
 static_assert(kTuning.subphase_min_gain < kTuning.subphase_min_total);

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/tuning.h"
 
 #include <algorithm>
@@ -19,13 +21,13 @@ TEST(Tuning, every_number_is_in_its_range_and_has_a_name_of_its_own) {
 
 TEST(Tuning, is_set_by_name_as_knobs_are) {
   Knobs knobs({}, kTuningKnobs);
-  knobs.set("test", "clear_win", "0.5");
+  knobs.set("test", "same_total", "0.5");
   knobs.set("test", "max_scans", "123456");
   const Tuning tuning = tuning_from(knobs.tuning_values());
-  EXPECT_EQ(tuning.clear_win, 0.5);
+  EXPECT_EQ(tuning.same_total, 0.5);
   EXPECT_EQ(tuning.max_scans, 123456u);
   EXPECT_EQ(tuning.trials, kTuning.trials);
-  EXPECT_EQ(knobs.text(), "max_scans=123456,clear_win=0.5");
+  EXPECT_EQ(knobs.text(), "max_scans=123456,same_total=0.5");
 }
 
 TEST(Tuning, has_the_default_values_if_none_are_given) {

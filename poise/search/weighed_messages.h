@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts of one task's messages by weight, with a sum that does not depend on the order of adding.
 #pragma once
 

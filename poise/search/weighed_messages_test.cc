@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/search/weighed_messages.h"
 
 #include <gtest/gtest.h>

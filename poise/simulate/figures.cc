@@ -1,12 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/figures.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "poise/base/error.h"
+#include "poise/base/random.h"
 #include "poise/base/text.h"
 #include "poise/simulate/juggle_ideal.h"
 #include "poise/simulate/theory.h"
+#include "poise/simulate/two_jobs.h"
 
 namespace poise {
 
@@ -50,13 +54,15 @@ FigureData figure_7() {
 }
 
 FigureData period_over_phase(std::span<const Pair> pairs, double longest) {
-  FigureData data{{"threads", "places", "period_over_phase", "upper_bound", "simulated"}, {}};
+  FigureData data{
+      {"threads", "places", "period_over_phase", "upper_bound", "tighter_bound", "simulated"}, {}};
   for (const Pair& pair : pairs)
     for (int i = 1; i <= static_cast<int>(longest * 50); ++i) {
       const double period_s = 0.02 * i;
       const SpmdProgram program{pair.threads, pair.places, 1};
       data.rows.push_back({number(pair.threads), number(pair.places), period_s,
                            static_s(program) / proactive_bound_s(program, period_s),
+                           static_s(program) / proactive_tight_bound_s(program, period_s),
                            simulated_speed_up({.program = program, .period_s = period_s})});
     }
   return data;
@@ -68,7 +74,7 @@ FigureData figure_8() {
   return period_over_phase(kPairs, 2.2);
 }
 
-/// The same with more threads per place. The bound is loose here.
+/// The same with more threads per place. The paper's bound is loose here.
 FigureData figure_9() {
   constexpr Pair kPairs[] = {{10, 4}, {16, 7}, {25, 8}, {33, 8}};
   return period_over_phase(kPairs, 5.2);
@@ -122,6 +128,63 @@ FigureData figure_16() {
   return data;
 }
 
+/// EP with 8 threads on 7 places, e = 30 s, for periods from 0.5 ms on: without overheads; with the
+/// paper's 100 us per balancing point, as a formula and simulated; and on places whose threads take
+/// turns of 10 ms, as on the paper's machine.
+FigureData figure_17() {
+  constexpr double kPointS = 100e-6, kSliceS = 0.01;
+  FigureData data{
+      {"period_ms", "ideal", "with_cost", "simulated_with_cost", "simulated_with_cost_and_turns"},
+      {}};
+  for (const double period_s : {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2}) {
+    JuggleRun run{.program = {8, 7, 30},
+                  .redistribution = Redistribution::swaps,
+                  .period_s = period_s,
+                  .point_cost_s = kPointS};
+    const double pinned_s = static_s(run.program), ideal = ideal_s(run.program);
+    const double with_cost = simulated_speed_up(run);
+    run.slice_s = kSliceS;
+    data.rows.push_back({1e3 * period_s, pinned_s / ideal,
+                         pinned_s / with_cost_s(ideal, period_s, kPointS), with_cost,
+                         simulated_speed_up(run)});
+  }
+  return data;
+}
+
+/// Threads with unequal phases: the work of each is drawn from 1 - spread to 1 + spread. Times in
+/// phases: threads that stay, balanced with a period of a hundredth of a phase, and the bound.
+FigureData unequal_phases() {
+  constexpr Pair kPairs[] = {{8, 7}, {16, 12}, {16, 7}};
+  FigureData data{{"threads", "places", "spread", "static", "balanced", "bound"}, {}};
+  for (const Pair& pair : kPairs)
+    for (const double spread : {0.0, 0.1, 0.2, 0.3, 0.5, 0.8}) {
+      Random random(1);
+      JuggleRun run{.program = {pair.threads, pair.places, 1}, .period_s = 0.01};
+      for (std::uint64_t t = 0; t < pair.threads; ++t)
+        run.work_of_thread.push_back(random.uniform(1 - spread, 1 + spread));
+      const double balanced_s = simulate_juggle(run).completion_s;
+      run.balancing = Balancing::none;
+      data.rows.push_back({number(pair.threads), number(pair.places), spread,
+                           simulate_juggle(run).completion_s, balanced_s,
+                           unequal_ideal_s(run.program, run.work_of_thread)});
+    }
+  return data;
+}
+
+/// Section 6: jobs of 13 and 5 threads on 16 places. Times in phases; a period of 0 stands for the
+/// limit of short periods.
+FigureData jobs_of_section_6() {
+  const TwoJobs jobs{13, 5, 16, 1};
+  FigureData data{{"period_over_phase", "first_end", "second_end", "used"}, {}};
+  const auto add = [&](double period_s, const TwoEnds& ends) {
+    data.rows.push_back({period_s, ends.a_s, ends.b_s, ends.used});
+  };
+  add(0, two_jobs_limit(jobs));
+  for (const double period_s : {0.001, 0.01, 0.05, 0.1, 0.2, 0.5})
+    add(period_s, simulate_two_jobs(jobs, period_s));
+  return data;
+}
+
 /// FT's 68 s on 8 places divided among more threads: the work stays the same, so e = 8 * 68 s / n.
 /// The cost of real oversubscription (19 % at 32 threads in the paper) is not modelled.
 FigureData table_1() {
@@ -146,6 +209,10 @@ constexpr Figure kFigures[] = {
     {"10", "Simulated speed-up for 3 to 64 threads, all numbers of places and periods", figure_10},
     {"11", "Speed-up of 8 threads on 7 places through many phases", figure_11},
     {"16", "Migrations by swaps, e = 30 s", figure_16},
+    {"17", "Speed-up of 8 threads on 7 places over short periods, with overheads", figure_17},
+    {"unequal", "Times of threads with unequal phases, balanced every hundredth of a phase",
+     unequal_phases},
+    {"jobs", "Ends of two jobs of 80% and 30% of a node", jobs_of_section_6},
     {"table1", "A fixed work in 8, 16 and 32 threads on 8 and 7 places", table_1},
 };
 

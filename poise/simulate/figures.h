@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data of the curves in Juggle's evaluation, from theory and simulation only.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 4.
@@ -21,7 +22,8 @@ struct Figure {
   FigureData (*compute)();
 };
 
-/// Figures 6 to 11 and 16 and table 1. Figure 10 takes seconds to compute, the others less.
+/// Figures 6 to 11, 16, 17 and table 1; unequal phases; the two jobs of section 6. Figure 10 takes
+/// seconds to compute, the others less.
 std::span<const Figure> figures();
 
 /// Throws Error with the known names.

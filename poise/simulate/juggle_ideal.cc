@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/juggle_ideal.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -37,21 +40,38 @@ class Team {
   void run_until(double end_s);
 
   void sort_into_slots();
+  /// Charges the costs of a balancing point and of the moves since `before`.
+  void charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before);
+  const std::vector<PlaceId>& places_of_threads() const { return place_of_; }
   std::uint64_t swap();  // returns the number of migrations
   void forget_gains();   // restarts the measurement of the places' speeds
 
   std::vector<double> progress_s() const;
+  /// A place needs less than this for one phase.
+  double horizon_s() const {
+    double owed_s = 0;
+    for (const Shared& place : places_) owed_s = std::max(owed_s, place.owed_s);
+    return owed_s + 2 * static_cast<double>(program_.threads) *
+                        *std::max_element(work_s_.begin(), work_s_.end());
+  }
 
  private:
-  struct Shared {  // a place
-    std::vector<ThreadId> threads;
-    double idle_s = 0;  // since the last balancing point
+  struct Shared {                   // a place
+    std::vector<ThreadId> threads;  // with time slices, the first one has its turn
+    double idle_s = 0;              // since the last balancing point
+    double owed_s = 0;              // of overheads that stop the place
+    double slice_left_s = 0;
   };
 
+  double pay(Shared& place, double left_s);
   void run_place(Shared& place, double end_s);
+  void run_place_in_slices(Shared& place, double end_s);
+  void end_thread(ThreadId thread, double at_s);
   void sort_domain(DomainId d);
 
   const SpmdProgram program_;
+  const std::vector<double> work_s_;  // per thread, of one phase
+  const double slice_s_;
   std::vector<DomainId> domain_of_;
   std::vector<std::vector<PlaceId>> places_of_domain_;  // places with most slots first
   std::vector<Shared> places_;
@@ -62,7 +82,17 @@ class Team {
   std::uint64_t phase_ = 0, num_running_ = 0;
 };
 
-Team::Team(const JuggleRun& run) : program_(run.program), domain_of_(run.domain_of_place) {
+std::vector<double> work_of(const JuggleRun& run) {
+  std::vector<double> work_s(run.program.threads, run.program.phase_s);
+  for (std::size_t t = 0; t < run.work_of_thread.size(); ++t) work_s[t] *= run.work_of_thread[t];
+  return work_s;
+}
+
+Team::Team(const JuggleRun& run)
+    : program_(run.program),
+      work_s_(work_of(run)),
+      slice_s_(run.slice_s),
+      domain_of_(run.domain_of_place) {
   if (domain_of_.empty()) domain_of_.resize(program_.places, 0);
   const auto num_threads = static_cast<ThreadId>(program_.threads);
   place_of_ = deal_threads(num_threads, domain_of_);
@@ -82,7 +112,7 @@ void Team::start_phase() {
   ++phase_;
   num_running_ = program_.threads;
   rounding_s_ = std::max(program_.phase_s * kRoundingOfPhase, now_s_ * kRoundingOfTime);
-  std::fill(rest_s_.begin(), rest_s_.end(), program_.phase_s);
+  rest_s_ = work_s_;
 }
 
 double Team::next_arrival_s() const {
@@ -95,13 +125,54 @@ double Team::next_arrival_s() const {
       least_s = std::min(least_s, rest_s_[t]);
       ++running;
     }
-    if (running > 0) soonest_s = std::min(soonest_s, least_s * static_cast<double>(running));
+    if (running > 0)
+      soonest_s = std::min(soonest_s, place.owed_s + least_s * static_cast<double>(running));
   }
   return now_s_ + soonest_s;
 }
 
+/// Subtracts the overheads that the place owes from left_s.
+double Team::pay(Shared& place, double left_s) {
+  const double paid_s = std::min(left_s, place.owed_s);
+  place.owed_s -= paid_s;
+  return left_s - paid_s;
+}
+
+void Team::end_thread(ThreadId thread, double at_s) {
+  rest_s_[thread] = 0;
+  --num_running_;
+  last_arrival_s_ = std::max(last_arrival_s_, at_s);
+}
+
+void Team::run_place_in_slices(Shared& place, double end_s) {
+  double left_s = pay(place, end_s - now_s_);
+  auto& threads = place.threads;
+  while (left_s > 0) {
+    const auto next =
+        std::find_if(threads.begin(), threads.end(), [&](ThreadId t) { return rest_s_[t] > 0; });
+    if (next == threads.end()) {
+      place.idle_s += left_s;
+      return;
+    }
+    if (next != threads.begin() || place.slice_left_s <= 0) place.slice_left_s = slice_s_;
+    std::rotate(threads.begin(), next, threads.end());
+    const ThreadId t = threads.front();
+    const double step_s = std::min({left_s, place.slice_left_s, rest_s_[t]});
+    left_s -= step_s;
+    place.slice_left_s -= step_s;
+    gained_s_[t] += step_s;
+    rest_s_[t] -= step_s;
+    if (rest_s_[t] <= rounding_s_) end_thread(t, end_s - left_s);
+    if (rest_s_[t] <= 0 || place.slice_left_s <= rounding_s_) {
+      place.slice_left_s = 0;
+      std::rotate(threads.begin(), threads.begin() + 1, threads.end());
+    }
+  }
+}
+
 void Team::run_place(Shared& place, double end_s) {
-  for (double left_s = end_s - now_s_; left_s > 0;) {
+  if (slice_s_ > 0) return run_place_in_slices(place, end_s);
+  for (double left_s = pay(place, end_s - now_s_); left_s > 0;) {
     double least_s = kNever;
     std::size_t running = 0;
     for (const ThreadId t : place.threads) {
@@ -121,9 +192,7 @@ void Team::run_place(Shared& place, double end_s) {
       gained_s_[t] += step_s;
       rest_s_[t] -= step_s;
       if (rest_s_[t] > rounding_s_) continue;
-      rest_s_[t] = 0;
-      --num_running_;
-      last_arrival_s_ = std::max(last_arrival_s_, end_s - std::max(left_s, 0.0));
+      end_thread(t, end_s - std::max(left_s, 0.0));
     }
   }
 }
@@ -146,9 +215,15 @@ void Team::sort_domain(DomainId d) {
     order_.insert(order_.end(), places_[p].threads.begin(), places_[p].threads.end());
     places_[p].threads.clear();
   }
-  // Sorts threads by progress, the least advanced first; blocked threads come last.
+  // Sorts threads by progress, the least advanced first; blocked threads come last. What a thread
+  // has left is not known to the balancer, only what it has done.
+  const auto done_s = [&](ThreadId t) {
+    return rest_s_[t] <= 0
+               ? kNever
+               : (static_cast<double>(phase_) - 1) * work_s_[t] + work_s_[t] - rest_s_[t];
+  };
   std::sort(order_.begin(), order_.end(), [&](ThreadId a, ThreadId b) {
-    return rest_s_[a] != rest_s_[b] ? rest_s_[a] > rest_s_[b] : a < b;
+    return done_s(a) != done_s(b) ? done_s(a) < done_s(b) : a < b;
   });
   const auto blocked = static_cast<std::size_t>(
       std::find_if(order_.begin(), order_.end(), [&](ThreadId t) { return rest_s_[t] <= 0; }) -
@@ -187,9 +262,20 @@ std::uint64_t Team::swap() {
   const double margin_s = (now_s_ - balanced_s_) * 1e-6;
   const auto swaps = juggle_swaps({progress, place_of_, speed, domain_of_}, margin_s);
   for (const Swap& swap : swaps) std::swap(place_of_[swap.behind], place_of_[swap.ahead]);
-  for (Shared& place : places_) place.threads.clear();
-  for (ThreadId t = 0; t < place_of_.size(); ++t) places_[place_of_[t]].threads.push_back(t);
+  for (PlaceId p = 0; p < places_.size(); ++p) {
+    // Those that stay keep their turns; newcomers queue up behind them.
+    auto& threads = places_[p].threads;
+    std::erase_if(threads, [&](ThreadId t) { return place_of_[t] != p; });
+  }
+  for (const Swap& swap : swaps)
+    for (const ThreadId t : {swap.behind, swap.ahead}) places_[place_of_[t]].threads.push_back(t);
   return 2 * swaps.size();
+}
+
+void Team::charge(double point_cost_s, double migration_cost_s, std::span<const PlaceId> before) {
+  for (Shared& place : places_) place.owed_s += point_cost_s;
+  for (ThreadId t = 0; t < place_of_.size(); ++t)
+    if (place_of_[t] != before[t]) places_[place_of_[t]].owed_s += migration_cost_s;
 }
 
 void Team::forget_gains() {
@@ -201,7 +287,7 @@ void Team::forget_gains() {
 std::vector<double> Team::progress_s() const {
   std::vector<double> progress_s(rest_s_.size());
   for (ThreadId t = 0; t < rest_s_.size(); ++t)
-    progress_s[t] = static_cast<double>(phase_) * program_.phase_s - rest_s_[t];
+    progress_s[t] = static_cast<double>(phase_) * work_s_[t] - rest_s_[t];
   return progress_s;
 }
 
@@ -247,6 +333,20 @@ void check(const JuggleRun& run) {
   if (!run.domain_of_place.empty() && run.domain_of_place.size() != run.program.places)
     fail("domains are given for {} of {} places; give one for each, or none",
          run.domain_of_place.size(), run.program.places);
+  if (!run.work_of_thread.empty() && run.work_of_thread.size() != run.program.threads)
+    fail("work is given for {} of {} threads; give it for each, or for none",
+         run.work_of_thread.size(), run.program.threads);
+  for (const double work : run.work_of_thread)
+    if (!(work > 0 && std::isfinite(work)))
+      fail("the work of a thread is {} phases; it must be above 0", work);
+  if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
+    fail("costs and time slices must be 0 or more seconds");
+  if (is_periodic && run.point_cost_s >= run.period_s)
+    fail("a balancing point costs {} s; it must be below the period, {} s", run.point_cost_s,
+         run.period_s);
+  if (run.slice_s > 0 &&
+      (run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid))
+    fail("time slices are simulated for periodic balancing and for none");
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =
@@ -262,6 +362,13 @@ void check(const JuggleRun& run) {
         steps, run.program.threads, run.program.places);
 }
 
+double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread) {
+  const double sum = std::accumulate(work_of_thread.begin(), work_of_thread.end(), 0.0);
+  const double most = *std::max_element(work_of_thread.begin(), work_of_thread.end());
+  return static_cast<double>(program.phases) * program.phase_s *
+         std::max(most, sum / static_cast<double>(program.places));
+}
+
 JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observe) {
   check(run);
   const bool reacts = run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid;
@@ -273,8 +380,7 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
     while (team.num_running() > 0) {
       // The slowest place needs the time of at most n phases. If the next event is later than that,
       // there is none.
-      const double horizon_s =
-          team.now_s() + 2 * static_cast<double>(run.program.threads) * run.program.phase_s;
+      const double horizon_s = team.now_s() + team.horizon_s();
       const double arrival_s = reacts ? team.next_arrival_s() : kNever;
       const bool is_due = clock.next_s() <= std::min(arrival_s, horizon_s);
       team.run_until(std::min({arrival_s, clock.next_s(), horizon_s}));
@@ -284,10 +390,12 @@ JuggleOutcome simulate_juggle(const JuggleRun& run, const JuggleObserver& observ
       if (observe) observe(team.now_s(), team.progress_s());
       ++outcome.balancing_points;
       clock.advance();
+      const std::vector<PlaceId> before = team.places_of_threads();
       if (run.redistribution == Redistribution::swaps)
         outcome.migrations += team.swap();
       else
         team.sort_into_slots();
+      team.charge(run.point_cost_s, run.migration_cost_s, before);
       team.forget_gains();
     }
   }

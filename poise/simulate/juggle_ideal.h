@@ -1,7 +1,10 @@
-// The idealised Juggle: n threads on m places, simulated exactly and without overheads.
+// SPDX-License-Identifier: BSD-3-Clause
+// The idealised Juggle: n threads on m places, simulated exactly. Overheads, time slices and
+// unequal phases can be added, which the paper leaves as future work.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3.
-// Assumptions: perfectly fair places, precise information at no cost, migrations at no cost.
+// Assumptions, unless the run says otherwise: perfectly fair places, precise information at no
+// cost, migrations at no cost.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,19 @@ struct JuggleRun {
   std::uint64_t seed = 0;
   /// If given, threads stay in their domain (section 2.4)
   std::vector<DomainId> domain_of_place = {};
+  /// If given, the work of each thread in every phase, as a multiple of program.phase_s.
+  std::vector<double> work_of_thread = {};
+  /// A periodic balancing point stops every place for point_cost_s. A thread that moves then stops
+  /// its new place for migration_cost_s. In seconds.
+  double point_cost_s = 0, migration_cost_s = 0;
+  /// Threads of a place take turns of this length, in seconds; 0: they share it at every instant.
+  /// Not for reactive and hybrid balancing.
+  double slice_s = 0;
 };
+
+/// Lower bound on a program with unequal phases: the longest thread, or all work shared by all
+/// places, whichever is more. `work_of_thread` as in JuggleRun.
+double unequal_ideal_s(const SpmdProgram& program, std::span<const double> work_of_thread);
 
 /// Throws Error naming the invalid number, or if the simulation would take minutes.
 void check(const JuggleRun& run);

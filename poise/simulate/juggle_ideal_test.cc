@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/juggle_ideal.h"
 
 #include <algorithm>
@@ -41,6 +43,86 @@ TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
     EXPECT_EQ(seen[2], (std::vector<double>{2, 2, 2}));
     EXPECT_DOUBLE_EQ(outcome.completion_s, 15);
   }
+}
+
+TEST(IdealJuggle, is_never_faster_than_the_tighter_bound_and_often_equal_to_it) {
+  std::size_t equal = 0, all = 0, tighter = 0;
+  for_all_pairs([&](const SpmdProgram& program) {
+    if (!is_imbalanced(program)) return;
+    for (const double period_s : {0.013, 0.1, 0.31, 0.77, 1.3, 2.9}) {
+      SCOPED_TRACE(period_s);
+      const double bound_s = proactive_tight_bound_s(program, period_s);
+      const double simulated_s = completion_s({.program = program, .period_s = period_s});
+      EXPECT_GE(simulated_s, bound_s * (1 - 1e-9));
+      ++all;
+      equal += simulated_s <= bound_s * (1 + 1e-9);
+      tighter += bound_s > proactive_bound_s(program, period_s) * (1 + 1e-9);
+    }
+  });
+  EXPECT_GT(2 * equal, all);
+  EXPECT_GT(5 * tighter, 2 * all);
+}
+
+TEST(IdealJuggle, with_a_cost_per_point_loses_that_share_of_each_period) {
+  JuggleRun run{.program = {8, 7, 30}, .period_s = 0.01, .point_cost_s = 1e-3};
+  EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
+  run.redistribution = Redistribution::swaps;
+  EXPECT_NEAR(completion_s(run), with_cost_s(ideal_s(run.program), 0.01, 1e-3), 0.05);
+}
+
+TEST(IdealJuggle, with_a_cost_per_migration_loses_the_time_of_the_migrations) {
+  JuggleRun run{.program = {8, 7, 30},
+                .redistribution = Redistribution::swaps,
+                .period_s = 0.1,
+                .migration_cost_s = 1e-3};
+  const JuggleOutcome outcome = simulate_juggle(run);
+  const double lost_s = 1e-3 * static_cast<double>(outcome.migrations) / 7;
+  EXPECT_NEAR(outcome.completion_s, ideal_s(run.program) + lost_s, 0.1);
+}
+
+TEST(IdealJuggle, with_unequal_phases_conserves_work_and_keeps_the_bound) {
+  Random random(3);
+  for (int trial = 0; trial < 50; ++trial) {
+    const auto threads = static_cast<std::uint64_t>(2 + random.below(20));
+    JuggleRun run{.program = {threads, 1 + random.below(static_cast<std::uint32_t>(threads)), 1, 2},
+                  .period_s = 0.03};
+    for (std::uint64_t t = 0; t < threads; ++t)
+      run.work_of_thread.push_back(random.uniform(0.2, 2));
+    for (const Balancing how : {Balancing::none, Balancing::reactive, Balancing::proactive}) {
+      run.balancing = how;
+      EXPECT_GE(completion_s(run), unequal_ideal_s(run.program, run.work_of_thread) * (1 - 1e-9));
+    }
+  }
+}
+
+TEST(IdealJuggle, with_equal_work_given_per_thread_takes_as_long_as_without) {
+  JuggleRun run{.program = {16, 7, 1, 3}, .period_s = 0.1};
+  const double plain_s = completion_s(run);
+  run.work_of_thread.assign(16, 1.0);
+  EXPECT_DOUBLE_EQ(completion_s(run), plain_s);
+}
+
+TEST(IdealJuggle, with_time_slices_far_below_the_period_is_as_fair_as_without) {
+  JuggleRun run{.program = {8, 7, 10}, .redistribution = Redistribution::swaps, .period_s = 0.1};
+  const double fair_s = completion_s(run);
+  run.slice_s = 0.001;
+  EXPECT_NEAR(completion_s(run), fair_s, 0.02 * fair_s);
+}
+
+TEST(IdealJuggle, without_balancing_time_slices_do_not_change_the_end) {
+  for (const double slice_s : {0.01, 0.3, 5.0})
+    EXPECT_NEAR(
+        completion_s({.program = {3, 2, 10}, .balancing = Balancing::none, .slice_s = slice_s}), 20,
+        1e-9);
+}
+
+TEST(IdealJuggle, impossible_overheads_are_refused) {
+  EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .work_of_thread = {1, 2}}),
+               Error);
+  EXPECT_THROW(completion_s({.program = {3, 2, 1}, .period_s = 0.1, .point_cost_s = 0.1}), Error);
+  EXPECT_THROW(
+      completion_s({.program = {3, 2, 1}, .balancing = Balancing::reactive, .slice_s = 0.1}),
+      Error);
 }
 
 TEST(IdealJuggle, satisfies_lemma_1_and_theorem_1_and_loses_no_work) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Simulates ranks that lend tasks to one another, in virtual time and with the decisions of the
 // tasks runtime: each rank has a LendingAgent and a TerminationDetector.
 //

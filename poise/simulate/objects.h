@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Identifies objects across phases: which tasks of different phases are the same object.
 #pragma once
 

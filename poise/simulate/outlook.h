@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Predicts what thread balancing gains for a program: theory, simulation and advice.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/replay.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 
 #include "poise/base/error.h"
 #include "poise/placement/metrics.h"
+#include "poise/simulate/event_steps.h"
 #include "poise/simulate/overlap.h"
 
 namespace poise {
@@ -31,6 +34,19 @@ Placement placement_of(const std::vector<ObjectId>& objects, const std::vector<P
   return Placement(std::move(place_of_task));
 }
 
+/// Means over steps.
+void summarise(const ReplayPlan& plan, Replay& replay) {
+  const std::uint64_t first = replay.decisions > 0 ? plan.every : 0;
+  double idle_s = 0, since_s = 0;
+  for (std::uint64_t step = 0; step < plan.steps; ++step) {
+    const ReplayStep& result = replay.steps[step];
+    idle_s += result.idle_share * result.iteration_s;
+    if (step >= first) since_s += result.iteration_s;
+  }
+  replay.balanced_s = since_s / static_cast<double>(plan.steps - first);
+  replay.idle_share = replay.iteration_s > 0 ? idle_s / replay.iteration_s : 0;
+}
+
 }  // namespace
 
 Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPlan& plan)
@@ -46,7 +62,13 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     if (!workload.place_bytes.empty()) workload.place_bytes.resize(num_places, 0);
     check(workload, num_places);
   }
+  if (plan_.has_timeline && !plan_.events) fail("a timeline needs the event engine");
   objects_ = objects_of(trace_);
+  find_first_places(start);
+  find_bounds();
+}
+
+void Replayer::find_first_places(const Placement& start) {
   first_place_.assign(objects_.count, kNoPlace);
   for (TaskId t = 0; t < start.num_tasks(); ++t) first_place_[objects_.of_task[0][t]] = start.of(t);
   for (std::size_t i = 0; i < trace_.phases.size(); ++i) {
@@ -54,12 +76,36 @@ Replayer::Replayer(Trace trace, Machine machine, Placement start, const ReplayPl
     for (TaskId t = 0; t < phase.workload.num_tasks(); ++t) {
       const ObjectId object = objects_.of_task[i][t];
       if (first_place_[object] != kNoPlace) continue;
-      first_place_[object] = first_place(phase, t, object, num_places);
+      first_place_[object] = first_place(phase, t, object, machine_.num_places());
     }
-    const Placement placement = placement_of(objects_.of_task[i], first_place_);
-    bound_s_.push_back(makespan_bound_s(machine_, phase.workload, placement));
-    average_s_.push_back(poise::average_s(machine_, phase.workload));
   }
+}
+
+void Replayer::find_bounds() {
+  const std::uint64_t count = plan_.loads ? plan_.steps : trace_.phases.size();
+  Workload changed;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::size_t phase = plan_.loads ? phase_of(i) : i;
+    const Workload* workload = &trace_.phases[phase].workload;
+    if (plan_.loads) {
+      changed.tasks = workload->tasks;
+      changed.background_s = workload->background_s;
+      set_loads(i, changed);
+      workload = &changed;
+    }
+    const Placement placement = placement_of(objects_.of_task[phase], first_place_);
+    bound_s_.push_back(makespan_bound_s(machine_, *workload, placement));
+    average_s_.push_back(poise::average_s(machine_, *workload));
+  }
+}
+
+void Replayer::set_loads(std::uint64_t step, Workload& workload) const {
+  const std::size_t phase = phase_of(step);
+  std::vector<double> factors(objects_.count);
+  plan_.loads->set_factors(step, plan_.seed, factors);
+  const std::vector<Task>& tasks = trace_.phases[phase].workload.tasks;
+  for (TaskId t = 0; t < tasks.size(); ++t)
+    workload.tasks[t].load_s = tasks[t].load_s * factors[objects_.of_task[phase][t]];
 }
 
 std::size_t Replayer::phase_of(std::uint64_t step) const {
@@ -88,6 +134,7 @@ std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) cons
       std::min(kMaxPastSteps, kMaxPastLoads / std::max<std::size_t>(1, tasks.size()));
   std::vector<std::vector<double>> past;
   std::vector<TaskId> task_of(objects_.count, kNoTask);
+  std::vector<double> factors(plan_.loads ? objects_.count : 0);
   for (std::uint64_t before = step - std::min<std::uint64_t>(step, most); before < step; ++before) {
     const std::size_t phase = phase_of(before);
     const std::vector<ObjectId>& then = objects_.of_task[phase];
@@ -99,6 +146,9 @@ std::vector<std::vector<double>> Replayer::past_loads_s(std::uint64_t step) cons
     loads_s.reserve(tasks.size());
     for (const ObjectId object : tasks)
       loads_s.push_back(trace_.phases[phase].workload.tasks[task_of[object]].load_s);
+    if (!plan_.loads) continue;
+    plan_.loads->set_factors(before, plan_.seed, factors);
+    for (std::size_t t = 0; t < tasks.size(); ++t) loads_s[t] *= factors[tasks[t]];
   }
   return past;
 }
@@ -110,12 +160,16 @@ class Replayer::Run {
       : replayer_(replayer),
         place_of_(replayer.first_place_),
         clocks_(replayer.machine_.num_places()),
-        known_(replayer.trace_.phases.size()) {}
+        known_(replayer.trace_.phases.size()) {
+    const ReplayPlan& plan = replayer.plan_;
+    if (plan.events) events_.emplace(replayer.machine_, *plan.events, known_.size());
+    if (plan.has_timeline) spans_.resize(replayer.machine_.num_places());
+  }
 
   /// Calls the strategy with the measurements of step - 1.
   void balance(std::uint64_t step, const Decide& decide, ReplayStep& result) {
     const std::size_t phase = replayer_.phase_of(step - 1);
-    const Workload& workload = replayer_.trace_.phases[phase].workload;
+    const Workload& workload = workload_of(step - 1);
     const auto& objects = replayer_.objects_.of_task[phase];
     const Placement before = placement_of(objects, place_of_);
     const auto past = replayer_.past_loads_s(step - 1);
@@ -123,21 +177,28 @@ class Replayer::Run {
     const TimedDecision decision =
         decide({replayer_.machine_, workload, before, costs, replayer_.plan_.seed, past});
     check(decision.placement, workload.num_tasks(), replayer_.machine_.num_places());
-    const Metrics metrics =
-        evaluate(replayer_.machine_, workload, costs, before, decision.placement);
+    const MigrationCost moved =
+        migration_cost(replayer_.machine_, workload, costs, before, decision.placement);
     result.decision_s = decision.decision_s;
-    result.migration_s = metrics.migration_s;
-    result.migrations = metrics.migrations;
-    result.migrated_bytes = metrics.migrated_bytes;
-    clocks_.synchronise(result.decision_s + result.migration_s);
-    if (metrics.migrations == 0) return;
+    result.migration_s = moved.seconds;
+    result.migrations = moved.tasks;
+    result.migrated_bytes = moved.bytes;
+    if (events_) {
+      result.collection_s = events_->collection_s(workload, before);
+      result.migration_s = events_->migration_s(workload, before, decision.placement);
+    }
+    const double stop_s = result.decision_s + result.collection_s + result.migration_s;
+    clocks_.synchronise(stop_s);
+    record_balancing(stop_s);
+    if (moved.tasks == 0) return;
     for (TaskId t = 0; t < objects.size(); ++t) place_of_[objects[t]] = decision.placement.of(t);
     for (auto& known : known_) known.reset();
+    if (events_) events_->forget();
   }
 
   void run_step(std::uint64_t step, ReplayStep& result) {
     const std::size_t phase = replayer_.phase_of(step);
-    const Workload& workload = replayer_.trace_.phases[phase].workload;
+    const Workload& workload = workload_of(step);
     const auto& objects = replayer_.objects_.of_task[phase];
     result.phase = phase;
     if (!known_[phase]) {
@@ -146,8 +207,9 @@ class Replayer::Run {
           replayer_.machine_, workload, placement,
           place_times(replayer_.machine_, workload, replayer_.machine_.costs(), placement));
     }
-    result.iteration_s = known_[phase]->iteration_s;
+    result.iteration_s = result.formula_s = known_[phase]->iteration_s;
     result.makespan_s = known_[phase]->makespan_s;
+    if (events_) run_events(phase, workload, result);
     if (!replayer_.plan_.overlap) return;
     // A different set of tasks means a different section of the program, which all places start
     // together.
@@ -159,11 +221,64 @@ class Replayer::Run {
         replayer_.machine_, workload, replayer_.machine_.costs(), placement_of(objects, place_of_));
   }
 
+  std::vector<std::vector<Span>> take_spans() { return std::move(spans_); }
+
  private:
+  /// Valid until the next call.
+  const Workload& workload_of(std::uint64_t step) {
+    const std::size_t phase = replayer_.phase_of(step);
+    const Workload& recorded = replayer_.trace_.phases[phase].workload;
+    if (!replayer_.plan_.loads) return recorded;
+    if (changed_phase_ != phase) {
+      changed_ = recorded;
+      changed_phase_ = phase;
+      changed_step_.reset();
+    }
+    if (changed_step_ != step) {
+      replayer_.set_loads(step, changed_);
+      changed_step_ = step;
+      known_[phase].reset();
+      if (events_) events_->forget_loads();
+    }
+    return changed_;
+  }
+
+  void run_events(std::size_t phase, const Workload& workload, ReplayStep& result) {
+    const Placement placement = placement_of(replayer_.objects_.of_task[phase], place_of_);
+    const Iteration& iteration = events_->iteration(phase, workload, placement);
+    result.iteration_s = iteration.end_s;
+    result.idle_share = iteration.idle_share();
+    for (PlaceId p = 0; p < spans_.size(); ++p) {
+      const PlaceRun& place = iteration.places[p];
+      record(p, now_s_, now_s_ + place.sends_s, Activity::work);
+      record(p, now_s_ + place.sends_s, now_s_ + place.sent_s, Activity::wait);
+      record(p, now_s_ + place.sent_s, now_s_ + place.worked_s, Activity::work);
+      record(p, now_s_ + place.worked_s, now_s_ + iteration.end_s, Activity::wait);
+    }
+    now_s_ += iteration.end_s;
+  }
+
+  void record_balancing(double seconds) {
+    for (PlaceId p = 0; p < spans_.size(); ++p)
+      record(p, now_s_, now_s_ + seconds, Activity::balance);
+    now_s_ += seconds;
+  }
+
+  void record(PlaceId place, double start_s, double end_s, Activity activity) {
+    if (end_s > start_s) spans_[place].push_back({start_s, end_s, activity});
+  }
+
   const Replayer& replayer_;
   std::vector<PlaceId> place_of_;  // per object
   OverlapClocks clocks_;
   std::vector<std::optional<PhaseTimes>> known_;  // per phase, at the current places
+  std::optional<EventSteps> events_;
+  // With a model of loads: a phase with the loads of one step.
+  Workload changed_;
+  std::optional<std::size_t> changed_phase_;
+  std::optional<std::uint64_t> changed_step_;
+  double now_s_ = 0;
+  std::vector<std::vector<Span>> spans_;  // per place
 };
 
 Replay Replayer::run(const Decide& decide) const {
@@ -178,13 +293,18 @@ Replay Replayer::run(const Decide& decide) const {
     }
     run.run_step(step, result);
     replay.iteration_s += result.iteration_s;
+    replay.formula_s += result.formula_s;
     replay.migration_s += result.migration_s;
     replay.decision_s += result.decision_s;
+    replay.collection_s += result.collection_s;
     replay.migrations += result.migrations;
     replay.migrated_bytes += result.migrated_bytes;
   }
-  replay.total_s = replay.iteration_s + replay.migration_s + replay.decision_s;
+  replay.total_s =
+      replay.iteration_s + replay.migration_s + replay.decision_s + replay.collection_s;
   replay.overlapped_s = replay.steps.back().overlapped_end_s;
+  summarise(plan_, replay);
+  replay.places = run.take_spans();
   return replay;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replays the steps of a trace with a strategy that moves tasks every few steps.
 #pragma once
 
@@ -9,8 +10,11 @@
 
 #include "poise/machine/machine.h"
 #include "poise/placement/placement.h"
+#include "poise/simulate/iteration.h"
+#include "poise/simulate/load_model.h"
 #include "poise/simulate/objects.h"
 #include "poise/strategies/strategy.h"
+#include "poise/trace/timeline.h"
 #include "poise/trace/trace.h"
 
 namespace poise {
@@ -27,6 +31,11 @@ struct ReplayPlan {
   Beyond beyond = Beyond::hold;
   bool overlap = false;  // also simulate with overlap.h
   std::uint64_t seed = 0;
+  /// Simulate every step event by event (iteration.h); nothing: take the time that the formula
+  /// says.
+  std::optional<EngineOptions> events = {};
+  std::optional<LoadModel> loads = {};  // how loads change beyond the phases of the trace
+  bool has_timeline = false;            // record what every place does; needs `events`
 };
 
 /// A strategy's placement and the seconds it took; the library itself reads no clock.
@@ -38,19 +47,26 @@ using Decide = std::function<TimedDecision(const Problem&)>;
 
 struct ReplayStep {
   std::size_t phase = 0;   // its index in the trace
-  double iteration_s = 0;  // by the formula of metrics.h
+  double iteration_s = 0;  // by the engine of the plan
+  double formula_s = 0;    // by the formula of metrics.h
   double makespan_s = 0;
-  // Before the step; both are 0 without a decision.
-  double decision_s = 0, migration_s = 0;
+  double idle_share = 0;  // of the time of all places in the iteration; only by the event engine
+  // Before the step; all are 0 without a decision. Collecting measurements is known to the event
+  // engine only.
+  double decision_s = 0, collection_s = 0, migration_s = 0;
   std::uint64_t migrations = 0, migrated_bytes = 0;
   double overlapped_end_s = 0;  // since the start, with decisions and migrations (overlap.h)
 };
 
 struct Replay {
   std::vector<ReplayStep> steps;
-  double total_s = 0;  // iterations, migrations and decisions
-  double iteration_s = 0, migration_s = 0, decision_s = 0;
-  double overlapped_s = 0;  // the same according to overlap.h; 0: not simulated
+  double total_s = 0;  // iterations, migrations, decisions and collecting for them
+  double iteration_s = 0, migration_s = 0, decision_s = 0, collection_s = 0;
+  double formula_s = 0;   // iterations by the formula
+  double balanced_s = 0;  // mean iteration since the first decision; of all steps without any
+  double idle_share = 0;  // of the time of all places in iterations; only by the event engine
+  std::vector<std::vector<Span>> places;  // per place, if the plan asks for a timeline
+  double overlapped_s = 0;                // the same according to overlap.h; 0: not simulated
   std::uint64_t decisions = 0, migrations = 0, migrated_bytes = 0;
 };
 
@@ -75,10 +91,10 @@ class Replayer {
 
   std::size_t phase_of(std::uint64_t step) const;
 
-  /// Lower bound on the iteration of this step for any placement: makespan_bound_s() of its phase.
-  double bound_s(std::uint64_t step) const { return bound_s_[phase_of(step)]; }
+  /// Lower bound on the iteration of this step for any placement: its makespan_bound_s().
+  double bound_s(std::uint64_t step) const { return bound_s_[bound_of(step)]; }
   /// All work of the step over all speed.
-  double average_s(std::uint64_t step) const { return average_s_[phase_of(step)]; }
+  double average_s(std::uint64_t step) const { return average_s_[bound_of(step)]; }
   double total_bound_s() const;
   double total_average_s() const;
 
@@ -88,13 +104,18 @@ class Replayer {
  private:
   class Run;
   std::vector<std::vector<double>> past_loads_s(std::uint64_t step) const;
+  void find_first_places(const Placement& start);
+  void find_bounds();
+  std::uint64_t bound_of(std::uint64_t step) const { return plan_.loads ? step : phase_of(step); }
+  /// Sets the loads of a copy of the step's phase to those of the model.
+  void set_loads(std::uint64_t step, Workload& workload) const;
 
   Trace trace_;
   Machine machine_;
   ReplayPlan plan_;
   Objects objects_;
   std::vector<PlaceId> first_place_;         // per object
-  std::vector<double> bound_s_, average_s_;  // per phase
+  std::vector<double> bound_s_, average_s_;  // per phase; per step with a model of loads
 };
 
 }  // namespace poise

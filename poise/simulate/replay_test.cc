@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/replay.h"
 
 #include <algorithm>
@@ -234,6 +236,89 @@ TEST(Replay, throws_for_inconsistent_plans_and_parts) {
   Trace twins = trace;
   twins.phases[0].names = {{.id = 1}, {.id = 1}};
   EXPECT_THROW(Replayer(twins, machine, Placement(2), {.steps = 1}), Error);
+}
+
+/// Nothing but bytes between nodes costs anything: 1 GB/s.
+Machine nodes_on_a_switch() {
+  return machine_from_text(
+      "node:2 core:1 factors:1,1 bandwidth:1e9 bus:0 gap:0 copy:0 latency:0 overhead:0 "
+      "migrated_byte:0 migrated_task:0");
+}
+
+TEST(Replay, counts_collecting_and_migrations_event_by_event) {
+  Trace trace;
+  trace.phases = {phase_of({1, 1, 1, 1}, 1'000'000'000)};
+  const Replayer replayer(
+      trace, nodes_on_a_switch(), Placement(4),
+      {.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true});
+  const Replay replay = replayer.run(deciding("greedy", 0.25));
+  EXPECT_EQ(replay.steps[1].iteration_s, 4);
+  EXPECT_DOUBLE_EQ(replay.steps[1].idle_share, 0.5);
+  EXPECT_DOUBLE_EQ(replay.steps[2].migration_s, 2);
+  EXPECT_DOUBLE_EQ(replay.total_s, 4 + 4 + 0.25 + 2 + 2 + 2);
+  EXPECT_DOUBLE_EQ(replay.idle_share, 4.0 / 12);
+  EXPECT_EQ(replay.balanced_s, 2);
+  EXPECT_EQ(replay.formula_s, replay.iteration_s);
+}
+
+TEST(Replay, a_timeline_leaves_no_time_out) {
+  Trace trace;
+  trace.phases = {phase_of({1, 2, 3, 4}, 1'000'000'000)};
+  trace.phases[0].workload.messages = {{0, 3, 1, 500'000'000}, {2, 1, 1, 1'000'000'000}};
+  trace.phases[0].workload.overlap = 0.25;
+  const Replayer replayer(
+      trace, nodes_on_a_switch(), Placement(4),
+      {.steps = 4, .every = 2, .events = EngineOptions{}, .has_timeline = true});
+  const Replay replay = replayer.run(deciding("greedy", 0.25));
+  ASSERT_EQ(replay.places.size(), 2u);
+  double work_s = 0;
+  for (const auto& spans : replay.places) {
+    double now_s = 0;
+    for (const Span& span : spans) {
+      EXPECT_DOUBLE_EQ(span.start_s, now_s);
+      now_s = span.end_s;
+    }
+    EXPECT_DOUBLE_EQ(now_s, replay.total_s);
+    work_s += seconds_of(spans)[0];
+  }
+  EXPECT_DOUBLE_EQ(work_s, 4 * 10);
+  const Replayer formula(trace, nodes_on_a_switch(), Placement(4), {.steps = 1});
+  EXPECT_TRUE(formula.run({}).places.empty());
+  EXPECT_THROW(
+      Replayer(trace, nodes_on_a_switch(), Placement(4), {.steps = 1, .has_timeline = true}),
+      Error);
+}
+
+TEST(Replay, loads_follow_a_model_and_decisions_see_the_step_before) {
+  Trace trace;
+  trace.phases = {phase_of({1, 2, 3, 4})};
+  const Replayer replayer(
+      trace, flat_machine(2), Placement(4),
+      {.steps = 4, .every = 2, .loads = parse_load_model("jump:at=2,share=1,factor=3")});
+  std::vector<double> seen_s;
+  const Replay replay = replayer.run([&](const Problem& problem) {
+    seen_s.push_back(problem.workload.tasks[0].load_s);
+    return TimedDecision{problem.current};
+  });
+  std::vector<double> iterations_s;
+  for (const ReplayStep& step : replay.steps) iterations_s.push_back(step.iteration_s);
+  EXPECT_THAT(iterations_s, ElementsAre(10, 10, 30, 30));
+  EXPECT_THAT(seen_s, ElementsAre(1));
+  EXPECT_EQ(replayer.bound_s(1), 5);
+  EXPECT_EQ(replayer.bound_s(2), 15);
+}
+
+TEST(Replay, more_places_take_longer_to_ask) {
+  const auto collection_s = [](const char* machine) {
+    Trace trace;
+    trace.phases = {phase_of({1, 1, 1, 1})};
+    const Replayer replayer(trace, machine_from_text(machine), Placement(4),
+                            {.steps = 2, .events = EngineOptions{}});
+    return replayer.run(deciding("keep")).collection_s;
+  };
+  EXPECT_EQ(collection_s("core:1"), 0);
+  EXPECT_GT(collection_s("node:2 core:2"), 0);
+  EXPECT_GT(collection_s("node:64 core:4"), 2 * collection_s("node:2 core:2"));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/simulate/theory.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "poise/base/check.h"
 #include "poise/base/error.h"
@@ -9,6 +12,8 @@
 namespace poise {
 
 namespace {
+
+constexpr double kRounding = 1e-9;  // relative error of a computed time
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
@@ -69,6 +74,72 @@ double proactive_bound_s(const SpmdProgram& program, double period_s) {
   const double as_if_fast =
       program.phase_s * number(slots_of(program).fewest) + lag_s(program, period_s);
   return std::max(as_if_fast, ideal_s({program.threads, program.places, program.phase_s, 1}));
+}
+
+namespace {
+
+/// All threads at balancing point number k of the idealised algorithm. If none has blocked yet,
+/// some have rest_s of work left, the `ahead` others lag_s less.
+struct PointState {
+  double rest_s = 0, lag_s = 0;
+  std::uint64_t ahead = 0;
+};
+
+PointState state_at(const SpmdProgram& program, double period_s, std::uint64_t k) {
+  const Slots slots = slots_of(program);
+  const std::uint64_t steps = k * slots.fast;
+  const double lag = lag_s(program, period_s);
+  const double done_s = number(k) * period_s / number(slots.most) +
+                        lag * std::floor(number(steps) / number(program.threads));
+  return {program.phase_s - done_s, lag, steps % program.threads};
+}
+
+/// What the fullest place has left after the threads were sorted into slots.
+double fullest_place_s(const SpmdProgram& program, const PointState& state) {
+  const Slots slots = slots_of(program);
+  const std::uint64_t slow_places = program.threads % program.places;
+  const std::uint64_t fast_places = program.places - slow_places;
+  const std::uint64_t behind = program.threads - state.ahead;
+  const auto sum_s = [&](std::uint64_t threads, std::uint64_t of_these_behind) {
+    return number(threads) * (state.rest_s - state.lag_s) + number(of_these_behind) * state.lag_s;
+  };
+  const auto shared = [](std::uint64_t count, std::uint64_t places) {
+    return (count + places - 1) / places;
+  };
+  const std::uint64_t in_fast = std::min(behind, slots.fast);
+  return std::max(sum_s(slots.fewest, shared(in_fast, fast_places)),
+                  sum_s(slots.most, shared(behind - in_fast, slow_places)));
+}
+
+}  // namespace
+
+double proactive_tight_bound_s(const SpmdProgram& program, double period_s) {
+  if (!is_imbalanced(program) || period_s >= phase_static_s(program))
+    return phase_static_s(program);
+  const Slots slots = slots_of(program);
+  const double threads = number(program.threads), places = number(program.places);
+  const double loose_s = proactive_bound_s(program, period_s);
+  // Before this point no thread can have blocked: each is within a lag of the average.
+  const double safe_s =
+      program.phase_s - 2 * lag_s(program, period_s) - 2 * period_s / number(slots.fewest);
+  auto k = static_cast<std::uint64_t>(std::max(0.0, safe_s * threads / (places * period_s)));
+  for (;; ++k) {
+    const PointState state = state_at(program, period_s, k);
+    const double fullest_s = fullest_place_s(program, state);
+    const double now_s = number(k) * period_s;
+    if (fullest_s <= period_s) return std::max(now_s + fullest_s, loose_s);
+    const double least_s = state.rest_s - (state.ahead > 0 ? state.lag_s : 0);
+    const bool fast_are_behind = threads - number(state.ahead) >= number(slots.fast);
+    const double first_block_s =
+        std::min(number(slots.most) * least_s,
+                 number(slots.fewest) * (fast_are_behind ? state.rest_s : least_s));
+    if (first_block_s <= period_s * (1 + kRounding)) return std::max(now_s + period_s, loose_s);
+  }
+}
+
+double with_cost_s(double without_cost_s, double period_s, double cost_s) {
+  if (cost_s >= period_s) return std::numeric_limits<double>::infinity();
+  return without_cost_s / (1 - cost_s / period_s);
 }
 
 double balanced_once_s(const SpmdProgram& program) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What thread balancing can gain: closed forms for n identical threads on m equal places.
 //
 // Hofmeyr et al., "Juggle: Proactive Load Balancing on Multicore Computers", HPDC 2011, section 3,
@@ -51,6 +52,21 @@ double lag_s(const SpmdProgram& program, double period_s);
 /// larger of e floor(n/m) + lag (2) and e n/m (14). Otherwise e ceil(n/m), because the first phase
 /// has no balancing point. Ignores program.phases.
 double proactive_bound_s(const SpmdProgram& program, double period_s);
+
+/// Lower bound on one phase of the idealised algorithm, tighter than (2) if floor(n/m) > 1. Exact
+/// if no thread blocks before the last balancing point. Ignores program.phases. O(1).
+///
+/// Every period hands out n_f steps of the lag (3), one to each of the n_f threads that are least
+/// advanced. After k points all threads have had floor(k n_f / n) steps, and the k n_f mod n most
+/// advanced ones one more. From then on each place needs the sum of what its threads have left; if
+/// no sum exceeds the period, the largest one ends the phase. If a place runs out of work before
+/// the next point but another does not, the phase ends after that point, and not before all places
+/// together can do what is left.
+double proactive_tight_bound_s(const SpmdProgram& program, double period_s);
+
+/// Time with balancing points that stop every place for cost_s: the time without cost, divided by
+/// the share of a period that is left. Infinite if the cost is not below the period.
+double with_cost_s(double without_cost_s, double period_s, double cost_s);
 
 /// Mean time of a phase with one balancing point at a uniformly random time: e (ceil(n/m) - 1/4),
 /// or e ceil(n/m) if there are fewer fast slots than slow ones, because then some thread is slow

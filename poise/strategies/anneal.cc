@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Anneal: simulated annealing on the predicted iteration time. Slow; shows what is possible in
 /// practice.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Properties that every strategy must have, checked on many machines and workloads. A new row of
 // the table is tested here without any further line.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Greedy: heaviest task first, each on the place that finishes it first.
 ///
 /// Graham, "Bounds on multiprocessing timing anomalies", 1969; Charm++'s GreedyLB. On places of

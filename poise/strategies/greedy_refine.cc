@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Greedy refine: greedy, but a task stays where it is if its place stays within tolerance.
 ///
 /// After Charm++'s GreedyRefine. Heaviest task first; the threshold is `tolerance` times the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keep: every task stays where it is. The baseline for comparisons. O(n).
 #include "poise/strategies/strategy.h"
 

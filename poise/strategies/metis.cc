@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Metis: METIS cuts the graph of tasks into parts of equal work; parts then go to places.
 ///
 /// Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Metis in a build without METIS: throws an Error that says so.
 #include "poise/base/error.h"
 #include "poise/strategies/strategy.h"

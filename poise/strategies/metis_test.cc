@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multistep: predicts each task's load from earlier phases, then lets another strategy decide.
 //
 // Charm++'s MultistepLB, compared with TreeMatchLB by Jeannot, Mercier and Tessier, COMHPC 2016.

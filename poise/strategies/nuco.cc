@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Nuco: heaviest task first, each on the place where its load and its remote messages cost least.
 ///
 /// NucoLB: Pilla et al., "A Hierarchical Approach for Load Balancing on Parallel Multi-core
@@ -11,18 +12,15 @@
 /// + E levels log m) for n tasks, E messages and m places of a tree; list_schedule.h explains how,
 /// and gives the cost on other networks.
 #include "poise/search/list_schedule.h"
-#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {
 
-Placement nuco(const Problem& problem, double alpha, bool has_local) {
-  const MessageWeights weights{.same_place = has_local ? -1.0 : 0.0, .same_domain = -1};
-  return list_schedule(problem, counts_received(problem.workload), alpha, weights).placement;
-}
-
 Placement nuco(const Problem& problem, const Knobs& knobs) {
-  return nuco(problem, knobs["alpha"], knobs.choice("local") == "1");
+  const MessageWeights weights{.same_place = knobs.choice("local") == "1" ? -1.0 : 0.0,
+                               .same_domain = -1};
+  return list_schedule(problem, counts_received(problem.workload), knobs["alpha"], weights)
+      .placement;
 }
 
 }  // namespace poise

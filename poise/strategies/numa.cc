@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Numa: heaviest task first, each on the least busy place, with messages weighted by NUMA factors.
 ///
 /// NumaLB: "Charm++ on NUMA Platforms: the impact of SMP Optimizations and a NUMA-aware Load

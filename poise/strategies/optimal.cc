@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Optimal: the placement of least predicted iteration time, by branch and bound; for tiny
 /// problems.
 ///
@@ -16,7 +17,7 @@
 #include "poise/base/error.h"
 #include "poise/placement/busy_times.h"
 #include "poise/placement/metrics.h"
-#include "poise/strategies/starts.h"
+#include "poise/strategies/poise.h"
 #include "poise/strategies/strategy.h"
 
 namespace poise {

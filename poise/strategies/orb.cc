@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Orb: recursive coordinate bisection; each place gets a box of space with its share of the work.
 ///
 /// Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", 1987;

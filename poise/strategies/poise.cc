@@ -1,4 +1,6 @@
-/// Poise: local search from the current placement on the predicted iteration time.
+// SPDX-License-Identifier: BSD-3-Clause
+/// Poise: local search from the current placement on the total time, `steps` iterations and the
+/// migration.
 ///
 /// Original to this project. A new partition balances communication and list scheduling balances
 /// load, but both move most tasks; local search improves load, communication and migrations
@@ -6,28 +8,31 @@
 ///
 /// 1. Local search (local_search.h) runs in two stages: with a small exponent, by which all busy
 /// places count, then with a large one, by which the busiest place dominates.
-/// 2. If the result is well above the lower bound, and the coming phases would pay for the attempt,
-/// the same is done from other starts: greedy_comm (if large tasks are shut in by small ones), a
-/// new placement (if messages matter), refine_comm (if a few hubs keep all waiting), and nuco,
-/// refine_comm and greedy_comm (if messages outweigh work, so that fewer places are better).
-/// 3. If many tasks share a place, the best placement is polished: less traffic at equal loads,
-/// then a last stage of local search.
-/// 4. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
+/// 2. If migrations take a part of the total, it runs from the current placement again, with a
+/// limit on their time that grows from stage to stage: a few moves, more, and all that pay.
+/// 3. If the coming phases would pay for the attempt, the same search starts at most twice more:
+/// from a new placement with little traffic (from_scratch.h) if messages matter, and from a list
+/// schedule (finish_schedule.h).
+/// 4. Polish: if many tasks share a place, less traffic at equal loads; then a last stage of local
+/// search.
+/// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
 /// searched again several times per pass; improvements are kept. The result is repeatable for the
 /// same seed and passes, but not with budget_s.
-/// 5. On the way from the best placement back to the current one, the point with the shortest
-/// total, `steps` iterations plus the migration, is the answer (returns.h): all of the moves, those
-/// that pay, or none.
+/// 6. Every candidate counts by the shortest total on the way from it back to the current placement
+/// (returns.h). At the end each task returns whose return alone shortens the total.
 ///
-/// The result is never worse than the current placement, unless that exceeds memory: `memory_bytes`
-/// per place, and the memory of domains if the machine knows it. Tasks follow another start only as
-/// far as they fit.
+/// The total is never longer than that of the current placement, unless that exceeds memory:
+/// `memory_bytes` per place, and the memory of domains if the machine knows it. Tasks follow
+/// another start only as far as they fit.
 ///
-/// With from_scratch=1 the current placement decides only which of several equal places a task
-/// gets: all tasks are placed anew with little traffic, under a load cap (from_scratch.h).
+/// With from_scratch=1 all tasks are placed anew with little traffic, under a load cap
+/// (from_scratch.h); the current placement decides which of several equal places a task gets, and
+/// stays if it holds the cap and no placement with less traffic is found.
 ///
 /// O((n + E) log p) in practice: a visit examines one place's tasks and their neighbours, and there
 /// are a few visits per place. Reasons and measurements: docs/decisions/0006-how-poise-decides.md.
+#include "poise/strategies/poise.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -36,21 +41,21 @@
 #include <utility>
 #include <vector>
 
+#include "poise/base/error.h"
 #include "poise/base/in_parallel.h"
+#include "poise/base/knobs.h"
 #include "poise/partition/from_scratch.h"
 #include "poise/partition/less_traffic.h"
 #include "poise/placement/metrics.h"
+#include "poise/placement/migration_times.h"
 #include "poise/search/even_subphases.h"
+#include "poise/search/finish_schedule.h"
 #include "poise/search/local_search.h"
 #include "poise/search/returns.h"
-#include "poise/strategies/starts.h"
-#include "poise/strategies/strategy.h"
 
 namespace poise {
 
 namespace {
-
-constexpr double kAnything = std::numeric_limits<double>::infinity();
 
 LocalSearch::Stage blunt(const Tuning& tuning) {
   return {.exponent = tuning.blunt_exponent,
@@ -89,45 +94,6 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return stage;
 }
 
-struct Result {
-  Placement placement;
-  Metrics metrics;
-  double average_s;  // over all places, messages included
-};
-
-Result finish(const Problem& problem, LocalSearch& descent) {
-  descent.send_home();
-  Placement placement = descent.placement();
-  const Metrics metrics =
-      evaluate(problem.machine, problem.workload, problem.costs, problem.current, placement);
-  return {std::move(placement), metrics, descent.average_s()};
-}
-
-/// Local search from `start`; nothing if it is unlikely to get below best_s, or if its average busy
-/// time is max_average_s or more.
-std::optional<Result> refine_from(const Problem& problem, const Placement& start,
-                                  const PoiseOptions& options, double best_s = kAnything,
-                                  double max_average_s = kAnything) {
-  const Tuning& tuning = options.tuning;
-  LocalSearch descent(problem, start, options.memory_bytes, tuning);
-  if (descent.peak_s() > tuning.hopeless_start * best_s || descent.average_s() >= max_average_s)
-    return std::nullopt;
-  descent.run(blunt(tuning));
-  if (descent.peak_s() > tuning.hopeless_stage * best_s) return std::nullopt;
-  if (descent.average_s() < tuning.uneven * descent.peak_s()) descent.run(blunt_further(tuning));
-  descent.run(sharp(tuning));
-  return finish(problem, descent);
-}
-
-Result perturb(const Problem& problem, const Placement& start, const PoiseOptions& options,
-               std::uint64_t seed) {
-  Random random(seed);
-  LocalSearch descent(problem, start, options.memory_bytes, options.tuning);
-  descent.perturb(random);
-  descent.run(sharp(options.tuning));
-  return finish(problem, descent);
-}
-
 class Search {
  public:
   Search(const Problem& problem, const PoiseOptions& options)
@@ -135,101 +101,142 @@ class Search {
         options_(options),
         tuning_(options.tuning),
         is_within_memory_(fitted(problem.current) == problem.current),
-        best_(*refine_from(problem, fitted(problem.current), options)) {
-    best_ = best_on_the_way(std::move(best_));
+        bound_s_(makespan_bound_s(problem.machine, problem.workload, problem.current)),
+        average_work_s_(average_s(problem.machine, problem.workload)),
+        best_(outcome_of(problem, fitted(problem.current))) {
+    const double now_s = best_.iteration_s;
+    Outcome far = descended_from(best_.placement);
+    const double migration_s = far.migration_s;
+    const bool is_moving_cheap = migration_s <= tuning_.same_total * total_s(far);
+    take_if_better(std::move(far));
+    if (is_within_memory_ && !is_moving_cheap)
+      try_limited_migrations(migration_s, options.steps * (now_s - bound_s_));
   }
 
   void try_other_starts() {
-    const bool is_far_from_bound =
-        best_.metrics.makespan_s > tuning_.far_from_bound * best_.metrics.makespan_bound_s;
-    if ((is_far_from_bound || messages_exceed(tuning_.messages_dominate)) && pays())
-      try_from(greedy_comm(problem_));
-    const bool hubs_rule = this->hubs_rule();
-    if (messages_exceed(tuning_.messages_weigh) && !hubs_rule && pays())
-      try_from(
-          placed_from_scratch(problem_,
-                              {.attempts = tuning_.start_attempts,
-                               .climbs = tuning_.start_climbs,
-                               .threads = options_.threads},
-                              tuning_),
-          tuning_.clear_win * best_.metrics.iteration_s);  // local search from there adds traffic
-    if (messages_exceed(tuning_.messages_dominate) && pays()) try_from(nuco(problem_));
-    if (messages_exceed(hubs_rule ? tuning_.messages_weigh : tuning_.messages_dominate) && pays())
-      try_from(refine_comm(problem_));
+    if (messages_exceed(tuning_.messages_weigh) && pays())
+      try_from(placed_from_scratch(problem_,
+                                   {.attempts = tuning_.start_attempts,
+                                    .climbs = tuning_.start_climbs,
+                                    .threads = options_.threads},
+                                   tuning_));
+    if (pays()) try_from(schedule_by_finish(problem_));
   }
 
   /// If many tasks share a place, local search ends with all places equally busy. From there,
-  /// lowers the traffic, then evens out the rest.
+  /// lowers the traffic. Then evens out the rest.
   void polish() {
-    const auto& [machine, workload, current, costs, seed, past] = problem_;
-    if (workload.num_tasks() < tuning_.many_tasks * machine.num_places()) return;
-    const bool traffic_counts = this->traffic_counts();
-    if (!traffic_counts && !is_worth_trying(best_.metrics.iteration_s - best_.average_s)) return;
+    const bool has_many =
+        problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
+    const bool traffic_counts = has_many && this->traffic_counts();
+    if (!traffic_counts && !is_worth_trying(best_.iteration_s - bound_s_)) return;
     LocalSearch descent(problem_,
                         traffic_counts
                             ? fitted(with_less_traffic(problem_, best_.placement, tuning_))
                             : best_.placement,
                         options_.memory_bytes, tuning_);
-    descent.run(sharp(tuning_));
+    if (traffic_counts) descent.run(sharp(tuning_));
     descent.run(fine(tuning_));
-    take_if_better(finish(problem_, descent));
+    take_if_better(outcome_of(problem_, descent.placement()));
   }
 
   /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
   bool pass(std::uint64_t number) {
-    if (best_.metrics.iteration_s <= best_.metrics.makespan_bound_s) return false;
-    std::vector<std::optional<Result>> trials(tuning_.trials);
+    if (best_.iteration_s <= bound_s_) return false;
+    std::vector<std::optional<Outcome>> trials(tuning_.trials);
     in_parallel(trials.size(), options_.threads, [&](std::size_t i) {
-      trials[i] = perturb(problem_, best_.placement, options_,
-                          mix(problem_.seed + trials.size() * number + i + 1));
+      Random draws(mix(problem_.seed + trials.size() * number + i + 1));
+      trials[i] = perturbed(draws);
     });
     ++passes_in_vain_;
-    for (auto& trial : trials)
-      if (total_s(trial->metrics) < total_s(best_.metrics)) {
-        best_ = std::move(*trial);
-        passes_in_vain_ = 0;
-      }
+    for (auto& trial : trials) {
+      if (total_s(*trial) >= total_s(best_)) continue;
+      best_ = std::move(*trial);
+      passes_in_vain_ = 0;
+      has_passed_ = true;
+    }
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
   /// The best placement, followed as far as it pays.
   Placement result() && {
-    best_ = best_on_the_way(std::move(best_));
-    even();
+    if (has_passed_) best_ = on_the_way(std::move(best_));
+    if (is_within_memory_)
+      best_ =
+          without_needless_moves(problem_, std::move(best_), options_.steps, options_.memory_bytes);
+    if (problem_.workload.waits_in_subphases)
+      return even_in_subphases(std::move(best_.placement), problem_, tuning_);
     return std::move(best_.placement);
   }
 
  private:
-  double total_s(const Metrics& metrics) const {
-    return options_.steps * metrics.iteration_s + metrics.migration_s;
+  double total_s(const Outcome& outcome) const { return outcome.total_s(options_.steps); }
+
+  Outcome descended_from(const Placement& start) const {
+    LocalSearch descent(problem_, start, options_.memory_bytes, tuning_);
+    descend(descent);
+    return outcome_of(problem_, descent.placement());
+  }
+
+  void descend(LocalSearch& descent) const {
+    descent.run(blunt(tuning_));
+    if (descent.average_s() < tuning_.uneven * descent.peak_s())
+      descent.run(blunt_further(tuning_));
+    descent.run(sharp(tuning_));
+  }
+
+  /// Local search from the current placement again, but with migrations that may take twice as long
+  /// from stage to stage: few tasks move first, and others where that pays. Migrations took far_s
+  /// without a limit; none longer than gain_s can pay. Ends after two stages without a shorter
+  /// total.
+  void try_limited_migrations(double far_s, double gain_s) {
+    LocalSearch descent(problem_, problem_.current, options_.memory_bytes, tuning_);
+    std::optional<Outcome> shortest;
+    int rises = 0;
+    for (double limit_s = std::max(cheapest_move_s(), tuning_.shortest_migration * far_s);
+         limit_s <= gain_s && rises < 2; limit_s *= tuning_.longer_migration) {
+      descent.limit_migration(limit_s);
+      descent.run(blunt(tuning_));
+      descent.run(sharp(tuning_));
+      Outcome outcome = outcome_of(problem_, descent.placement());
+      if (!shortest || total_s(outcome) < total_s(*shortest)) {
+        shortest = std::move(outcome);
+        rises = 0;
+      } else {
+        ++rises;
+      }
+    }
+    if (shortest) take_if_better(std::move(*shortest));
+  }
+
+  double cheapest_move_s() const {
+    double least_s = std::numeric_limits<double>::infinity();
+    for (const Task& task : problem_.workload.tasks)
+      if (task.movable) least_s = std::min(least_s, packing_s(problem_.costs, task));
+    return least_s;
+  }
+
+  Outcome perturbed(Random& draws) const {
+    LocalSearch descent(problem_, best_.placement, options_.memory_bytes, tuning_);
+    descent.perturb(draws);
+    descent.run(sharp(tuning_));
+    return outcome_of(problem_, descent.placement());
   }
 
   /// Of a placement, those moves that pay; all if the current placement exceeds memory.
-  Result best_on_the_way(Result far) const {
+  Outcome on_the_way(Outcome far) const {
     if (!is_within_memory_) return far;
-    const auto& [machine, workload, current, costs, seed, past] = problem_;
-    far.placement = poise::best_on_the_way(problem_, far.placement, options_.steps,
-                                           tuning_.same_total, options_.memory_bytes)
-                        .placement;
-    far.metrics = evaluate(machine, workload, costs, current, far.placement);
-    return far;
+    return best_on_the_way(problem_, far.placement, options_.steps, tuning_.same_total,
+                           options_.memory_bytes);
   }
 
-  /// Takes another result with a shorter total, or with nearly the same and fewer bytes to move.
-  void take_if_better(Result other) {
-    other = best_on_the_way(std::move(other));
-    const double other_s = total_s(other.metrics), best_s = total_s(best_.metrics);
+  /// Takes another outcome with a shorter total, or with nearly the same and fewer bytes to move.
+  void take_if_better(Outcome other) {
+    other = on_the_way(std::move(other));
+    const double other_s = total_s(other), best_s = total_s(best_);
     const bool is_same = std::abs(other_s - best_s) <= tuning_.same_total * best_s;
-    if (is_same ? other.metrics.migrated_bytes < best_.metrics.migrated_bytes : other_s < best_s)
+    if (is_same ? other.migrated_bytes < best_.migrated_bytes : other_s < best_s)
       best_ = std::move(other);
-  }
-
-  /// The best placement for whole phases need not be best in each subphase.
-  void even() {
-    const auto& [machine, workload, current, costs, seed, past] = problem_;
-    if (!workload.waits_in_subphases) return;
-    best_.placement = even_in_subphases(std::move(best_.placement), problem_, tuning_);
-    best_.metrics = evaluate(machine, workload, costs, current, best_.placement);
   }
 
   Placement fitted(const Placement& wanted) const {
@@ -238,21 +245,12 @@ class Search {
   }
 
   /// True if messages make the iteration more than `times` as long as the makespan.
-  bool messages_exceed(double times) const {
-    return best_.metrics.iteration_s > times * best_.metrics.makespan_s;
-  }
-
-  bool hubs_rule() const {
-    const Metrics& metrics = best_.metrics;
-    return best_.average_s < tuning_.hubs_dominate * metrics.iteration_s &&
-           metrics.makespan_bound_s < tuning_.far_from_bound * metrics.average_s;
-  }
+  bool messages_exceed(double times) const { return best_.iteration_s > times * best_.makespan_s; }
 
   bool traffic_counts() const {
-    const Metrics& metrics = best_.metrics;
-    return best_.average_s > tuning_.traffic_counts * metrics.average_s &&
-           metrics.iteration_s > tuning_.above_bound * metrics.makespan_bound_s &&
-           is_worth_trying(best_.average_s - metrics.average_s);
+    return best_.average_s > tuning_.traffic_counts * average_work_s_ &&
+           best_.iteration_s > tuning_.above_bound * bound_s_ &&
+           is_worth_trying(best_.average_s - average_work_s_);
   }
 
   bool is_worth_trying(double saved_s) const {
@@ -260,36 +258,45 @@ class Search {
   }
 
   bool pays() const {
-    const double best_s = best_.metrics.iteration_s, bound_s = best_.metrics.makespan_bound_s;
-    return tuning_.clear_win * best_s > tuning_.reachable * bound_s &&
-           is_worth_trying(best_s - bound_s);
+    return best_.iteration_s > tuning_.reachable * bound_s_ &&
+           is_worth_trying(best_.iteration_s - bound_s_);
   }
 
-  void try_from(const Placement& start, double max_average_s = kAnything) {
-    auto other =
-        refine_from(problem_, fitted(start), options_, best_.metrics.iteration_s, max_average_s);
-    if (other) take_if_better(std::move(*other));
+  /// Local search from `start`, unless it is unlikely to get below the best.
+  void try_from(const Placement& start) {
+    const double best_s = best_.iteration_s;
+    LocalSearch descent(problem_, fitted(start), options_.memory_bytes, tuning_);
+    if (descent.peak_s() > tuning_.hopeless_start * best_s) return;
+    descend(descent);
+    take_if_better(outcome_of(problem_, descent.placement()));
   }
 
   const Problem& problem_;
   const PoiseOptions& options_;
   const Tuning& tuning_;
   const bool is_within_memory_;
-  Result best_;
+  const double bound_s_, average_work_s_;
+  Outcome best_;
   unsigned passes_in_vain_ = 0;
+  bool has_passed_ = false;  // a pass has made the best, which has not been followed back yet
 };
+
+Placement all_placed_anew(const PoiseOptions& options, const Problem& problem) {
+  if (options.passes > 0 || options.budget_s > 0)
+    fail("poise: from_scratch=1 makes no passes; leave out passes and budget_s");
+  return within_memory(problem.machine, problem.workload, problem.current,
+                       placed_from_scratch(problem,
+                                           {.attempts = options.tuning.attempts,
+                                            .climbs = options.tuning.climbs,
+                                            .threads = options.threads},
+                                           options.tuning),
+                       options.memory_bytes);
+}
 
 }  // namespace
 
 Placement poise_strategy(const Problem& problem, const PoiseOptions& options) {
-  if (options.from_scratch)
-    return within_memory(problem.machine, problem.workload, problem.current,
-                         placed_from_scratch(problem,
-                                             {.attempts = options.tuning.attempts,
-                                              .climbs = options.tuning.climbs,
-                                              .threads = options.threads},
-                                             options.tuning),
-                         options.memory_bytes);
+  if (options.from_scratch) return all_placed_anew(options, problem);
   // The only clock in any strategy; used only if a budget is given.
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(options.budget_s);

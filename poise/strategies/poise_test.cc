@@ -1,4 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
 
 #include "poise/base/error.h"
 #include "poise/base/random.h"
@@ -6,6 +12,7 @@
 #include "poise/placement/initial.h"
 #include "poise/placement/memory_room.h"
 #include "poise/placement/metrics.h"
+#include "poise/search/returns.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/generate.h"
 
@@ -90,6 +97,23 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
+TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
+  // Table V of Pilla et al., ICPP 2012: 256 tasks of 21 MB; few moves beat none and many.
+  const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
+  for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
+    const Machine priced = with_formula(machine, formula);
+    const Workload workload = generate(parse_recipe("stencil4d:load_s=0.02"), 256, 1).front();
+    const Placement current = initial_placement("uneven", 256, 32, 1);
+    const auto total_s = [&](const char* strategy) {
+      const Metrics metrics = rebalanced(strategy, priced, workload, current);
+      return 10 * metrics.iteration_s + metrics.migration_s;
+    };
+    const double ours_s = total_s("poise:steps=10");
+    for (const char* other : {"keep", "refine", "refine_comm", "greedy_refine", "numa", "greedy"})
+      EXPECT_LE(ours_s, 1.005 * total_s(other)) << other << " " << name_of(formula);
+  }
+}
+
 TEST(Poise, passes_improve_the_result_or_keep_it) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;
@@ -122,6 +146,37 @@ TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
   const Placement current = blocked(300, 32);
   EXPECT_LE(rebalanced("poise:budget_s=0.02", machine, workload, current).iteration_s,
             rebalanced("poise", machine, workload, current).iteration_s);
+}
+
+TEST(Poise, refuses_passes_from_scratch) {
+  const Machine machine = machine_from_text("core:4");
+  const Workload workload = generate(parse_recipe("ring"), 12, 1).front();
+  const Placement current = blocked(12, 4);
+  const Problem problem{machine, workload, current, machine.costs(), 1};
+  EXPECT_THROW(parse_strategy("poise:from_scratch=1,passes=2").rebalance(problem), Error);
+  EXPECT_THROW(parse_strategy("poise:from_scratch=1,budget_s=1").rebalance(problem), Error);
+}
+
+TEST(Poise, leaves_no_single_return_that_shortens_the_total) {
+  for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    OwnedProblem owned = random_problem(random);
+    if (seed % 2) owned.machine = with_formula(owned.machine, CostFormula::physical);
+    if (owned.workload.num_tasks() > 120) continue;
+    for (Task& task : owned.workload.tasks) task.bytes = random.below(3) * 30'000'000;
+    const Problem problem = owned.view();
+    const double steps = 1 + static_cast<double>(random.below(20));
+    const Placement placed =
+        parse_strategy(fmt::format("poise:steps={}", steps)).rebalance(problem);
+    const double total_s = outcome_of(problem, placed).total_s(steps);
+    EXPECT_LE(total_s, outcome_of(problem, problem.current).total_s(steps) * (1 + 1e-12));
+    for (const Migration& migration : migrations(problem.current, placed)) {
+      Placement without = placed;
+      without.move(migration.task, migration.from);
+      EXPECT_GE(outcome_of(problem, without).total_s(steps), total_s) << migration.task;
+    }
+  }
 }
 
 TEST(Poise, respects_the_memory_of_places) {

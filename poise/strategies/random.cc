@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Random: every task on a random place.
 ///
 /// Charm++'s RandCentLB. A baseline, and a stress test for migration. Uses the problem's seed;

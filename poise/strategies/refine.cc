@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Refine: places above a threshold give tasks away until none is above it.
 ///
 /// Charm++'s RefineLB. The threshold is `tolerance` times the average if that can be reached,

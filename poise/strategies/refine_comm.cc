@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Refine comm: refine with messages: places above a threshold of work and messages give tasks
 /// away.
 ///
@@ -21,7 +22,6 @@
 #include "poise/placement/metrics.h"
 #include "poise/placement/tasks_by_place.h"
 #include "poise/search/lowest_threshold.h"
-#include "poise/strategies/starts.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/links.h"
 
@@ -222,7 +222,8 @@ double average_busy_s(const Machine& machine, const std::vector<double>& busy_s)
 
 }  // namespace
 
-Placement refine_comm(const Problem& problem, double tolerance) {
+Placement refine_comm(const Problem& problem, const Knobs& knobs) {
+  const double tolerance = knobs["tolerance"];
   const Machine& machine = problem.machine;
   std::vector<double> busy = busy_s(problem);
   const double average = average_busy_s(machine, busy);
@@ -241,10 +242,6 @@ Placement refine_comm(const Problem& problem, double tolerance) {
                     std::move(donors)};
   return lowest_threshold(hoped_s, now_s, kPrecision * average, problem.current,
                           [&](double threshold_s) { return Attempt(known, threshold_s).result(); });
-}
-
-Placement refine_comm(const Problem& problem, const Knobs& knobs) {
-  return refine_comm(problem, knobs["tolerance"]);
 }
 
 }  // namespace poise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Rotate: every task moves to the next place.
 ///
 /// Charm++'s RotateLB. A test of migration: every task moves, and on places of equal speed the

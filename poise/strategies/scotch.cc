@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Scotch: maps the graph of tasks onto the machine's tree with Scotch, anew or from the current
 /// map.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include <algorithm>
 #include <cstdint>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A strategy: a pure function from a problem to a placement, and its row in the table of
 // strategies.
 #pragma once

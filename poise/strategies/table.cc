@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of strategies. To add one: write its file and its test, declare it here, add its row.
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 #include "poise/search/tuning.h"
-#include "poise/strategies/starts.h"
+#include "poise/strategies/poise.h"
 #include "poise/strategies/strategy.h"
 #include "poise/workload/predict.h"
 
@@ -38,8 +39,8 @@ constexpr std::string_view kNoYes[] = {"0", "1"};
 
 constexpr Knob kRefineKnobs[] = {kTolerance};
 
-constexpr Knob kRefineCommKnobs[] = {{"tolerance", kRefineCommTolerance, 1, 100,
-                                      "busiest place to reach, relative to the current average"}};
+constexpr Knob kRefineCommKnobs[] = {
+    {"tolerance", 1.05, 1, 100, "busiest place to reach, relative to the current average"}};
 
 constexpr std::string_view kMetisMethods[] = {"recursive", "kway"};
 constexpr Knob kMetisKnobs[] = {
@@ -59,11 +60,10 @@ constexpr Knob kScotchKnobs[] = {
 };
 
 constexpr Knob kGreedyCommKnobs[] = {
-    {"comm", kGreedyCommWeight, 0, 1e6,
-     "weight of messages, multiplies their seconds in the cost model"}};
+    {"comm", 1, 0, 1e6, "weight of messages, multiplies their seconds in the cost model"}};
 
 constexpr Knob kNucoKnobs[] = {
-    {"alpha", kNucoAlpha, 0, 1, "seconds that a received message costs per unit of factor"},
+    {"alpha", 1e-5, 0, 1, "seconds that a received message costs per unit of factor"},
     {"local", 1, 0, 1, "1: messages from the same place are local; 0: they are ignored", kNoYes},
 };
 constexpr std::string_view kNumaLevels[] = {"core", "node"};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// TreeMatch: tasks with much affinity are placed close together, under a cap on load.
 ///
 /// TreeMatchLB: Jeannot, Mercier and Tessier, "Topology and affinity aware hierarchical and

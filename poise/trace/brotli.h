@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compresses and expands brotli streams in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads Charm++ LB dumps. Charm++ 6.10 and Charm++ 7 to 8 write different layouts that both claim
 // version 3; the reader takes the layout that fits every byte of the file.
 #include "poise/trace/charm_dump.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Charm++ LB dumps, as written by +LBDump (docs/formats.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the dumps of one run, NAME.0, NAME.1, ..., and reads them as phases.
 #include <algorithm>
 #include <filesystem>

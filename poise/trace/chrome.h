@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events over time in the format of https://ui.perfetto.dev and chrome://tracing: slices on rows,
 // rows in groups, arrows between slices.
 #pragma once

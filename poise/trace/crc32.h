@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CRC-32 as in zlib, gzip and PNG (polynomial 0xEDB88320): a checksum that any language can
 // compute.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads binary files from the front and never past their end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // METIS graphs as traces: one phase, vertices as tasks, edges as one message in each direction.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads METIS graphs: a header of counts and one line per vertex (METIS manual, section 4.1.1).
 #include <algorithm>
 #include <charconv>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes METIS graphs with vertex sizes, vertex weights and edge weights (format 111).
 #include <algorithm>
 #include <cmath>

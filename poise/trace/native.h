@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The native format `.poise`: a header, then sections with checksums (docs/formats.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the native format. Every count is checked against the bytes that are there before memory is
 // allocated, and every error gives the byte offset.
 #include <algorithm>

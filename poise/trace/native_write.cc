@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the native format, with one function per part of the file. Reference: docs/formats.md.
 #include <bit>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Placement files: one place number per line (as METIS writes partitions), or JSON.
 #pragma once
 

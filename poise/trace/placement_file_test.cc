@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/trace/placement_file.h"
 
 #include <cstdio>

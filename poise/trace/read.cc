@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recognises the format of a trace and calls its reader.
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +7,9 @@
 #include "poise/base/file.h"
 #include "poise/base/text.h"
 #include "poise/trace/charm_dump.h"
+#include "poise/trace/matrix.h"
 #include "poise/trace/metis_graph.h"
+#include "poise/trace/mpip.h"
 #include "poise/trace/native.h"
 #include "poise/trace/trace.h"
 #include "poise/trace/vt.h"
@@ -20,14 +23,22 @@ constexpr TraceFormat kFormats[] = {
     {"vt", "LBDatafiles of DARMA/vt: OUT.RANK.json, one file per place", ".json"},
     {"vt-brotli", "the same, compressed: OUT.RANK.json.br", ".json.br"},
     {"metis", "a METIS graph: one phase, loads and bytes as weights", ".graph"},
+    {"matrix-market", "a matrix of bytes from row to column", ""},
+    {"csv", "a matrix of bytes, or a list of messages: from,to,bytes[,messages]", ""},
     {"charm", "an LB dump of Charm++ (+LBDump), or the name of several", ""},
+    {"mpip", "a report of mpiP with a communication matrix", ""},
 };
 
 /// The format of a single file, by its first bytes.
 std::string_view format_of_content(std::string_view bytes) {
   if (bytes.starts_with(native::kMagic.substr(0, native::kMagic.find('\r')))) return "native";
   if (bytes.starts_with(charm::kMagic)) return "charm";
+  if (bytes.starts_with(matrix::kMagic)) return "matrix-market";
+  if (bytes.starts_with(mpip::kMagic)) return "mpip";
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  if (line.find(',') != std::string_view::npos && line.find_first_of("{[\"") == line.npos)
+    return "csv";
   if (first != std::string_view::npos &&
       (bytes[first] == '%' || (bytes[first] >= '0' && bytes[first] <= '9')))
     return "metis";
@@ -55,6 +66,9 @@ Trace read_file_as(std::string_view format, const std::string& path, const std::
   if (format == "charm" && is_stream(path)) return charm::read_dump(path, bytes);
   if (format == "charm") return charm::read_series(charm::find_series(path));
   if (format == "metis") return metis::read_graph(path, bytes);
+  if (format == "matrix-market") return matrix::read_matrix_market(path, bytes);
+  if (format == "csv") return matrix::read_csv(path, bytes);
+  if (format == "mpip") return mpip::read_report(path, bytes);
   return read_vt(path, bytes);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every place did during a run: the data of a timeline as in Projections.
 #pragma once
 

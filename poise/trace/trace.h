@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A trace: a machine and, per phase, the workload, the placement and the wall time.
 #pragma once
 

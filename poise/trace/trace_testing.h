@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Traces for the tests of the formats, and their comparison field by field.
 #pragma once
 

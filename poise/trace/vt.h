@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // DARMA/vt's LBDatafiles: measurements of each rank as JSON, one file per rank (docs/formats.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the files of a vt trace, one per rank, from the folder, the stem or one of the files.
 #include <algorithm>
 #include <filesystem>

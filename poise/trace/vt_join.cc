@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins the files of all ranks: numbers the tasks of a phase and finds the ends of its messages,
 // which may be in other ranks' files.
 #include <algorithm>

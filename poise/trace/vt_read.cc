@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads one rank's LBDatafile (JSON, often compressed with brotli) into tasks and messages by name.
 #include <algorithm>
 #include <cmath>

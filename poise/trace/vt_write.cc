@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes LBDatafiles: one JSON file per rank for vt, LBAF and vt-tv. Times and sizes are written as
 // floats, because vt's validator rejects integers there.
 #include <algorithm>

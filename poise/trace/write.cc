@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a trace in the requested format.
 #include <algorithm>
 #include <fmt/format.h>
@@ -36,8 +37,10 @@ std::string_view form_of(const std::string& path, std::string_view format) {
   if (format.empty()) return format_for(path);
   const auto names = writable_names();
   if (std::find(names.begin(), names.end(), format) != names.end()) return format;
-  if (format == "charm")
-    fail("charm: LB dumps cannot be written, only read; known: {}", fmt::join(names, ", "));
+  for (const TraceFormat& known : trace_formats())
+    if (known.name == format)
+      fail("{}: this format cannot be written, only read; known: {}", format,
+           fmt::join(names, ", "));
   throw Error(unknown_name("format", format, names));
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Named values that a program attaches to a task: for its own policy, for tools, and for the task.
 #pragma once
 

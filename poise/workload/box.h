@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The nearly cubic grid of a generated workload, with exactly as many points as tasks.
 #pragma once
 

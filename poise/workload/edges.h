@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns undirected edges into messages: both directions, sorted, duplicates added up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synthetic workloads of several kinds of programs. The same seed gives the same bytes on every
 // platform.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds that are graphs without geometry: random, power-law, irregular, nested groups.
 #include <algorithm>
 #include <array>

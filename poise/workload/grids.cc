@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds on regular grids and rings.
 #include <algorithm>
 

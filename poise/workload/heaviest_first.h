@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sorts tasks by load, heaviest first, for list scheduling.
 #pragma once
 

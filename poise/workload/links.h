@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of a workload by task, in compressed rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads of generated tasks: a distribution, a hot region, and a drift over phases. Every kind of
 // workload has these knobs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up messages with the same sender and receiver.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/workload/message_counts.h"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Number of messages per task and partner: like links.h without bytes, in a third of the memory.
 #pragma once
 

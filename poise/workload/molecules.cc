@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The communication pattern of LeanMD (Pilla et al., ICPP 2012, section V-B): a 3-D array of cells
 // and one compute task per pair of cells within the cutoff, including each cell with itself.
 #include <algorithm>

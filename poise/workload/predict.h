@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Predicts the next load of each task from its earlier loads.
 #pragma once
 

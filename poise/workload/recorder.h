@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records what a running program does: the time of each task and the messages between tasks.
 #pragma once
 

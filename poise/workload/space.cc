@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Kinds whose tasks are points in space: a random geometric graph and clustered bodies.
 #include <algorithm>
 #include <cmath>

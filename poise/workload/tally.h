@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums by key, for the recorder's hot path.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a program measured about itself in one phase: tasks, messages and background load.
 #pragma once
 

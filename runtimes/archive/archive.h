@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serialization of objects and task arguments that travel between processes of one program.
 //
 // Trivially copyable types and standard containers need no code. Any other type lists its members

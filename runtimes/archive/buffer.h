@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A contiguous byte buffer that grows without zeroing new bytes.
 #pragma once
 

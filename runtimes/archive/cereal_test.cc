@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Types written for cereal work with our archives, and our types with cereal's.
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/base_class.hpp>

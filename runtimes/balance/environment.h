@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a runtime's settings from environment variables.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/balance/job_machine.h"
 
 #include <algorithm>
@@ -17,12 +19,6 @@ namespace {
 // Assumed cost of a message between hosts divided by that of a message within a host, for machines
 // whose network was not measured. Machines described by text assume the same factor.
 constexpr double kAssumedNetworkFactor = 10;
-
-// Assumed cost of a message between processes of one host. Messages to a rank travel together, so
-// each costs its packing, copying and reading: less than a message that travels alone, more than
-// the memory access that `poise measure` times on a single host.
-constexpr double kAssumedSecondsPerMessage = 5e-7;
-constexpr double kAssumedSecondsPerByte = 2e-10;
 
 /// The places of the cores that the processes are bound to; empty unless every process is bound to
 /// a core of its own.
@@ -77,11 +73,8 @@ Machine own_node() {
 
 Machine with_assumptions(const Machine& node) {
   MachineParts parts = node.parts();
-  const bool knows_network = parts.network_source != Source::assumed;
-  if (knows_network && parts.numa_source == Source::measured) return node;
-  if (!knows_network) parts.network.factor = kAssumedNetworkFactor;
-  parts.costs.seconds_per_message = kAssumedSecondsPerMessage;
-  parts.costs.seconds_per_byte = kAssumedSecondsPerByte;
+  parts.costs.formula = CostFormula::physical;
+  if (parts.network_source == Source::assumed) parts.network.factor = kAssumedNetworkFactor;
   for (Level& level : parts.levels) level.latency_factor = std::max(level.latency_factor, 1.0);
   return Machine(std::move(parts));
 }
@@ -110,7 +103,7 @@ JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> pro
   std::vector<PlaceId> places;
   for (const Slot& slot : slots) {
     places.push_back(slot.place);
-    result.seat_of_place.push_back(slot.process);
+    result.process_of_place.push_back(slot.process);
   }
   result.machine = slots_of(host_names.size() > 1 ? cluster_of(node, host_names) : node, places);
   return result;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine of a parallel job: one place per rank or PE, on the cores that the processes have.
 #pragma once
 
@@ -24,15 +25,16 @@ std::int32_t bound_core();
 /// This host with its measured factors. If its hardware cannot be read, a machine of one place.
 Machine own_node();
 
-/// Adds assumed costs wherever `poise measure` did not measure between hosts: for messages between
-/// processes, and for the network.
+/// The node as part of a job: costs by the physical formula, an assumed factor for the network
+/// where `poise measure` did not measure between hosts, and at least the local latency for messages
+/// between processes that share a cache.
 Machine with_assumptions(const Machine& node);
 
 /// The places of all processes of a job. Places are numbered along the machine, so those of a host
 /// are consecutive.
 struct JobMachine {
   Machine machine;
-  std::vector<std::uint32_t> seat_of_place;  // index of the process that has the place
+  std::vector<std::uint32_t> process_of_place;  // index of the process that has the place
 };
 
 /// Builds the machine of a job whose hosts all look like `node`. A process bound to one core gets
@@ -41,14 +43,5 @@ struct JobMachine {
 JobMachine job_machine(const Machine& node, std::span<const ProcessLocation> processes,
                        std::span<const std::string> host_names,
                        std::uint32_t places_per_process = 1);
-
-// Deprecated names.
-using Seat = ProcessLocation;
-using Seated = JobMachine;
-inline JobMachine seated(const Machine& node, std::span<const ProcessLocation> processes,
-                         std::span<const std::string> host_names,
-                         std::uint32_t places_per_process = 1) {
-  return job_machine(node, processes, host_names, places_per_process);
-}
 
 }  // namespace poise::balance

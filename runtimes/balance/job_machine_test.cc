@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/balance/job_machine.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +19,7 @@ TEST(JobMachine, bound_processes_get_the_places_of_their_cores) {
   for (const PlaceId p : {3u, 0u, 2u})
     processes.push_back({0, static_cast<std::int32_t>(node.place(p).os_index)});
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1));
-  EXPECT_THAT(job.seat_of_place, ElementsAre(1, 2, 0));
+  EXPECT_THAT(job.process_of_place, ElementsAre(1, 2, 0));
   EXPECT_EQ(job.machine.num_places(), 3u);
   EXPECT_EQ(job.machine.domain_of(0), 0u);
   EXPECT_EQ(job.machine.domain_of(2), 1u);
@@ -27,7 +29,7 @@ TEST(JobMachine, unbound_processes_fill_their_host_in_order) {
   const Machine node = machine_from_text("numa:2 core:2");
   const ProcessLocation processes[] = {{0, -1}, {1, -1}, {0, -1}, {1, -1}, {0, -1}};
   const JobMachine job = job_machine(node, processes, kNames);
-  EXPECT_THAT(job.seat_of_place, ElementsAre(0, 2, 4, 1, 3));
+  EXPECT_THAT(job.process_of_place, ElementsAre(0, 2, 4, 1, 3));
   EXPECT_EQ(job.machine.num_nodes(), 2u);
   EXPECT_EQ(job.machine.node_of_place(2), 0u);
   EXPECT_EQ(job.machine.node_of_place(3), 1u);
@@ -47,14 +49,14 @@ TEST(JobMachine, two_processes_bound_to_one_core_get_different_places) {
   const ProcessLocation processes[] = {{0, 0}, {0, 0}};
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1));
   EXPECT_EQ(job.machine.num_places(), 2u);
-  EXPECT_THAT(job.seat_of_place, ElementsAre(0, 1));
+  EXPECT_THAT(job.process_of_place, ElementsAre(0, 1));
 }
 
 TEST(JobMachine, a_process_may_have_several_places) {
   const Machine node = machine_from_text("core:4");
   const ProcessLocation processes[] = {{0, 2}, {0, 1}};
   const JobMachine job = job_machine(node, processes, std::span(kNames, 1), 2);
-  EXPECT_THAT(job.seat_of_place, ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(job.process_of_place, ElementsAre(0, 0, 1, 1));
 }
 
 TEST(JobMachine, an_unmeasured_network_makes_messages_between_hosts_cost_ten_times_as_much) {
@@ -64,18 +66,14 @@ TEST(JobMachine, an_unmeasured_network_makes_messages_between_hosts_cost_ten_tim
   EXPECT_EQ(machine.latency_factor(0, 1), 10);
 }
 
-TEST(JobMachine, a_message_between_processes_costs_more_than_a_memory_access) {
+TEST(JobMachine, costs_are_physical_and_shared_caches_save_no_latency) {
   MachineParts parts =
       machine_from_text("numa:2 core:2 factors:1.6,0.3 message:1e-7 byte:5e-11").parts();
-  parts.numa_source = Source::measured;
   parts.network_source = Source::assumed;
   const Machine node = with_assumptions(Machine(parts));
-  EXPECT_EQ(node.costs().seconds_per_message, 5e-7);
-  EXPECT_EQ(node.costs().seconds_per_byte, 2e-10);
+  EXPECT_EQ(node.costs().formula, CostFormula::physical);
   EXPECT_EQ(node.message_factor(0, 1), 1) << "a shared cache saves little of a message's cost";
   EXPECT_EQ(node.message_factor(0, 2), 1.6);
-  parts.network_source = Source::measured;
-  EXPECT_EQ(with_assumptions(Machine(parts)).costs().seconds_per_message, 1e-7);
 }
 
 }  // namespace

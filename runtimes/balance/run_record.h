@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that a run leaves behind: a trace with one phase per decision, and a log with one line
 // per decision.
 #pragma once
@@ -55,9 +56,5 @@ class RunRecord {
   std::uint64_t num_phases_ = 0;
   std::FILE* log_ = nullptr;
 };
-
-// Deprecated names.
-using Balanced = BalanceResult;
-using Journal = RunRecord;
 
 }  // namespace poise::balance

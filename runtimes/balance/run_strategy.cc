@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/balance/run_strategy.h"
 
 #include <chrono>
@@ -17,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 Placement solve(const OwnedProblem& problem) {
-  const auto& [workload, current] = problem.census;
+  const auto& [workload, current] = problem.phase;
   check(workload, problem.machine.num_places());
   check(current, workload.num_tasks(), problem.machine.num_places());
   Placement placement =
@@ -52,12 +54,12 @@ Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double 
   try {
     if (budget_s == 0 || budget_s > kMaxBudget_s) return {solve(*problem)};
     if (auto placement = solve_within(problem, budget_s)) return {*std::move(placement)};
-    return {problem->census.current,
+    return {problem->phase.current,
             fmt::format("it took longer than its budget of {} s", budget_s)};
   } catch (const std::exception& error) {
-    return {problem->census.current, error.what()};
+    return {problem->phase.current, error.what()};
   } catch (...) {
-    return {problem->census.current, "it threw something that is not a std::exception"};
+    return {problem->phase.current, "it threw something that is not a std::exception"};
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a strategy inside a running job, and lets the job go on whatever the strategy does.
 #pragma once
 
@@ -20,7 +21,7 @@ struct MeasuredPhase {
 /// the background after the call has returned.
 struct OwnedProblem {
   Machine machine;
-  MeasuredPhase census;
+  MeasuredPhase phase;
   std::vector<std::vector<double>> past_loads_s = {};  // as in Problem
   Choice choice;
   std::uint64_t seed = 1;
@@ -38,13 +39,5 @@ struct Outcome {
 /// (0: no limit). A strategy that exceeds the budget keeps running in a detached thread, and its
 /// placement is discarded.
 Outcome run_strategy(const std::shared_ptr<const OwnedProblem>& problem, double budget_s);
-
-// Deprecated names.
-using Census = MeasuredPhase;
-using Question = OwnedProblem;
-using Answer = Outcome;
-inline Outcome ask(const std::shared_ptr<const OwnedProblem>& problem, double budget_s) {
-  return run_strategy(problem, budget_s);
-}
 
 }  // namespace poise::balance

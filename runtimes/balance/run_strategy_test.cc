@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/balance/run_strategy.h"
 
 #include <chrono>
@@ -100,7 +102,7 @@ TEST(RunStrategy, reports_an_invalid_workload_without_calling_the_strategy) {
   OwnedProblem bad = *problem_of([](const Problem&, const Knobs&) -> Placement {
     throw std::runtime_error("the strategy was called");
   });
-  bad.census.workload.messages.push_back({0, 7, 1, 1});
+  bad.phase.workload.messages.push_back({0, 7, 1, 1});
   const Outcome outcome = run_strategy(std::make_shared<const OwnedProblem>(bad), 0);
   EXPECT_THAT(outcome.trouble, HasSubstr("7"));
 }

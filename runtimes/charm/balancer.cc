@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/balancer.h"
 
 #include <algorithm>
@@ -8,8 +10,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtimes/balance/ask.h"
-#include "runtimes/balance/seats.h"
+#include "runtimes/balance/job_machine.h"
+#include "runtimes/balance/run_strategy.h"
 #include "runtimes/charm/convert.h"
 #include "runtimes/charm/past.h"
 #include "runtimes/charm/record.h"
@@ -123,33 +125,33 @@ Decision Balancer::State::decided(const Statistics& statistics) {
     stage = stage_of(is_host_known ? host : flat_machine(1), statistics);
     staged = statistics.pes;
   }
-  Converted rows = converted(statistics, stage.seating, stage.speed_of_place,
+  Converted rows = converted(statistics, stage.pe_map, stage.speed_of_place,
                              wants_messages() ? Messages::convert : Messages::leave_out);
   std::vector<ObjectName> names;
   if (predicts())
     for (const std::uint32_t row : rows.row_of_task) names.push_back(statistics.objects[row].name);
-  auto loads_s = past.loads_of(names, rows.census.workload.num_tasks(), statistics.num_index_bits);
+  auto loads_s = past.loads_of(names, rows.phase.workload.num_tasks(), statistics.num_index_bits);
   // The seed changes with each decision, so that random strategies draw new numbers each time.
   // `poise plan --seed` reproduces a decision.
   const std::uint64_t seed = past.num_decisions++;
-  const auto question = std::make_shared<const balance::Question>(balance::Question{
-      stage.machine, std::move(rows.census), std::move(loads_s), settings.choice, seed});
+  const auto problem = std::make_shared<const balance::OwnedProblem>(balance::OwnedProblem{
+      stage.machine, std::move(rows.phase), std::move(loads_s), settings.choice, seed});
   const double converted_s = now_s();
-  const balance::Answer answer = balance::ask(question, settings.budget_s);
+  const balance::Outcome outcome = balance::run_strategy(problem, settings.budget_s);
   const double answered_s = now_s();
 
   Decision decision;
-  if (predicts()) past.add(std::move(names), question->census.workload, num_past_decisions());
-  if (answer.trouble.empty())
-    decision.pe_of_object = pes_of(answer.placement, rows.row_of_task, statistics, stage.seating);
+  if (predicts()) past.add(std::move(names), problem->phase.workload, num_past_decisions());
+  if (outcome.trouble.empty())
+    decision.pe_of_object = pes_of(outcome.placement, rows.row_of_task, statistics, stage.pe_map);
   else if (!std::exchange(has_warned, true))
     decision.warning = fmt::format("strategy {} failed, so objects stay where they are: {}",
-                                   settings.choice.text(), answer.trouble);
+                                   settings.choice.text(), outcome.trouble);
   decision.decide_s = answered_s - converted_s;
   decision.convert_s = converted_s - start_s + now_s() - answered_s;
   if (settings.trace.empty() && settings.log.empty()) return decision;
   try {
-    write_down({settings, stage, statistics, rows.row_of_task, question->census, answer.placement,
+    write_down({settings, stage, statistics, rows.row_of_task, problem->phase, outcome.placement,
                 decision.decide_s});
   } catch (const std::exception& error) {
     if (!std::exchange(has_warned_of_record, true))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The interface between Charm++ and the library: plain rows in, a PE per object out. charmc
 // compiles this header as well, so it must be valid C++17.
 #pragma once

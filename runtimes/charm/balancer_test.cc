@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/balancer.h"
 
 #include <cstdlib>
@@ -229,8 +231,8 @@ TEST(Stage, every_host_becomes_a_node_like_the_given_machine) {
   const Stage stage = stage_of(host_of(settings), statistics);
   EXPECT_EQ(stage.machine.num_nodes(), 2u);
   EXPECT_EQ(stage.machine.num_domains(), 4u);
-  EXPECT_THAT(stage.seating.pe_of_place, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
-  EXPECT_THAT(stage.seating.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
+  EXPECT_THAT(stage.pe_map.pe_of_place, testing::ElementsAre(0, 2, 4, 6, 1, 3, 5, 7));
+  EXPECT_THAT(stage.pe_map.place_of_pe, testing::ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
 TEST(Stage, measured_speeds_are_relative_to_the_fastest) {

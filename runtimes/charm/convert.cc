@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/convert.h"
 
 #include <algorithm>
@@ -145,7 +147,7 @@ class Directory {
 
 /// Messages between tasks. A sending PE gets the temporary number num_objects + its row, until
 /// add_senders() creates the tasks of the PEs.
-std::vector<Message> resolved(const Statistics& statistics, const Seating& seating,
+std::vector<Message> resolved(const Statistics& statistics, const PeMap& pe_map,
                               Directory& directory) {
   directory.remember_names(statistics.objects);
   const auto num_objects = static_cast<TaskId>(statistics.objects.size());
@@ -158,7 +160,7 @@ std::vector<Message> resolved(const Statistics& statistics, const Seating& seati
       fail("a multicast has receivers {} to {}, but there are {} receivers", row.first_receiver,
            std::uint64_t{row.first_receiver} + row.num_receivers, statistics.receivers.size());
     const bool from_object = row.from_pe == -1;
-    if (!from_object && seating.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
+    if (!from_object && pe_map.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace)
       continue;
     const TaskId from =
         from_object ? directory.task_of(row.from) : num_objects + static_cast<TaskId>(row.from_pe);
@@ -175,16 +177,16 @@ std::vector<Message> resolved(const Statistics& statistics, const Seating& seati
 }
 
 /// Adds a pinned task per sending PE, in order of PE.
-void add_senders(const Seating& seating, Workload& workload, std::vector<PlaceId>& places) {
+void add_senders(const PeMap& pe_map, Workload& workload, std::vector<PlaceId>& places) {
   const TaskId num_objects = workload.num_tasks();
-  std::vector<TaskId> task_of_pe(seating.place_of_pe.size(), 0);
+  std::vector<TaskId> task_of_pe(pe_map.place_of_pe.size(), 0);
   for (const Message& message : workload.messages)
     if (message.from >= num_objects) task_of_pe[message.from - num_objects] = 1;
   for (std::size_t pe = 0; pe < task_of_pe.size(); ++pe) {
     if (task_of_pe[pe] == 0) continue;
     task_of_pe[pe] = workload.num_tasks();
     workload.tasks.push_back({0, 0, false});
-    places.push_back(seating.place_of_pe[pe]);
+    places.push_back(pe_map.place_of_pe[pe]);
   }
   for (Message& message : workload.messages)
     if (message.from >= num_objects) message.from = task_of_pe[message.from - num_objects];
@@ -192,25 +194,27 @@ void add_senders(const Seating& seating, Workload& workload, std::vector<PlaceId
 
 }  // namespace
 
-Converted converted(const Statistics& statistics, const Seating& seating,
+Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages) {
-  if (seating.pe_of_place.empty()) fail("no PE is available");
-  const auto num_places = static_cast<std::uint32_t>(seating.pe_of_place.size());
+  if (pe_map.pe_of_place.empty()) fail("no PE is available");
+  const auto num_places = static_cast<std::uint32_t>(pe_map.pe_of_place.size());
   Converted result;
   Directory directory(statistics.objects);
-  Workload& workload = result.census.workload;
+  Workload& workload = result.phase.workload;
+  // Charm++ counts the time for messages in the loads (Pilla et al., ICPP 2012, section IV).
+  workload.loads_include = LoadsInclude::send_and_receive;
   workload.tasks.resize(statistics.objects.size());
   std::vector<PlaceId> places(statistics.objects.size());
   for (std::size_t row = 0; row < statistics.objects.size(); ++row) {
     const ObjectRow& object = statistics.objects[row];
     const TaskId t = directory.task_of_row()[row];
-    if (object.pe < 0 || static_cast<std::size_t>(object.pe) >= seating.place_of_pe.size())
+    if (object.pe < 0 || static_cast<std::size_t>(object.pe) >= pe_map.place_of_pe.size())
       fail("object {} of array {} is on PE {}, but there are {} PEs", object.name.id,
-           object.name.array, object.pe, seating.place_of_pe.size());
+           object.name.array, object.pe, pe_map.place_of_pe.size());
     if (!(object.wall_s >= 0) || !std::isfinite(object.wall_s))
       fail("object {} of array {} has a load of {} s; it must be finite and at least 0",
            object.name.id, object.name.array, object.wall_s);
-    const PlaceId place = seating.place_of_pe[static_cast<std::size_t>(object.pe)];
+    const PlaceId place = pe_map.place_of_pe[static_cast<std::size_t>(object.pe)];
     if (place != kNoPlace) {
       workload.tasks[t] = {object.wall_s * speed_of_place[place], object.bytes, object.movable};
       places[t] = place;
@@ -219,7 +223,7 @@ Converted converted(const Statistics& statistics, const Seating& seating,
       places[t] = t % num_places;
     }
   }
-  for (const std::uint32_t pe : seating.pe_of_place) {
+  for (const std::uint32_t pe : pe_map.pe_of_place) {
     const double background_s = statistics.pes[pe].background_s;
     if (!std::isfinite(background_s))
       fail("PE {} has a background load of {} s; it must be finite and at least 0", pe,
@@ -227,21 +231,21 @@ Converted converted(const Statistics& statistics, const Seating& seating,
     workload.background_s.push_back(std::max(0.0, background_s));
   }
   if (messages == Messages::convert) {
-    workload.messages = resolved(statistics, seating, directory);
-    add_senders(seating, workload, places);
+    workload.messages = resolved(statistics, pe_map, directory);
+    add_senders(pe_map, workload, places);
   }
   result.row_of_task = directory.take_row_of_task();
-  result.census.current = Placement(std::move(places));
+  result.phase.current = Placement(std::move(places));
   return result;
 }
 
 std::vector<std::int32_t> pes_of(const Placement& placement,
                                  const std::vector<std::uint32_t>& row_of_task,
-                                 const Statistics& statistics, const Seating& seating) {
+                                 const Statistics& statistics, const PeMap& pe_map) {
   std::vector<std::int32_t> pes(statistics.objects.size());
   for (TaskId t = 0; t < row_of_task.size(); ++t)
-    pes[row_of_task[t]] = static_cast<std::int32_t>(seating.pe_of_place[placement.of(t)]);
-  if (seating.pe_of_place.size() == seating.place_of_pe.size()) return pes;
+    pes[row_of_task[t]] = static_cast<std::int32_t>(pe_map.pe_of_place[placement.of(t)]);
+  if (pe_map.pe_of_place.size() == pe_map.place_of_pe.size()) return pes;
   for (std::size_t row = 0; row < pes.size(); ++row)  // load that cannot leave an unavailable PE
     if (!statistics.objects[row].movable) pes[row] = statistics.objects[row].pe;
   return pes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts Charm++'s rows to a Workload and a Placement, and a Placement back to PEs.
 #pragma once
 
@@ -5,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "runtimes/balance/ask.h"
+#include "runtimes/balance/run_strategy.h"
 #include "runtimes/charm/statistics.h"
 
 namespace poise::charm {
 
 /// The PE of each place, and the place of each PE.
-struct Seating {
+struct PeMap {
   std::vector<std::uint32_t> pe_of_place;
   std::vector<PlaceId> place_of_pe;  // kNoPlace: unavailable
 };
@@ -21,7 +22,7 @@ inline constexpr PlaceId kNoPlace = ~PlaceId{0};
 /// pinned to that PE. The order of the rows does not matter: the same phase always gives the same
 /// workload.
 struct Converted {
-  balance::Census census;
+  balance::MeasuredPhase phase;
   std::vector<std::uint32_t> row_of_task;  // for the objects, which come first
 };
 
@@ -31,13 +32,13 @@ enum class Messages : std::uint8_t { convert, leave_out };
 /// unknown objects are dropped. Every member of a multicast receives the whole message. An object
 /// on an unavailable PE is assigned to an available one. Throws Error if rows contradict each
 /// other: two objects with the same name, a PE that does not exist, an invalid time.
-Converted converted(const Statistics& statistics, const Seating& seating,
+Converted converted(const Statistics& statistics, const PeMap& pe_map,
                     std::span<const double> speed_of_place, Messages messages);
 
 /// The PE of each object, in the order of the rows. Objects that must stay keep their PE, even if
 /// it is unavailable.
 std::vector<std::int32_t> pes_of(const Placement& placement,
                                  const std::vector<std::uint32_t>& row_of_task,
-                                 const Statistics& statistics, const Seating& seating);
+                                 const Statistics& statistics, const PeMap& pe_map);
 
 }  // namespace poise::charm

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/convert.h"
 
 #include <algorithm>
@@ -18,18 +20,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// PE p is place p.
-Seating plain(std::uint32_t pes) {
-  Seating seating;
+PeMap plain(std::uint32_t pes) {
+  PeMap pe_map;
   for (std::uint32_t pe = 0; pe < pes; ++pe) {
-    seating.pe_of_place.push_back(pe);
-    seating.place_of_pe.push_back(pe);
+    pe_map.pe_of_place.push_back(pe);
+    pe_map.place_of_pe.push_back(pe);
   }
-  return seating;
+  return pe_map;
 }
 
-Converted convert(const Statistics& statistics, const Seating& seating) {
-  const std::vector<double> speeds(seating.pe_of_place.size(), 1);
-  return converted(statistics, seating, speeds, Messages::convert);
+Converted convert(const Statistics& statistics, const PeMap& pe_map) {
+  const std::vector<double> speeds(pe_map.pe_of_place.size(), 1);
+  return converted(statistics, pe_map, speeds, Messages::convert);
 }
 
 Statistics three_objects() {
@@ -54,19 +56,19 @@ TEST(Convert, objects_become_tasks_in_order_of_name) {
   const double speeds[] = {1, 0.5};
   const Converted rows = converted(statistics, plain(2), speeds, Messages::convert);
   EXPECT_THAT(rows.row_of_task, ElementsAre(1, 2, 0));
-  EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 1, 1));
-  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 2);
-  EXPECT_EQ(rows.census.workload.tasks[0].bytes, 10u);
-  EXPECT_FALSE(rows.census.workload.tasks[0].movable);
-  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
+  EXPECT_THAT(rows.phase.current.places(), ElementsAre(0, 1, 1));
+  EXPECT_EQ(rows.phase.workload.tasks[0].load_s, 2);
+  EXPECT_EQ(rows.phase.workload.tasks[0].bytes, 10u);
+  EXPECT_FALSE(rows.phase.workload.tasks[0].movable);
+  EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 1.5);  // converted to seconds at speed 1
 }
 
 TEST(Convert, background_load_counts_on_its_place_and_is_at_least_0) {
   Statistics statistics = three_objects();
   statistics.pes[0].background_s = -1e-9;
   statistics.pes[1].background_s = 0.25;
-  Seating seating{{1, 0}, {1, 0}};
-  EXPECT_THAT(convert(statistics, seating).census.workload.background_s, ElementsAre(0.25, 0));
+  PeMap pe_map{{1, 0}, {1, 0}};
+  EXPECT_THAT(convert(statistics, pe_map).phase.workload.background_s, ElementsAre(0.25, 0));
 }
 
 TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
@@ -74,7 +76,7 @@ TEST(Convert, messages_to_or_from_unknown_objects_are_dropped) {
   statistics.messages = {{{5, 8}, {1, 8}, -1, 0, 0, 3, 300},
                          {{5, 8}, {2, 8}, -1, 0, 0, 1, 1},
                          {{5, 7}, {1, 8}, -1, 0, 0, 1, 1}};
-  const Workload workload = convert(statistics, plain(2)).census.workload;
+  const Workload workload = convert(statistics, plain(2)).phase.workload;
   ASSERT_EQ(workload.messages.size(), 1u);
   EXPECT_EQ(workload.messages[0].from, 2u);
   EXPECT_EQ(workload.messages[0].to, 1u);
@@ -87,7 +89,7 @@ TEST(Convert, every_member_of_a_multicast_receives_the_whole_message) {
   Statistics statistics = three_objects();
   statistics.receivers = {{0, 0}, {1, 8}, {77, 8}, {9, -7}};
   statistics.messages = {{{5, 8}, {}, -1, 1, 3, 2, 64}};
-  const Workload workload = convert(statistics, plain(2)).census.workload;
+  const Workload workload = convert(statistics, plain(2)).phase.workload;
   ASSERT_EQ(workload.messages.size(), 2u);
   EXPECT_EQ(workload.messages[0].to, 1u);
   EXPECT_EQ(workload.messages[1].to, 0u);
@@ -102,11 +104,11 @@ TEST(Convert, messages_of_a_pe_come_from_a_pinned_task_on_that_pe) {
                          {{0, 0}, {1, 8}, 1, 0, 0, 2, 16},
                          {{0, 0}, {404, 8}, 0, 0, 0, 2, 16}};
   const Converted rows = convert(statistics, plain(2));
-  const Workload& workload = rows.census.workload;
+  const Workload& workload = rows.phase.workload;
   ASSERT_EQ(workload.num_tasks(), 4u);  // PE 0 sends only to an unknown object
   EXPECT_FALSE(workload.tasks[3].movable);
   EXPECT_EQ(workload.tasks[3].load_s, 0);
-  EXPECT_EQ(rows.census.current.of(3), 1u);
+  EXPECT_EQ(rows.phase.current.of(3), 1u);
   EXPECT_EQ(rows.row_of_task.size(), 3u);
   ASSERT_EQ(workload.messages.size(), 2u);
   for (const Message& message : workload.messages) EXPECT_EQ(message.from, 3u);
@@ -115,14 +117,14 @@ TEST(Convert, messages_of_a_pe_come_from_a_pinned_task_on_that_pe) {
 TEST(Convert, objects_on_an_unavailable_pe_must_leave_and_none_may_come) {
   Statistics statistics = three_objects();
   statistics.messages = {{{}, {5, 8}, 0, 0, 0, 1, 8}};  // sent by the unavailable PE
-  const Seating seating{{1}, {kNoPlace, 0}};
+  const PeMap pe_map{{1}, {kNoPlace, 0}};
   statistics.objects[2].pe = 0;
-  const Converted rows = convert(statistics, seating);
-  EXPECT_THAT(rows.census.current.places(), ElementsAre(0, 0, 0));
-  EXPECT_EQ(rows.census.workload.tasks[0].load_s, 0);  // pinned there, so it is background load
-  EXPECT_EQ(rows.census.workload.tasks[1].load_s, 3);
-  EXPECT_TRUE(rows.census.workload.messages.empty());
-  EXPECT_THAT(pes_of(rows.census.current, rows.row_of_task, statistics, seating),
+  const Converted rows = convert(statistics, pe_map);
+  EXPECT_THAT(rows.phase.current.places(), ElementsAre(0, 0, 0));
+  EXPECT_EQ(rows.phase.workload.tasks[0].load_s, 0);  // pinned there, so it is background load
+  EXPECT_EQ(rows.phase.workload.tasks[1].load_s, 3);
+  EXPECT_TRUE(rows.phase.workload.messages.empty());
+  EXPECT_THAT(pes_of(rows.phase.current, rows.row_of_task, statistics, pe_map),
               ElementsAre(1, 0, 1));
 }
 
@@ -181,7 +183,7 @@ using Key = std::tuple<std::uint64_t, std::int32_t>;
 
 /// Bytes by pair of names, computed with maps: the reference for the conversion.
 std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistics& statistics,
-                                                                 const Seating& seating) {
+                                                                 const PeMap& pe_map) {
   std::set<Key> known;
   for (const ObjectRow& object : statistics.objects)
     known.insert({object.name.id, object.name.array});
@@ -192,7 +194,7 @@ std::map<std::tuple<int, Key, Key>, std::uint64_t> bytes_by_name(const Statistic
       receivers.assign(statistics.receivers.begin() + row.first_receiver,
                        statistics.receivers.begin() + row.first_receiver + row.num_receivers);
     const bool by_pe = row.from_pe >= 0;
-    if (by_pe && seating.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace) continue;
+    if (by_pe && pe_map.place_of_pe[static_cast<std::size_t>(row.from_pe)] == kNoPlace) continue;
     const Key from = by_pe ? Key{} : Key{row.from.id, row.from.array};
     if (!by_pe && !known.contains(from)) continue;
     for (const ObjectName& to : receivers)
@@ -207,20 +209,20 @@ TEST(Convert, gives_the_same_result_as_a_naive_conversion_for_any_order_of_rows)
     SCOPED_TRACE(seed);
     Random random(seed);
     const std::uint32_t pes = 1 + static_cast<std::uint32_t>(random.below(5));
-    Seating seating = plain(pes);
+    PeMap pe_map = plain(pes);
     if (pes > 1 && random.below(2) == 0) {  // the first PE is unavailable
-      seating = {{}, {kNoPlace}};
+      pe_map = {{}, {kNoPlace}};
       for (std::uint32_t pe = 1; pe < pes; ++pe) {
-        seating.place_of_pe.push_back(pe - 1);
-        seating.pe_of_place.push_back(pe);
+        pe_map.place_of_pe.push_back(pe - 1);
+        pe_map.pe_of_place.push_back(pe);
       }
     }
     Statistics statistics = drawn(random, pes);
-    const Converted rows = convert(statistics, seating);
-    const auto& [workload, current] = rows.census;
-    ASSERT_NO_THROW(check(workload, static_cast<std::uint32_t>(seating.pe_of_place.size())));
+    const Converted rows = convert(statistics, pe_map);
+    const auto& [workload, current] = rows.phase;
+    ASSERT_NO_THROW(check(workload, static_cast<std::uint32_t>(pe_map.pe_of_place.size())));
     ASSERT_NO_THROW(check(current, workload.num_tasks(),
-                          static_cast<std::uint32_t>(seating.pe_of_place.size())));
+                          static_cast<std::uint32_t>(pe_map.pe_of_place.size())));
 
     std::map<std::tuple<int, Key, Key>, std::uint64_t> sums;
     const auto key_of = [&](TaskId t) {
@@ -229,29 +231,29 @@ TEST(Convert, gives_the_same_result_as_a_naive_conversion_for_any_order_of_rows)
     };
     for (const Message& message : workload.messages) {
       const bool by_pe = message.from >= rows.row_of_task.size();
-      const int pe = by_pe ? static_cast<int>(seating.pe_of_place[current.of(message.from)]) : -1;
+      const int pe = by_pe ? static_cast<int>(pe_map.pe_of_place[current.of(message.from)]) : -1;
       sums[{pe, by_pe ? Key{} : key_of(message.from), key_of(message.to)}] += message.bytes;
     }
-    EXPECT_EQ(sums, bytes_by_name(statistics, seating));
+    EXPECT_EQ(sums, bytes_by_name(statistics, pe_map));
 
-    const std::vector<std::int32_t> stay = pes_of(current, rows.row_of_task, statistics, seating);
+    const std::vector<std::int32_t> stay = pes_of(current, rows.row_of_task, statistics, pe_map);
     for (std::size_t i = 0; i < stay.size(); ++i) {
       const ObjectRow& object = statistics.objects[i];
       const bool is_gone =
-          seating.place_of_pe[static_cast<std::size_t>(object.pe)] == kNoPlace && object.movable;
+          pe_map.place_of_pe[static_cast<std::size_t>(object.pe)] == kNoPlace && object.movable;
       if (is_gone)
-        EXPECT_NE(seating.place_of_pe[static_cast<std::size_t>(stay[i])], kNoPlace);
+        EXPECT_NE(pe_map.place_of_pe[static_cast<std::size_t>(stay[i])], kNoPlace);
       else
         EXPECT_EQ(stay[i], object.pe);
     }
 
     std::vector<Task> tasks = workload.tasks;
     std::reverse(statistics.objects.begin(), statistics.objects.end());
-    const Converted other = convert(statistics, seating);
-    EXPECT_EQ(other.census.current, current);
-    ASSERT_EQ(other.census.workload.num_tasks(), tasks.size());
+    const Converted other = convert(statistics, pe_map);
+    EXPECT_EQ(other.phase.current, current);
+    ASSERT_EQ(other.phase.workload.num_tasks(), tasks.size());
     for (TaskId t = 0; t < tasks.size(); ++t)
-      EXPECT_EQ(other.census.workload.tasks[t].load_s, tasks[t].load_s);
+      EXPECT_EQ(other.phase.workload.tasks[t].load_s, tasks[t].load_s);
   }
 }
 

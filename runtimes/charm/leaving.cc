@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/leaving.h"
 
 #include <algorithm>
@@ -28,13 +30,13 @@ struct Candidate {
 
 class Leaving {
  public:
-  Leaving(const balance::Census& census, double load_s)
-      : workload_(census.workload),
+  Leaving(const balance::MeasuredPhase& phase, double load_s)
+      : workload_(phase.workload),
         partners_(counts_exchanged(workload_)),
         stays_(workload_.num_tasks()),
         cost_(workload_.num_tasks()),
         room_s_(load_s) {
-    for (TaskId t = 0; t < workload_.num_tasks(); ++t) stays_[t] = census.current.of(t) == 0;
+    for (TaskId t = 0; t < workload_.num_tasks(); ++t) stays_[t] = phase.current.of(t) == 0;
     for (TaskId t = 0; t < workload_.num_tasks(); ++t) {
       for (const auto& entry : partners_.of(t))
         cost_[t] += (stays_[entry.task] ? 1 : -1) * count_of(entry);
@@ -89,8 +91,7 @@ std::vector<std::uint32_t> leaving(const Statistics& statistics, double load_s) 
     constexpr std::array speeds = {1.0, 1.0};
     const Converted rows = converted(statistics, {{0, 1}, {0, 1}}, speeds, Messages::convert);
     std::vector<std::uint32_t> result;
-    for (const TaskId t : Leaving(rows.census, load_s).take())
-      result.push_back(rows.row_of_task[t]);
+    for (const TaskId t : Leaving(rows.phase, load_s).take()) result.push_back(rows.row_of_task[t]);
     return result;
   } catch (const std::exception&) {
     return {};

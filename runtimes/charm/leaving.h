@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the objects that leave an overloaded group of PEs. charmc compiles this header as well,
 // so it must be valid C++17.
 #pragma once

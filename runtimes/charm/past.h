@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The history of a balancer's decisions, which a checkpoint carries from one run to the next.
 #pragma once
 

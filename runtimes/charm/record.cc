@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/record.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtimes/balance/journal.h"
+#include "runtimes/balance/run_record.h"
 
 #include "poise/base/error.h"
 #include "poise/placement/metrics.h"
@@ -20,27 +22,27 @@ class Record {
  public:
   ~Record() {
     try {
-      if (journal_) journal_->finish();
+      if (run_record_) run_record_->finish();
     } catch (const std::exception& error) {
       std::fprintf(stderr, "poise: warning: the trace is incomplete: %s\n", error.what());
     }
   }
 
-  balance::Journal& journal(const Settings& settings, const Machine& machine) {
-    if (!journal_) {
-      journal_.emplace(settings.trace, settings.log, machine);
+  balance::RunRecord& run_record(const Settings& settings, const Machine& machine) {
+    if (!run_record_) {
+      run_record_.emplace(settings.trace, settings.log, machine);
       num_places_ = machine.num_places();
     }
     if (num_places_ != machine.num_places())
       fail("the machine has {} places now, but had {} when the trace began", machine.num_places(),
            num_places_);
-    return *journal_;
+    return *run_record_;
   }
 
   std::uint64_t next_step() { return step_++; }
 
  private:
-  std::optional<balance::Journal> journal_;
+  std::optional<balance::RunRecord> run_record_;
   std::uint32_t num_places_ = 0;
   std::uint64_t step_ = 0;
 };
@@ -52,7 +54,7 @@ std::vector<TaskName> names_of(const Made& made) {
     const ObjectName& name = made.statistics.objects[row].name;
     names.push_back({name.id, name.array, {}, -1, TaskName::Kind::id});
   }
-  const Placement& current = made.census.current;
+  const Placement& current = made.phase.current;
   for (auto t = static_cast<TaskId>(names.size()); t < current.num_tasks(); ++t)
     names.push_back({current.of(t), -1, {}, -1, TaskName::Kind::place});
   return names;
@@ -63,15 +65,15 @@ std::vector<TaskName> names_of(const Made& made) {
 void write_down(const Made& made) {
   static Record record;
   const Machine& machine = made.stage.machine;
-  balance::Journal& journal = record.journal(made.settings, machine);
-  const auto& [workload, current] = made.census;
-  if (journal.wants_phases()) {
+  balance::RunRecord& run_record = record.run_record(made.settings, machine);
+  const auto& [workload, current] = made.phase;
+  if (run_record.wants_phases()) {
     double wall_s = 0;
     for (const PeRow& pe : made.statistics.pes) wall_s = std::max(wall_s, pe.wall_s);
-    journal.add(made.census, wall_s, names_of(made));
+    run_record.add(made.phase, wall_s, names_of(made));
   }
   const Metrics after = evaluate(machine, workload, machine.costs(), current, made.placement);
-  balance::Balanced balanced;
+  balance::BalanceResult balanced;
   balanced.step = record.next_step();
   balanced.imbalance_before =
       evaluate(machine, workload, machine.costs(), current, current).imbalance;
@@ -79,7 +81,7 @@ void write_down(const Made& made) {
   balanced.migrations = after.migrations;
   balanced.decision_s = made.decide_s;
   balanced.migration_s = -1;
-  journal.add(made.settings.choice.text(), balanced);
+  run_record.add(made.settings.choice.text(), balanced);
 }
 
 }  // namespace poise::charm

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the decisions of a process's balancers to a trace and a log.
 #pragma once
 
-#include "runtimes/balance/ask.h"
+#include "runtimes/balance/run_strategy.h"
 #include "runtimes/charm/convert.h"
 #include "runtimes/charm/settings.h"
 #include "runtimes/charm/stage.h"
@@ -15,7 +16,7 @@ struct Made {
   const Stage& stage;
   const Statistics& statistics;
   const std::vector<std::uint32_t>& row_of_task;
-  const balance::Census& census;
+  const balance::MeasuredPhase& phase;
   const Placement& placement;
   double decide_s;
 };

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/settings.h"
 
 #include "runtimes/balance/environment.h"

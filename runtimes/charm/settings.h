@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings of a Charm++ balancer, from its name, the environment and +PoiseLB.
 #pragma once
 

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/charm/stage.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "runtimes/balance/seats.h"
+#include "runtimes/balance/job_machine.h"
 
 #include "poise/base/error.h"
 #include "poise/machine/find.h"
@@ -17,16 +19,16 @@ namespace {
 void set_speeds(const Statistics& statistics, Stage& stage) {
   double fastest = 0;
   bool differ = false;
-  for (const std::uint32_t pe : stage.seating.pe_of_place) {
+  for (const std::uint32_t pe : stage.pe_map.pe_of_place) {
     const double speed = statistics.pes[pe].speed;
     if (!(speed > 0)) fail("PE {} has speed {}; it must be finite and above 0", pe, speed);
-    differ = differ || speed != statistics.pes[stage.seating.pe_of_place[0]].speed;
+    differ = differ || speed != statistics.pes[stage.pe_map.pe_of_place[0]].speed;
     fastest = std::max(fastest, speed);
   }
   if (differ) {
     MachineParts parts = stage.machine.parts();
     for (PlaceId p = 0; p < parts.places.size(); ++p)
-      parts.places[p].speed = statistics.pes[stage.seating.pe_of_place[p]].speed / fastest;
+      parts.places[p].speed = statistics.pes[stage.pe_map.pe_of_place[p]].speed / fastest;
     stage.machine = Machine(std::move(parts));
   }
   for (const Place& place : stage.machine.places()) stage.speed_of_place.push_back(place.speed);
@@ -41,7 +43,7 @@ Machine host_of(const Settings& settings) {
 
 Stage stage_of(const Machine& host, const Statistics& statistics) {
   std::vector<std::uint32_t> pes, hosts;
-  std::vector<balance::Seat> seats;
+  std::vector<balance::ProcessLocation> processes;
   std::vector<std::string> names;
   for (std::uint32_t pe = 0; pe < statistics.pes.size(); ++pe) {
     const PeRow& row = statistics.pes[pe];
@@ -52,15 +54,15 @@ Stage stage_of(const Machine& host, const Statistics& statistics) {
       names.push_back(fmt::format("host{}", row.host));
     }
     pes.push_back(pe);
-    seats.push_back({static_cast<std::uint32_t>(at - hosts.begin()), row.core_os_index});
+    processes.push_back({static_cast<std::uint32_t>(at - hosts.begin()), row.core_os_index});
   }
   if (pes.empty()) fail("no PE is available");
-  balance::Seated seated = balance::seated(host, seats, names);
-  Stage stage{std::move(seated.machine), {}, {}};
-  stage.seating.place_of_pe.assign(statistics.pes.size(), kNoPlace);
-  for (const std::uint32_t seat : seated.seat_of_place) {
-    stage.seating.place_of_pe[pes[seat]] = static_cast<PlaceId>(stage.seating.pe_of_place.size());
-    stage.seating.pe_of_place.push_back(pes[seat]);
+  balance::JobMachine job = balance::job_machine(host, processes, names);
+  Stage stage{std::move(job.machine), {}, {}};
+  stage.pe_map.place_of_pe.assign(statistics.pes.size(), kNoPlace);
+  for (const std::uint32_t process : job.process_of_place) {
+    stage.pe_map.place_of_pe[pes[process]] = static_cast<PlaceId>(stage.pe_map.pe_of_place.size());
+    stage.pe_map.pe_of_place.push_back(pes[process]);
   }
   set_speeds(statistics, stage);
   return stage;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the PEs of a job as a Machine.
 #pragma once
 
@@ -14,7 +15,7 @@ namespace poise::charm {
 /// The machine of the available PEs, and the mapping between PEs and places.
 struct Stage {
   Machine machine;
-  Seating seating;
+  PeMap pe_map;
   std::vector<double> speed_of_place;
 };
 

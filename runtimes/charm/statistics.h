@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What Charm++ measured in one phase, as plain rows. charmc compiles this header as well, so it
 // must be valid C++17.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/affinities.h"
 
 #include <algorithm>
@@ -21,6 +23,14 @@ Cpus usable_cpus(const Kernel& kernel, const Cpus& requested) {
   return cpus.empty() ? allowed : cpus;
 }
 
+Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first) {
+  if (cpus.size() <= most) return cpus;
+  Cpus some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(cpus[(first + i) % cpus.size()]);
+  std::sort(some.begin(), some.end());
+  return some;
+}
+
 Affinities::Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note,
                        bool wants_stays)
     : kernel_(kernel),
@@ -30,27 +40,38 @@ Affinities::Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Not
       wants_stays_(wants_stays),
       cpus_(usable_cpus(kernel, requested_)) {}
 
+Cpus Affinities::usable() const {
+  return some_cpus(usable_cpus(kernel_, requested_), limit_, first_);
+}
+
+void Affinities::set_limit(std::size_t most, std::size_t first) {
+  if (std::exchange(limit_, most) != most) allowed_ = CpuSet();  // refresh_cpus() reads them anew
+  first_ = first;
+}
+
 bool Affinities::refresh_cpus() {
   CpuSet allowed;
   if (kernel_.get_affinity(0, allowed) && allowed == allowed_) return false;
   allowed_ = std::move(allowed);
-  Cpus cpus = usable_cpus(kernel_, requested_);
+  Cpus cpus = usable();
+  is_limited_ = cpus != usable_cpus(kernel_, requested_);
   if (cpus == cpus_) return false;
   cpus_ = std::move(cpus);
   for (auto& [key, kept] : kept_) {
     end_stay(kept);
     kept.before = kept.cpu = std::nullopt;
+    kept.wide.clear();
   }
   return true;
 }
 
 CpuSet Affinities::own_affinity_of(const FoundThread& thread, const CpuSet& seen) const {
   const Cpus cpus = seen.cpus();
-  if (cpus.size() != 1) return seen;
   const ThreadAffinity* parent = nullptr;
   for (const auto& [key, kept] : kept_) {
-    if (kept.cpu != cpus[0] && kept.before != cpus[0]) continue;
     const bool is_kin = kernel_.threads().contains(key) && kept.process == thread.process;
+    if (!kept.wide.empty() && kept.wide == cpus && is_kin) return kept.own;
+    if (cpus.size() != 1 || (kept.cpu != cpus[0] && kept.before != cpus[0])) continue;
     if (parent == nullptr || is_kin) parent = &kept;
     if (is_kin) break;
   }
@@ -73,7 +94,7 @@ void Affinities::refresh_own() {
   for (auto& [key, kept] : kept_) {
     const auto thread = kernel_.threads().find(key);
     CpuSet seen;
-    if (kept.cpu || thread == kernel_.threads().end()) continue;
+    if (kept.cpu || !kept.wide.empty() || thread == kernel_.threads().end()) continue;
     if (!kernel_.get_affinity(thread->second.id, seen)) continue;
     const ThreadAffinity* const former = former_self(thread->second, seen);
     kept.own = former != nullptr ? former->own : seen;
@@ -98,23 +119,26 @@ const ThreadAffinity* Affinities::former_self(const FoundThread& first, const Cp
   return nullptr;
 }
 
-/// True if the program has changed the affinity of a pinned thread, which then remains unpinned.
+/// True if the program has changed the affinity that the balancer gave a thread, which then keeps
+/// the program's.
 bool Affinities::was_moved_by_program(std::uint64_t key, ThreadAffinity& kept) {
   const auto thread = kernel_.threads().find(key);
   CpuSet seen;
-  if (!kept.cpu || thread == kernel_.threads().end() ||
+  const Cpus given = kept.cpu ? Cpus{*kept.cpu} : kept.wide;
+  if (given.empty() || thread == kernel_.threads().end() ||
       !kernel_.get_affinity(thread->second.id, seen))
     return false;
-  if (seen.count() == 1 && seen.has(*kept.cpu)) return false;
+  if (seen == CpuSet(given)) return false;
   if (common_cpus(seen.cpus(), cpus_) == cpus_ || former_self(thread->second, seen) != nullptr) {
-    kernel_.set_affinity(thread->second.id, CpuSet({*kept.cpu}));
+    kernel_.set_affinity(thread->second.id, CpuSet(given));
     return false;
   }
-  if (usable_cpus(kernel_, requested_) != cpus_) return false;  // the kernel changed it: wait
+  if (usable() != cpus_) return false;  // the kernel changed it: wait
   note_("the program sets the affinities of some threads itself; these threads are not balanced");
   ++own_choices;
   end_stay(kept);
   kept.cpu.reset();
+  kept.wide.clear();
   kept.own = seen;
   store_.drop(key);
   return true;
@@ -134,7 +158,8 @@ std::vector<std::uint64_t> Affinities::respect_choices_of_first_threads() {
   return chosen;
 }
 
-Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
+/// Gives a thread these cpus, and stores its own affinity before.
+Affinities::PinResult Affinities::assign(std::uint64_t key, const Cpus& cpus) {
   const auto thread = kernel_.threads().find(key);
   const auto at = kept_.find(key);
   if (thread == kernel_.threads().end() || at == kept_.end()) return PinResult::not_now;
@@ -144,12 +169,29 @@ Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
   if (!kernel_.is_ours(found.process)) return PinResult::refused_for_good;  // its user has changed
   if (!store_.kept(key) && !store_.keep(key, {found.process, found.id, found.start_time, kept.own}))
     return PinResult::not_now;
-  if (!kernel_.set_affinity(found.id, CpuSet({cpu}))) return refused(errno);
+  if (!kernel_.set_affinity(found.id, CpuSet(cpus))) return refused(errno);
   end_stay(kept);
-  kept.before = std::exchange(kept.cpu, cpu);
+  kept.wide.clear();
   kept.since_s = kernel_.now_s();
-  ++migrations;
   return PinResult::pinned;
+}
+
+Affinities::PinResult Affinities::pin(std::uint64_t key, CpuId cpu) {
+  const PinResult result = assign(key, {cpu});
+  if (result != PinResult::pinned) return result;
+  ThreadAffinity& kept = kept_.at(key);
+  kept.before = std::exchange(kept.cpu, cpu);
+  ++migrations;
+  return result;
+}
+
+Affinities::PinResult Affinities::widen(std::uint64_t key, const Cpus& cpus) {
+  const PinResult result = assign(key, cpus);
+  if (result != PinResult::pinned) return result;
+  ThreadAffinity& kept = kept_.at(key);
+  kept.before = std::exchange(kept.cpu, std::nullopt);
+  kept.wide = cpus;
+  return result;
 }
 
 /// If the cpu no longer exists, the refusal is temporary; otherwise it is permanent.
@@ -159,7 +201,7 @@ Affinities::PinResult Affinities::refused(int error) {
   if (error != EINVAL)
     note_(fmt::format("the system does not allow to move threads ({}); they are not balanced",
                       std::strerror(error)));
-  const bool is_for_good = error != EINVAL || usable_cpus(kernel_, requested_) == cpus_;
+  const bool is_for_good = error != EINVAL || usable() == cpus_;
   return is_for_good ? PinResult::refused_for_good : PinResult::not_now;
 }
 
@@ -173,6 +215,7 @@ void Affinities::restore(std::uint64_t key) {
   if (kept == kept_.end()) return;
   end_stay(kept->second);
   kept->second.before = std::exchange(kept->second.cpu, std::nullopt);
+  kept->second.wide.clear();
 }
 
 void Affinities::restore_all() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The affinity that the program gave each thread, the cpu to which the balancer has pinned it, and
 // how the program's affinity is restored.
 #pragma once
@@ -23,6 +24,7 @@ struct ThreadAffinity {
   pid_t process = 0, id = 0;
   CpuSet own = {};                // the affinity that the program gave it
   std::optional<CpuId> cpu = {};  // the cpu to which the balancer has pinned it
+  Cpus wide = {};                 // or the cpus that the balancer allows it to use
   // The cpu to which it was pinned before; children may have inherited it.
   std::optional<CpuId> before = {};
   double since_s = 0;    // time since when it has been pinned to `cpu`
@@ -33,6 +35,10 @@ struct ThreadAffinity {
 /// requested one is. Throws if the kernel does not report the allowed cpus.
 Cpus usable_cpus(const Kernel& kernel, const Cpus& requested);
 
+/// At most `most` of the cpus, neighbours in the list from the one with index `first` on, which may
+/// be beyond the end of the list and then counts from its begin again.
+Cpus some_cpus(const Cpus& cpus, std::size_t most, std::size_t first);
+
 class Affinities {
  public:
   Affinities(Kernel& kernel, AffinityStore& store, Cpus requested, Note note, bool wants_stays);
@@ -41,6 +47,11 @@ class Affinities {
   /// Reads the allowed cpus, which change with the cgroup's cpuset and with hotplug. Returns true
   /// if they have changed; no thread is pinned then.
   bool refresh_cpus();
+  /// Uses at most `most` cpus from the next refresh_cpus() on, beginning with the cpu of index
+  /// `first`. Balancers of several programs begin with different cpus.
+  void set_limit(std::size_t most, std::size_t first);
+  /// True if there are fewer cpus than without a limit.
+  bool is_limited() const { return is_limited_; }
 
   /// Adds a new thread. A child of a pinned thread has inherited its cpu; it gets the affinity that
   /// the program gave the parent.
@@ -51,6 +62,8 @@ class Affinities {
   enum class PinResult : std::uint8_t { pinned, not_now, refused_for_good, left_to_program };
   /// Pins a thread to a cpu.
   PinResult pin(std::uint64_t key, CpuId cpu);
+  /// Lets a thread use all these cpus, although the program may have bound it to some of them.
+  PinResult widen(std::uint64_t key, const Cpus& cpus);
   /// Restores the affinity that the program gave the thread.
   void restore(std::uint64_t key);
   /// Restores the affinities of all threads.
@@ -82,6 +95,8 @@ class Affinities {
 
  private:
   CpuSet own_affinity_of(const FoundThread& thread, const CpuSet& seen) const;
+  Cpus usable() const;
+  PinResult assign(std::uint64_t key, const Cpus& cpus);
   const ThreadAffinity* former_self(const FoundThread& first, const CpuSet& seen) const;
   bool was_moved_by_program(std::uint64_t key, ThreadAffinity& kept);
   PinResult refused(int error);
@@ -92,6 +107,8 @@ class Affinities {
   Cpus requested_;
   Note note_;
   bool wants_stays_;
+  std::size_t limit_ = kMaxCpus, first_ = 0;
+  bool is_limited_ = false;
   CpuSet allowed_;  // as read last
   Cpus cpus_;
   std::map<std::uint64_t, ThreadAffinity> kept_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores the affinities that threads had before they were pinned.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/balancer.h"
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <sys/resource.h>
 #include <utility>
 
-#include "runtimes/juggle/quota.h"
 #include "runtimes/juggle/threads.h"
 #include "runtimes/juggle/tuning.h"
 
@@ -39,7 +40,8 @@ Balancer::Balancer(const Options& options, AffinityStore& store, Kernel& kernel)
       speeds_(affinities_.cpus(), speeds_of, make_probe),
       team_(options.settings, places()),
       random_(options.seed) {
-  warn_of_quota();
+  places_ = places();
+  respect_quota();
   choose_progress();
 }
 
@@ -65,16 +67,41 @@ void Balancer::choose_progress() {
                     std::strerror(errno)));
 }
 
-/// Called repeatedly, because a quota may be set while the program runs.
-void Balancer::warn_of_quota() {
+/// Under a quota the kernel stops threads on any cpu. Fewer cpus, in use for longer, get as much
+/// done, and threads wait less at barriers. Called repeatedly, because a quota may be set while the
+/// program runs.
+void Balancer::respect_quota() {
   asked_quota_s_ = kernel_.now_s();
-  const auto quota = quota_cpus();
+  quota_cpus_ = kernel_.quota_cpus();
+  const bool is_watching = options_.settings.policy == JugglePolicy::off;
+  const double whole = std::ceil(quota_cpus_.value_or(kMaxCpus));
+  const auto most = static_cast<std::size_t>(std::clamp(whole, 1.0, double{kMaxCpus}));
   const std::size_t num_cpus = affinities_.cpus().size();
-  if (quota && *quota < static_cast<double>(num_cpus))
+  if (most < num_cpus)
     note_once(
-        fmt::format("a quota (cpu.max, cpu.cfs_quota_us) allows {:.3g} cpus of {}: threads will be "
-                    "throttled wherever they run",
-                    *quota, num_cpus));
+        fmt::format("a quota (cpu.max, cpu.cfs_quota_us) pays for {:.3g} cpus of {}: {} "
+                    "threads use it up",
+                    *quota_cpus_, num_cpus, most));
+  if (!is_watching) affinities_.set_limit(most, options_.first_cpu);
+}
+
+JuggleFacts Balancer::facts() const {
+  JuggleFacts facts = team_.facts();
+  facts.cpus = affinities_.cpus();
+  facts.quota_cpus = quota_cpus_;
+  facts.waits_actively = waits_actively_;
+  return facts;
+}
+
+/// Asks only where active waiting would hurt.
+void Balancer::ask_how_threads_wait() {
+  if (team_.num_taking_part() <= affinities_.cpus().size()) return;
+  for (const JuggleMember& member : team_.members()) {
+    const auto thread = kernel_.threads().find(member.last.key);
+    if (!member.takes_part || thread == kernel_.threads().end()) continue;
+    if (asked_.insert(thread->second.process).second)
+      waits_actively_ |= kernel_.waits_actively(thread->second.process);
+  }
 }
 
 void Balancer::note_once(const std::string& text) {
@@ -147,7 +174,8 @@ void Balancer::read() {
       affinities_.restore(key);
       continue;
     }
-    ThreadReading reading{.key = key, .run_s = time->run_s, .wait_s = time->wait_s};
+    ThreadReading reading{
+        .key = key, .run_s = time->run_s, .wait_s = time->wait_s, .turns = time->turns};
     if (const auto counter = counters_.find(key); counter != counters_.end())
       reading.work = read_counter(counter->second);
     add_bounds(kept->second.own, reading);
@@ -167,6 +195,15 @@ void Balancer::add_bounds(const CpuSet& own, ThreadReading& reading) const {
   }
   reading.is_bound = num_own < cpus.size();
   if (num_own == 1 && reading.is_bound) reading.own_place = place;
+  reading.is_beyond = affinities_.is_limited();
+}
+
+/// The cpus among which a thread with this place may move.
+Cpus Balancer::cpus_of_domain(PlaceId place) const {
+  Cpus cpus;
+  for (PlaceId p = 0; p < places_.size(); ++p)
+    if (places_[p].domain == places_[place].domain) cpus.push_back(affinities_.cpus()[p]);
+  return cpus;
 }
 
 void Balancer::carry_out(const JuggleOrder& order) {
@@ -174,7 +211,8 @@ void Balancer::carry_out(const JuggleOrder& order) {
     affinities_.restore(order.key);
     return;
   }
-  const auto result = affinities_.pin(order.key, affinities_.cpus()[*order.place]);
+  const auto result = order.is_wide ? affinities_.widen(order.key, cpus_of_domain(*order.place))
+                                    : affinities_.pin(order.key, affinities_.cpus()[*order.place]);
   if (result == Affinities::PinResult::refused_for_good ||
       result == Affinities::PinResult::left_to_program)
     team_.leave_alone(order.key);
@@ -188,7 +226,7 @@ void Balancer::remove(std::uint64_t key) {
 
 void Balancer::start_anew() {
   affinities_.restore_all();
-  team_.set_places(places());
+  team_.set_places(places_);
 }
 
 void Balancer::round() {
@@ -196,19 +234,22 @@ void Balancer::round() {
   const double now_s = kernel_.now_s();
   const double real_s = now_s - std::exchange(round_s_, now_s);
   if (affinities_.refresh_cpus()) {
+    affinities_.restore_all();  // threads that are left alone from now on must not stay pinned
     speeds_.set_cpus(affinities_.cpus());
-    team_.set_places(places());
+    places_ = places();
+    team_.set_places(places_);
   }
   const bool scans = watcher_.is_time_to_scan();
   if (scans) scan();
   if (!scans && (now_s < kTuning.start_s || now_s - asked_own_s_ >= kTuning.own_affinity_s))
     refresh_own();
-  if (now_s - asked_quota_s_ >= kTuning.quota_s) warn_of_quota();
+  if (now_s - asked_quota_s_ >= kTuning.quota_s) respect_quota();
   respect_own_choices();
   read();
   const std::vector<JuggleOrder> orders = team_.balance(readings_, kernel_.now_s());
   for (const JuggleOrder& order : orders) carry_out(order);
   const bool visits = learn_speeds();
+  ask_how_threads_wait();
   update_thread_tallies();
   const bool is_still = !scans && orders.empty() && !visits;
   count_round(clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s, real_s, is_still);
@@ -253,6 +294,7 @@ void Balancer::count_round(double cpu_s, double real_s, bool is_still) {
   tally_.elapsed_s = kernel_.now_s();
   if (tally_.is_balancing) tally_.balancing_s += real_s;
   tally_.is_balancing = team_.is_balancing();
+  tally_.action = team_.action();
   tally_.period_s = team_.period_s();
   count_attainable_time(real_s);
 }
@@ -275,6 +317,7 @@ void Balancer::copy_counts() {
   tally_.migrations = affinities_.migrations;
   tally_.refusals = affinities_.refusals;
   tally_.own_choices = affinities_.own_choices;
+  tally_.facts = facts();
 }
 
 double Balancer::next_s() {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread balancer. At every balancing point it measures the threads, asks the team where each
 // should go (poise/online/juggle_team.h) and sets affinities. It decides nothing itself.
 #pragma once
@@ -34,7 +35,8 @@ struct Options {
   ProgressSource progress = ProgressSource::automatic;
   double jitter = 0.1;  // share by which each period varies at random
   std::uint64_t seed = 0;
-  bool wants_stays = false;                         // record stays on cpus for a trace
+  std::size_t first_cpu = 0;  // index of the first cpu to use if a quota pays for some only
+  bool wants_stays = false;   // record stays on cpus for a trace
   std::function<void(const Tally&)> on_round = {};  // after every round
   // Called with messages for the user, once per text.
   std::function<void(std::string_view)> on_note = {};
@@ -57,7 +59,7 @@ class Balancer {
 
  private:
   void note_once(const std::string& text);
-  void warn_of_quota();
+  void respect_quota();
   void choose_progress();
   std::vector<JugglePlace> places() const;
   bool learn_speeds();
@@ -68,6 +70,9 @@ class Balancer {
   void read();
   void add_bounds(const CpuSet& own, ThreadReading& reading) const;
   void carry_out(const JuggleOrder& order);
+  Cpus cpus_of_domain(PlaceId place) const;
+  void ask_how_threads_wait();
+  JuggleFacts facts() const;
   void remove(std::uint64_t key);
   void count_round(double cpu_s, double real_s, bool is_still);
   void count_attainable_time(double real_s);
@@ -87,6 +92,10 @@ class Balancer {
   bool counts_instructions_ = false;
   std::map<std::uint64_t, Descriptor> counters_;  // of these
   std::vector<ThreadReading> readings_;           // of this round
+  std::vector<JugglePlace> places_;
+  std::optional<double> quota_cpus_;
+  std::set<pid_t> asked_;        // processes of which it is known how they wait
+  bool waits_actively_ = false;  // one of them does so actively
   std::map<std::uint64_t, ThreadTally> past_;
   std::set<std::string> notes_;
   Tally tally_;

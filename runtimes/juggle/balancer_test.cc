@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/balancer.h"
 
 #include <gmock/gmock.h>
@@ -91,6 +93,101 @@ TEST_F(BalancerTest, does_not_move_a_thread_that_the_program_has_bound) {
   run(balancer, 5);
   EXPECT_EQ(kernel.on(101), chosen);
   EXPECT_THAT(notes, SizeIs(1));
+}
+
+/// Binds the three threads to the two cpus as OMP_PROC_BIND=true does; they sleep at barriers.
+void bind_unevenly(SimulatedKernel& kernel) {
+  for (auto& [id, thread] : kernel.threads_by_id) {
+    thread.affinity = {static_cast<CpuId>(id % 2)};
+    thread.asleep = 0.3;
+  }
+}
+
+TEST_F(BalancerTest, lets_threads_with_short_phases_use_all_cpus_and_binds_them_again) {
+  options.settings.policy = JugglePolicy::automatic;
+  bind_unevenly(kernel);
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, kCpus);
+  kernel.start(100, 103, kCpus);  // started by a thread that would have been bound
+  run(balancer, 0.2);
+  EXPECT_THAT(kernel.on(103), SizeIs(1));
+  const Tally tally = balancer.finish();
+  for (pid_t id = 100; id < 103; ++id) EXPECT_EQ(kernel.on(id), Cpus{static_cast<CpuId>(id % 2)});
+  EXPECT_EQ(tally.migrations, 0u);
+  EXPECT_EQ(store.size(), 0u);
+}
+
+TEST_F(BalancerTest, leaves_a_thread_alone_that_the_program_binds_while_it_may_use_all_cpus) {
+  options.settings.policy = JugglePolicy::automatic;
+  bind_unevenly(kernel);
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  kernel.threads_by_id.at(101).affinity = {0};
+  run(balancer, 2);
+  EXPECT_EQ(kernel.on(101), Cpus{0});
+  EXPECT_THAT(notes, SizeIs(1));
+}
+
+TEST_F(BalancerTest, only_watches_and_tells_what_is_wrong) {
+  options.settings.policy = JugglePolicy::off;
+  bind_unevenly(kernel);
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  EXPECT_EQ(store.size(), 0u);
+  const auto causes = causes_of(balancer.finish().facts);
+  EXPECT_EQ(causes.front().kind, JuggleCause::Kind::bound_unevenly);
+}
+
+TEST_F(BalancerTest, asks_how_threads_wait_if_there_are_more_than_cpus) {
+  options.settings.policy = JugglePolicy::off;
+  kernel.active = {100};
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
+}
+
+/// Eight threads that sleep at barriers on 64 cpus, of which a quota pays for 2.5.
+class QuotaTest : public BalancerTest {
+ protected:
+  QuotaTest() {
+    for (CpuId cpu = 0; cpu < 64; ++cpu) all.push_back(cpu);
+    kernel.allowed = all;
+    kernel.quota = 2.5;
+    kernel.threads_by_id.clear();
+    for (pid_t id = 100; id < 108; ++id) kernel.start(100, id, all);
+    for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0.3;
+    options.settings.policy = JugglePolicy::automatic;
+    options.first_cpu = 63;
+  }
+  Cpus all;
+};
+
+TEST_F(QuotaTest, keeps_threads_on_the_cpus_that_the_quota_pays_for) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  for (const auto& [id, thread] : kernel.threads_by_id)
+    EXPECT_EQ(thread.affinity, (Cpus{0, 1, 63}));
+  EXPECT_THAT(notes,
+              testing::ElementsAre(testing::HasSubstr("pays for 2.5 cpus of 64: 3 threads")));
+  const auto causes = causes_of(balancer.finish().facts);
+  EXPECT_EQ(causes.front().kind, JuggleCause::Kind::quota);
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(QuotaTest, uses_all_cpus_again_when_the_quota_is_lifted) {
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  kernel.quota.reset();
+  run(balancer, 65);  // it looks once a minute
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
+}
+
+TEST_F(QuotaTest, leaves_threads_alone_that_may_wait_actively) {
+  for (auto& [id, thread] : kernel.threads_by_id) thread.asleep = 0;
+  Balancer balancer(options, store, kernel);
+  run(balancer, 3);
+  for (const auto& [id, thread] : kernel.threads_by_id) EXPECT_EQ(thread.affinity, all);
 }
 
 TEST_F(BalancerTest, ignores_excluded_threads) {

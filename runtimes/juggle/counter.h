@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts a thread's work with a processor counter. Instructions measure progress on unequal cores,
 // on hyperthreads and at any clock; cpu time does not.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets of cpus in Linux: parsing lists, getting and setting affinities per thread, memory domains
 // and speeds of cpus.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The guard: a process that restores the affinity of every thread if the balancer is killed or
 // stopped.
 //

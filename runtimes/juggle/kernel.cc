@@ -1,7 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/kernel.h"
 
 #include <ctime>
 #include <fmt/format.h>
+
+#include "runtimes/juggle/quota.h"
+#include "runtimes/juggle/waiting.h"
 
 namespace poise::juggle {
 
@@ -38,13 +43,16 @@ std::optional<std::uint64_t> Linux::start_time_of(pid_t process, pid_t thread) c
   return juggle::start_time_of(process, thread);
 }
 
+std::optional<double> Linux::quota_cpus() const { return juggle::quota_cpus(); }
+
+bool Linux::waits_actively(pid_t process) const { return juggle::waits_actively(process); }
+
 std::string Linux::shortage() const {
   if (finder_.is_full())
     return fmt::format("there are more than {} threads; the others are not balanced", max_threads_);
   if (finder_.lacks_files())
     return "the limit of open files is too low (ulimit -n; each thread needs two), so some threads "
-           "are "
-           "not balanced";
+           "are not balanced";
   return "";
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The balancer's interface to Linux while a program runs. Tests replace it by a simulated kernel
 // (simulated_kernel.h).
 #pragma once
@@ -46,6 +47,10 @@ class Kernel {
   virtual std::string shortage() const = 0;
   /// True if the process still belongs to the user for whom the balancer runs.
   virtual bool is_ours(pid_t process) const = 0;
+  /// The tightest quota of cpu time, in cpus (quota.h); nothing if there is none.
+  virtual std::optional<double> quota_cpus() const = 0;
+  /// True if the process's settings or libraries make threads wait actively (waiting.h).
+  virtual bool waits_actively(pid_t process) const = 0;
 };
 
 /// The interface to the real kernel.
@@ -66,6 +71,8 @@ class Linux : public Kernel {
   std::optional<std::uint64_t> start_time_of(pid_t process, pid_t thread) const override;
   std::string shortage() const override;
   bool is_ours(pid_t process) const override { return finder_.is_ours(process); }
+  std::optional<double> quota_cpus() const override;
+  bool waits_actively(pid_t process) const override;
 
   /// Ignores this child of the caller instead of the previous one.
   void do_not_follow(pid_t process) { finder_.do_not_follow(process); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures the speeds of cpus where Linux reports none (hardware threads of one core, cores of a
 // virtual machine) while the program runs: a probe thread computes on one cpu after another, beside
 // the program's threads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program under the balancer: starts it, forwards signals to it, and waits for its end.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/quota.h"
 
 #include <algorithm>
@@ -62,10 +64,10 @@ std::string_view below(std::string_view group, std::string_view root) {
   return is_below ? rest : group;
 }
 
-std::optional<double> quota_in(const QuotaFolder& folder) {
-  if (folder.is_unified) return parse_cpu_max(line_of(folder.path + "/cpu.max"));
-  return parse_cpu_max(line_of(folder.path + "/cpu.cfs_quota_us") + " " +
-                       line_of(folder.path + "/cpu.cfs_period_us"));
+std::optional<double> quota_in(const std::string& path, bool is_unified) {
+  if (is_unified) return parse_cpu_max(line_of(path + "/cpu.max"));
+  return parse_cpu_max(line_of(path + "/cpu.cfs_quota_us") + " " +
+                       line_of(path + "/cpu.cfs_period_us"));
 }
 
 }  // namespace
@@ -94,11 +96,11 @@ std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_vie
   return folders;
 }
 
-std::optional<double> quota_cpus() {
+std::optional<double> quota_cpus(const std::string& root) {
   std::optional<double> tightest;
   for (const QuotaFolder& folder :
-       quota_folders(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"))) {
-    const auto quota = quota_in(folder);
+       quota_folders(text_of(root + "/proc/self/cgroup"), text_of(root + "/proc/self/mountinfo"))) {
+    const auto quota = quota_in(root + folder.path, folder.is_unified);
     if (quota && (!tightest || *quota < *tightest)) tightest = quota;
   }
   return tightest;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cpu time that a cgroup may use, in cpus. Under a quota the kernel throttles threads on any
 // cpu.
 #pragma once
@@ -26,6 +27,7 @@ struct QuotaFolder {
 std::vector<QuotaFolder> quota_folders(std::string_view cgroups, std::string_view mounts);
 
 /// The tightest quota among this process's cgroups and their ancestors; nothing if there is none.
-std::optional<double> quota_cpus();
+/// Tests give the folder of a recorded system as `root`.
+std::optional<double> quota_cpus(const std::string& root = "");
 
 }  // namespace poise::juggle

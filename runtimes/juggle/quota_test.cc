@@ -1,6 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/quota.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <map>
+#include <stdexcept>
+#include <string>
 
 namespace poise::juggle {
 namespace {
@@ -46,6 +54,64 @@ TEST(Quota, is_unlimited_if_no_cgroup_is_mounted_or_files_are_invalid) {
   EXPECT_THAT(quota_folders("0::/\n", ""), IsEmpty());
   EXPECT_THAT(quota_folders("", kMounts), IsEmpty());
   EXPECT_THAT(quota_folders("0::/\n4:cpu\n:\n", "1 2 - cgroup2 a b\n - \n5 - cgroup\n"), IsEmpty());
+}
+
+/// The files of a system, recorded under a folder of their own.
+class RecordedSystem {
+ public:
+  explicit RecordedSystem(const std::map<std::string, std::string>& files) {
+    std::string name = std::filesystem::temp_directory_path() / "poise_quota_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder: " + name);
+    root = name;
+    for (const auto& [path, text] : files) {
+      const std::filesystem::path file = root + path;
+      std::filesystem::create_directories(file.parent_path());
+      std::ofstream(file) << text;
+    }
+  }
+  ~RecordedSystem() { std::filesystem::remove_all(root); }
+  RecordedSystem(const RecordedSystem&) = delete;
+  RecordedSystem& operator=(const RecordedSystem&) = delete;
+
+  std::string root;
+};
+
+// A container on a host with cgroup version 2, as systemd and Docker set it up: the container may
+// use 2.5 cpus of 64.
+TEST(Quota, is_read_from_files_of_version_2) {
+  const RecordedSystem system({
+      {"/proc/self/cgroup", "0::/system.slice/docker-4f2a.scope\n"},
+      {"/proc/self/mountinfo",
+       "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"},
+      {"/sys/fs/cgroup/system.slice/docker-4f2a.scope/cpu.max", "250000 100000\n"},
+      {"/sys/fs/cgroup/system.slice/cpu.max", "max 100000\n"},
+  });
+  EXPECT_EQ(quota_cpus(system.root), 2.5);
+}
+
+// A batch job on a host with cgroup version 1: its parent group has the tighter quota.
+TEST(Quota, is_read_from_files_of_version_1_and_the_tightest_counts) {
+  const RecordedSystem system({
+      {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},
+      {"/proc/self/mountinfo", std::string(kMounts)},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_quota_us", "400000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/job/cpu.cfs_period_us", "100000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/cpu.cfs_quota_us", "75000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/slurm/cpu.cfs_period_us", "50000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
+  });
+  EXPECT_EQ(quota_cpus(system.root), 1.5);
+}
+
+TEST(Quota, is_unlimited_if_no_file_limits_it) {
+  const RecordedSystem unlimited({
+      {"/proc/self/cgroup", "0::/\n"},
+      {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+      {"/sys/fs/cgroup/cpu.max", "max 100000\n"},
+  });
+  EXPECT_EQ(quota_cpus(unlimited.root), std::nullopt);
+  EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
 }
 
 TEST(Quota, of_this_process_is_a_positive_number_of_cpus_if_there_is_one) {

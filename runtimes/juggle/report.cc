@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/report.h"
 
 #include <algorithm>
@@ -32,6 +34,17 @@ Prediction prediction(const Tally& tally) {
           per(ran_s, per(tally.static_s, tally.part_s))};
 }
 
+std::string diagnosis_text(const Tally& tally) {
+  std::string text;
+  for (const JuggleCause& cause : causes_of(tally.facts)) text += cause.text + "\n";
+  return text;
+}
+
+std::string advice_text(const Tally& tally) {
+  const JuggleCause cause = causes_of(tally.facts).front();
+  return is_for_user(cause.kind) ? cause.text + "\n" : "";
+}
+
 std::string summary_text(const Tally& tally) {
   double least = 1, most = 0;
   for (const ThreadTally& thread : tally.threads) {
@@ -62,7 +75,7 @@ std::string summary_text(const Tally& tally) {
       1e6 * per(tally.still_rounds_cpu_s, static_cast<double>(tally.still_rounds)),
       1e6 * tally.least_round_s, 100 * per(tally.own_cpu_s, tally.elapsed_s));
   text += fmt::format("{} wake-ups before a balancing point was due\n", tally.early_wake_ups);
-  return text;
+  return text + diagnosis_text(tally);
 }
 
 std::string summary_json(const Tally& tally) {
@@ -75,6 +88,9 @@ std::string summary_json(const Tally& tally) {
                        {"share", share(thread)},
                        {"lag_s", thread.lag_s},
                        {"migrations", thread.migrations}});
+  Json causes = Json::array();
+  for (const JuggleCause& cause : causes_of(tally.facts))
+    causes.push_back({{"kind", name_of(cause.kind)}, {"gain", cause.gain}, {"text", cause.text}});
   return Json{{"elapsed_s", tally.elapsed_s},
               {"balancing_s", tally.balancing_s},
               {"cpus", tally.cpus},
@@ -99,6 +115,8 @@ std::string summary_json(const Tally& tally) {
               {"wake_ups", tally.wake_ups},
               {"early_wake_ups", tally.early_wake_ups},
               {"visits", tally.visits},
+              {"action", name_of(tally.action)},
+              {"causes", causes},
               {"threads", threads}}
              .dump(2) +
          "\n";
@@ -125,7 +143,7 @@ std::string live_text(const Tally& tally, std::size_t max_threads) {
                    thread.id, 100 * share(thread), 1e3 * thread.lag_s,
                    thread.cpu < 0 ? "-" : fmt::format("{}", thread.cpu), thread.migrations);
   }
-  return text;
+  return text + causes_of(tally.facts).front().text + "\n";
 }
 
 std::string live_line(const Tally& tally) {
@@ -140,7 +158,10 @@ std::string live_line(const Tally& tally) {
   std::string text = fmt::format("{:.1f} s, {}, {} threads", tally.elapsed_s,
                                  tally.is_balancing ? "balancing" : "watching", count);
   if (count > 0) text += fmt::format(" with {:.1f}% to {:.1f}% of a cpu", 100 * least, 100 * most);
-  return text + fmt::format(", {} migrations\n", tally.migrations);
+  text += fmt::format(", {} migrations", tally.migrations);
+  const JuggleCause cause = causes_of(tally.facts).front();
+  if (cause.kind != JuggleCause::Kind::unknown) text += "; " + cause.text;
+  return text + "\n";
 }
 
 }  // namespace poise::juggle

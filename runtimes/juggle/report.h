@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The balancer's reports as texts: summary, JSON, timeline and live display.
 #pragma once
 
@@ -20,6 +21,12 @@ std::string trace_json(const Tally& tally);
 
 /// One line per thread, at most `max_threads` lines: share of time, lag, cpu, migrations.
 std::string live_text(const Tally& tally, std::size_t max_threads);
+
+/// What slows the threads down and the cure, one line per cause, the most important one first.
+std::string diagnosis_text(const Tally& tally);
+
+/// The first line of it, if it is something that only the user can change; otherwise empty.
+std::string advice_text(const Tally& tally);
 
 /// One line for outputs that are not terminals: number of threads, smallest and largest share of
 /// time.

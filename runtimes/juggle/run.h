@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a program under the balancer: one loop that waits for the next balancing point, for signals
 // and for the end of processes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A simulated kernel for tests, which set its threads, affinities and clock.
 #pragma once
 
@@ -22,8 +23,11 @@ class SimulatedKernel : public Kernel {
     Cpus affinity = {};
     CpuTime time = {};
     bool is_alive = true;
+    double asleep = 0;      // share of the time
     bool is_bound = false;  // it refuses other affinities with errno `refusal`
   };
+
+  static constexpr double kPhaseS = 0.002;  // of threads that sleep
 
   /// `cpus` are those that the balancer may use.
   explicit SimulatedKernel(Cpus cpus) : allowed(std::move(cpus)) {}
@@ -42,9 +46,11 @@ class SimulatedKernel : public Kernel {
     for (const auto& [id, thread] : threads_by_id) threads_on[thread.affinity] += 1;
     for (auto& [id, thread] : threads_by_id) {
       const double cpus = static_cast<double>(thread.affinity.size());
-      const double share = std::min(1.0, cpus / threads_on[thread.affinity]);
-      thread.time.run_s += share * seconds;
-      thread.time.wait_s += (1 - share) * seconds;
+      const double share = (1 - stranger_share) * std::min(1.0, cpus / threads_on[thread.affinity]);
+      const double awake_s = (1 - thread.asleep) * seconds;
+      thread.time.run_s += share * awake_s;
+      thread.time.wait_s += (1 - share) * awake_s;
+      if (thread.asleep > 0) thread.time.turns += static_cast<std::uint64_t>(seconds / kPhaseS);
     }
   }
   void end(pid_t id) { threads_by_id.at(id).is_alive = false; }
@@ -106,10 +112,15 @@ class SimulatedKernel : public Kernel {
   }
   std::string shortage() const override { return ""; }
   bool is_ours(pid_t process) const override { return !foreign.contains(process); }
+  std::optional<double> quota_cpus() const override { return quota; }
+  bool waits_actively(pid_t process) const override { return active.contains(process); }
 
   Cpus allowed;
   std::map<pid_t, Thread> threads_by_id;
   std::set<pid_t> foreign;  // processes of other users
+  std::set<pid_t> active;   // processes whose threads wait actively
+  std::optional<double> quota = {};
+  double stranger_share = 0;  // of each cpu, which other programs use
   double time_s = 0;
   int refusal = EINVAL;
   std::size_t processes = 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The speeds of the cpus in use: as Linux reports them, or as probes measure them while the program
 // runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the balancer did and what it cost, recorded while it runs.
 #pragma once
 
@@ -6,6 +7,9 @@
 #include <vector>
 
 #include "runtimes/juggle/cpus.h"
+
+#include "poise/online/juggle_causes.h"
+#include "poise/online/juggle_stance.h"
 
 namespace poise::juggle {
 
@@ -50,6 +54,8 @@ struct Tally {
   Cpus cpus;
   std::vector<double> speeds;  // speeds of these cpus relative to the fastest
   bool is_balancing = false;
+  JuggleAction action = JuggleAction::leave;  // what is done with the threads now
+  JuggleFacts facts;                          // what the diagnosis is based on
   std::uint32_t most_threads = 0;    // maximal number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/juggle/threads.h"
 
 #include <algorithm>
@@ -71,12 +73,14 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 }
 
 std::optional<CpuTime> parse_schedstat(std::string_view text) {
-  std::uint64_t run_ns = 0, wait_ns = 0;
+  std::uint64_t run_ns = 0, wait_ns = 0, turns = 0;
   const char* const end = text.data() + text.size();
   const auto run = std::from_chars(text.data(), end, run_ns);
   if (run.ec != std::errc{} || run.ptr == end || *run.ptr != ' ') return {};
-  if (std::from_chars(run.ptr + 1, end, wait_ns).ec != std::errc{}) return {};
-  return CpuTime{static_cast<double>(run_ns) * 1e-9, static_cast<double>(wait_ns) * 1e-9};
+  const auto wait = std::from_chars(run.ptr + 1, end, wait_ns);
+  if (wait.ec != std::errc{}) return {};
+  if (wait.ptr != end && *wait.ptr == ' ') std::from_chars(wait.ptr + 1, end, turns);
+  return CpuTime{static_cast<double>(run_ns) * 1e-9, static_cast<double>(wait_ns) * 1e-9, turns};
 }
 
 std::optional<std::uint64_t> parse_start_time(std::string_view stat) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threads of a program and its children: finds new and ended ones, and reads their cpu times.
 #pragma once
 
@@ -26,10 +27,11 @@ class Descriptor {
   int fd_;
 };
 
-/// From /proc/PID/task/TID/schedstat: nanoseconds on a cpu, and nanoseconds ready to run but
-/// waiting for one.
+/// From /proc/PID/task/TID/schedstat: time on a cpu, time ready to run but waiting for one, and how
+/// often the thread was put on a cpu (0: unknown).
 struct CpuTime {
   double run_s = 0, wait_s = 0;
+  std::uint64_t turns = 0;
 };
 std::optional<CpuTime> parse_schedstat(std::string_view text);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All numbers of the thread balancer that were chosen. Those of its decisions are in
 // poise/online/juggle_tuning.h.
 #pragma once

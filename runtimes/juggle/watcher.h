@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides when to scan /proc for new and dead threads. A scan costs more than a balancing point, so
 // cheaper signs are checked first.
 #pragma once

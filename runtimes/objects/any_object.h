@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Objects without their type, as the engine handles them.
 #pragma once
 

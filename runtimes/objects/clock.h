@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two clocks of the objects runtime, in seconds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The public interface: objects on the ranks of a communicator that exchange messages in steps and
 // migrate to where they run best.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective operations on rows of plain data and on texts.
 //
 // All of them yield the core while they wait, because where ranks outnumber cores, MPI's blocking

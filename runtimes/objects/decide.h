@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides on a new placement with one of the strategies: on rank 0, on all ranks, or in two levels.
 #pragma once
 

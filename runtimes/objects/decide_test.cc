@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/objects/decide.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a collection of objects: steps, measurements and balancing. This is everything that does not
 // depend on the type of the objects.
 #pragma once

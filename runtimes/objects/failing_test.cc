@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program whose object 5 fails, as its argument says: throws in its third step (step), throws an
 // Error or an int while it is serialized (serialize, odd), or kills its rank in the step after the
 // fourth decision (kill). tests/mpi/crash_test.py checks how the job ends. With the argument

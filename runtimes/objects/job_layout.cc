@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/objects/job_layout.h"
 
 #include <algorithm>
@@ -73,7 +75,7 @@ JobLayout discover_layout(MPI_Comm comm, const LayoutOptions& options) {
       balance::job_machine(balance::with_assumptions(node_of_first_rank(comm)), processes, names,
                            options.places_per_rank);
   layout.places_of_rank.resize(static_cast<std::size_t>(layout.num_ranks));
-  for (const std::uint32_t rank : job.seat_of_place) {
+  for (const std::uint32_t rank : job.process_of_place) {
     layout.places_of_rank[rank].push_back(static_cast<PlaceId>(layout.rank_of_place.size()));
     layout.rank_of_place.push_back(static_cast<int>(rank));
   }

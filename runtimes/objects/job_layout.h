@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hosts, ranks and places of a job, and the machine that they make up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Migrates an object of more than 2 GiB, although MPI counts in int. Needs 10 GiB of memory, and is
 // skipped if less is free.
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between objects: an inbox to read and an outbox to write. Independent of MPI, so that
 // the same objects run on any host program (MPI, Charm++, OpenMP).
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/objects/measurements.h"
 
 #include "runtimes/objects/collectives.h"
@@ -44,6 +46,7 @@ MeasuredPhase phase_of(const Measurements& all, ObjectId num_objects, std::uint3
     for (auto seconds = row; seconds != row + all.num_subphases; ++seconds)
       loads_s.push_back(*seconds / threads_per_place);
   }
+  workload.loads_include = LoadsInclude::send;  // a step packs what it sends
   workload.messages = merged(num_objects, all.messages);
   workload.background_s.resize(num_places);
   for (const PlaceRow& row : all.places) workload.background_s[row.place] = row.background_s;

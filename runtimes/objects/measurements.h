@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ranks measured in a phase, and how it becomes the input of a strategy.
 #pragma once
 

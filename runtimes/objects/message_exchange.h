@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Delivers the messages of a step: between the threads of a rank, and between ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages of any size between ranks, including a sparse all-to-all exchange.
 #pragma once
 

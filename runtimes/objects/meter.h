@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank measures about itself, for the whole run and since the last decision: loads and
 // waiting times.
 #pragma once

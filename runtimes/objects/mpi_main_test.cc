@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The main function of tests under mpirun. Every rank runs all tests; rank 0 reports, other ranks
 // print only failures, and all ranks exit with an error if a test fails on any of them.
 #include <gtest/gtest.h>

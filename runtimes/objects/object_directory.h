@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The place of every object. Each rank keeps the whole directory, so lookups need no communication.
 #pragma once
 

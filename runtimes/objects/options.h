@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of a collection of objects. The program sets them, and the environment variables
 // named here override them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Objects as bytes, together with their unread messages, for migration and offloading.
 #pragma once
 

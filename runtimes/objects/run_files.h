@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files that a run writes: trace, log and timeline. A problem with a file during the run is
 // reported as a warning and never ends the run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes all ranks agree on the options before the first object exists.
 #pragma once
 

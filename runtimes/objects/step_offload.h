@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Offloads steps of objects: a rank that has run the steps of its own objects runs steps of other
 // ranks' objects. This evens out imbalances within a step, which balancing could not foresee.
 #pragma once

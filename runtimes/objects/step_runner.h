@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs one step of every object of a rank on the rank's threads.
 #pragma once
 

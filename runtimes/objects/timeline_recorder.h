@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records when the places of a rank worked, waited and balanced.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/objects/totals.h"
 
 #include "runtimes/objects/collectives.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The figures of a whole run, over all ranks.
 #pragma once
 

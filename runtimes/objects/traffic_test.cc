@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts the MPI calls of a step through MPI's profiling interface.
 #include <gtest/gtest.h>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every tuned number of the objects runtime.
 #pragma once
 

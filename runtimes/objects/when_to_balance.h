@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides when to balance: a pure function of what the ranks measured.
 #pragma once
 

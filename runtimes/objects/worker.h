@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One thread of a rank: the time it spends in objects, and the messages that its objects send.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/attribution.h"
 
 #include "runtimes/profile/tuning.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which messages a collective is taken to send. MPI libraries choose among many algorithms; these
 // are the usual ones, the same for every library, so that matrices can be compared.
 //

@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/communicators.h"
 
 #include <algorithm>
 #include <numeric>
+
+#include "runtimes/profile/hash.h"
 
 namespace poise::profile {
 
@@ -34,6 +38,7 @@ int Communicator::world_rank(int peer) {
 
 Communicators::Communicators(const MpiLibrary& mpi) : mpi_(mpi) {
   mpi.comm_group(mpi.world, &world_group_);
+  ids_[mpi.world] = 1;
 }
 
 Communicator* Communicators::of(Word communicator) {
@@ -51,6 +56,8 @@ Communicator* Communicators::of(Word communicator) {
     entry = std::make_unique<Communicator>(mpi_, group, world_group_, is_inter != 0);
     entry->handle = communicator;
     entry->order = communicators_.size();
+    if (const auto id = ids_.find(communicator); id != ids_.end() && is_inter == 0)
+      entry->id = id->second;
   }
   last_ = communicator;
   return last_found_ = entry.get();
@@ -71,7 +78,19 @@ Communicator* Communicators::of_window(Word window) {
 
 void Communicators::forget(Word communicator) {
   communicators_.erase(communicator);
+  ids_.erase(communicator);
   last_found_ = nullptr;
+}
+
+void Communicators::created(Word parent, Word communicator, std::optional<std::uint64_t> group) {
+  const auto id = ids_.find(parent);
+  if (id == ids_.end()) return;
+  const std::uint64_t parents = id->second;
+  const std::uint64_t number = group ? mixed(1, *group) : mixed(0, ++children_[parents]);
+  if (communicator == mpi_.comm_null || communicator == 0) return;
+  communicators_.erase(communicator);
+  last_found_ = nullptr;
+  ids_[communicator] = mixed(parents, number);
 }
 
 std::vector<Communicator*> Communicators::all() {

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The communicators and windows that the program uses: ranks, sizes, and ranks in MPI_COMM_WORLD.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,7 @@ class Communicator {
   bool is_inter = false;
   Word handle = 0;
   std::uint64_t order = 0;  // number of its first use
+  std::uint64_t id = 0;     // the same on all its ranks, unlike that of others; 0: not known
   Samples samples;
 
   /// The rank of the peer in MPI_COMM_WORLD, or -1 if the peer is not part of it.
@@ -46,6 +49,10 @@ class Communicators {
   Communicator* of(Word communicator);
   Communicator* of_window(Word window);
   void forget(Word communicator);
+  /// The program has made a communicator (or MPI_COMM_NULL) of `parent`. Collective over it, so
+  /// that all ranks count the same; where it is collective over the new one only, `group` tells it
+  /// from others.
+  void created(Word parent, Word communicator, std::optional<std::uint64_t> group);
   void forget_window(Word window) { windows_.erase(window); }
 
   /// All that are known, by first use.
@@ -54,6 +61,8 @@ class Communicators {
  private:
   const MpiLibrary& mpi_;
   Word world_group_ = 0;
+  std::unordered_map<Word, std::uint64_t> ids_;                // of communicators
+  std::unordered_map<std::uint64_t, std::uint64_t> children_;  // communicators made, by id
   std::unordered_map<Word, std::unique_ptr<Communicator>> communicators_, windows_;
   Word last_ = 0;
   Communicator* last_found_ = nullptr;

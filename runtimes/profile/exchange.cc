@@ -1,20 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/exchange.h"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <sched.h>
+
+#include "runtimes/profile/hash.h"
+#include "runtimes/profile/machinery.h"
+#include "runtimes/profile/tuning.h"
 
 namespace poise::profile {
 
 namespace {
 
-constexpr int kTag = 1;
+constexpr int kTag = 1, kLetterTag = 2, kClockTag = 3;
 constexpr std::size_t kPiece = 1 << 30;  // a message has at most 2^31 - 1 bytes
 
 /// MPI_DOUBLE_INT.
 struct Entry {
   double entered_s;
   int rank;
+};
+
+double seconds(std::int64_t ns) { return 1e-9 * static_cast<double>(ns); }
+
+/// A letter, until it has been read.
+struct Sent {
+  std::string text;
+  Word request = 0;
 };
 
 /// The reduction of one communicator's samples while it runs.
@@ -31,6 +46,73 @@ Exchange::Exchange(const MpiLibrary& mpi) : mpi_(mpi) {
   mpi.comm_dup(mpi.world, &own_);
   mpi.comm_rank(own_, &rank_);
   mpi.comm_size(own_, &size_);
+  find_hosts();
+}
+
+void Exchange::find_hosts() {
+  std::uint64_t hash = 0;
+  for (const char c : clock_name()) hash = mixed(hash, static_cast<unsigned char>(c));
+  if (all_agree(static_cast<double>(hash >> 12))) return;
+  mpi_.comm_split(own_, static_cast<int>(hash >> 33), rank_, &host_);
+  int rank_on_host = 0;
+  mpi_.comm_rank(host_, &rank_on_host);
+  is_leader_ = rank_on_host == 0;
+  mpi_.comm_split(own_, is_leader_ ? 0 : mpi_.undefined, rank_, &leaders_);
+  if (is_leader_) mpi_.comm_size(leaders_, &num_hosts_);
+  mpi_.bcast(&num_hosts_, sizeof num_hosts_, mpi_.byte, 0, host_);
+}
+
+std::vector<RoundTrip> Exchange::ask(int leader) const {
+  std::vector<RoundTrip> trips(tuning::kClockRounds);
+  for (RoundTrip& trip : trips) {
+    trip.sent_ns = clock_ns();
+    mpi_.send(&trip.sent_ns, sizeof trip.sent_ns, mpi_.byte, leader, kClockTag, leaders_);
+    mpi_.recv(&trip.there_ns, sizeof trip.there_ns, mpi_.byte, leader, kClockTag, leaders_,
+              reinterpret_cast<void*>(mpi_.status_ignore));
+    trip.received_ns = clock_ns();
+  }
+  return trips;
+}
+
+void Exchange::answer(int leader) const {
+  for (int i = 0; i < tuning::kClockRounds; ++i) {
+    std::int64_t now_ns = 0;
+    mpi_.recv(&now_ns, sizeof now_ns, mpi_.byte, leader, kClockTag, leaders_,
+              reinterpret_cast<void*>(mpi_.status_ignore));
+    now_ns = clock_ns();
+    mpi_.send(&now_ns, sizeof now_ns, mpi_.byte, leader, kClockTag, leaders_);
+  }
+}
+
+/// Along a binomial tree: each leader asks the one above it, and is told how far that one is off.
+ClockOffset Exchange::offset_of_leader() const {
+  int rank = 0;
+  mpi_.comm_rank(leaders_, &rank);
+  ClockOffset own;
+  int step = 1;
+  while (step < num_hosts_ && (rank & step) == 0) step *= 2;
+  if (rank != 0) {
+    const int above = rank - step;
+    const ClockOffset to_above = offset_of(ask(above));
+    ClockOffset aboves;
+    mpi_.recv(&aboves, sizeof aboves, mpi_.byte, above, kClockTag, leaders_,
+              reinterpret_cast<void*>(mpi_.status_ignore));
+    own = chained(to_above, aboves);
+  }
+  for (step /= 2; step > 0; step /= 2) {
+    if (rank + step >= num_hosts_) continue;
+    answer(rank + step);
+    mpi_.send(&own, sizeof own, mpi_.byte, rank + step, kClockTag, leaders_);
+  }
+  return own;
+}
+
+ClockOffset Exchange::offset_to_first() {
+  ClockOffset offset;
+  if (num_hosts_ == 1) return offset;
+  if (is_leader_) offset = offset_of_leader();
+  mpi_.bcast(&offset, sizeof offset, mpi_.byte, 0, host_);
+  return offset;
 }
 
 std::vector<double> Exchange::largest(const std::vector<double>& own) const {
@@ -45,7 +127,7 @@ bool Exchange::all_agree(double own) const {
   return ends[0] == -ends[1];
 }
 
-void Exchange::find_waits(const std::vector<Communicator*>& communicators,
+void Exchange::find_waits(const std::vector<Communicator*>& communicators, const CommonClock& clock,
                           std::vector<Wait>& waits) const {
   std::vector<std::unique_ptr<Reduction>> reductions;
   for (Communicator* communicator : communicators) {
@@ -71,7 +153,7 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators,
                 [](const auto& r) { return r->largest_counts[0] != -r->largest_counts[1]; });
   for (const auto& reduction : reductions) {
     for (const Sample& sample : reduction->communicator->samples.kept())
-      reduction->own.push_back({sample.part.delays ? 1e-9 * static_cast<double>(sample.entered_ns)
+      reduction->own.push_back({sample.part.delays ? seconds(clock.common_ns(sample.entered_ns))
                                                    : std::numeric_limits<double>::lowest(),
                                 reduction->communicator->rank});
     reduction->last.resize(reduction->own.size());
@@ -84,11 +166,60 @@ void Exchange::find_waits(const std::vector<Communicator*>& communicators,
     const auto kept = reduction->communicator->samples.kept();
     for (std::size_t i = 0; i < kept.size(); ++i) {
       const Entry& last = reduction->last[i];
-      const std::int64_t waited =
-          waited_ns(kept[i], static_cast<std::int64_t>(1e9 * last.entered_s));
+      Sample own = kept[i];
+      own.entered_ns = clock.common_ns(own.entered_ns);
+      const std::int64_t waited = waited_ns(own, static_cast<std::int64_t>(1e9 * last.entered_s));
       const int who = waited > 0 ? reduction->communicator->world_rank(last.rank) : -1;
-      waits.push_back({kept[i].entered_ns, kept[i].took_ns, waited, who});
+      waits.push_back({kept[i].entered_ns, kept[i].took_ns, waited, who, WaitsFor::collective});
     }
+  }
+}
+
+void Exchange::find_waits(const MessageEnds& ends, const CommonClock& clock,
+                          std::vector<Wait>& waits) const {
+  MessageWaits messages(ends, clock);
+  deliver(messages.letters(), messages);
+  const std::vector<Wait> found = messages.waits();
+  waits.insert(waits.end(), found.begin(), found.end());
+}
+
+/// No rank knows who writes to it. One whose letters have all begun to be read enters a barrier;
+/// when all have, no letter is on its way: Hoefler, Siebert, Lumsdaine, PPoPP 2010.
+void Exchange::deliver(const std::map<int, std::string>& letters, MessageWaits& reader) const {
+  std::vector<Sent> sent;
+  sent.reserve(letters.size());
+  for (const auto& [to, text] : letters) {
+    Sent& letter = sent.emplace_back(text);
+    mpi_.issend(letter.text.data(), static_cast<int>(letter.text.size()), mpi_.byte, to, kLetterTag,
+                own_, &letter.request);
+  }
+  const auto is_over = [&](Word& request) {
+    int flag = 0;
+    mpi_.test(&request, &flag, mpi_.status_ignore);
+    return flag != 0;
+  };
+  alignas(16) char status[64] = {};
+  Word barrier = 0;
+  bool is_in_barrier = false;
+  for (;;) {
+    int flag = 0, size = 0;
+    mpi_.iprobe(mpi_.any_source, kLetterTag, own_, &flag, status);
+    if (flag != 0) {
+      const int from = mpi_.source_of(status);
+      mpi_.get_count(status, mpi_.byte, &size);
+      std::string letter(static_cast<std::size_t>(size), '\0');
+      mpi_.recv(letter.data(), size, mpi_.byte, from, kLetterTag, own_, status);
+      reader.read(from, letter);
+      continue;
+    }
+    if (is_in_barrier) {
+      if (is_over(barrier)) return;
+    } else {
+      while (!sent.empty() && is_over(sent.back().request)) sent.pop_back();
+      is_in_barrier = sent.empty();
+      if (is_in_barrier) mpi_.ibarrier(own_, &barrier);
+    }
+    ::sched_yield();
   }
 }
 

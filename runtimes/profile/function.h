@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the library knows of an MPI function: its kind of time, what it means, where its arguments
 // are.
 #pragma once
@@ -25,11 +26,27 @@ enum class Meaning : std::uint8_t {
   pcontrol,
   send,
   send_init,
+  receive,
+  receive_init,
+  probe,
+  matched_probe,
   start,
   startall,
+  wait,
+  waitall,
+  waitany,
+  waitsome,
+  test,
+  testall,
+  testany,
+  testsome,
+  cancel,
   request_free,
   put,
   get,
+  type_free,
+  communicator_create,
+  communicator_create_group,
   communicator_free,
   window_free,
   barrier,
@@ -64,7 +81,9 @@ struct Function {
   Meaning meaning;
   // Positions among the arguments, the same in C and Fortran; -1: it has none.
   std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
-              receive_type = -1, comm = -1, request = -1, level = -1;
+              receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
+              receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,
+              created_comm = -1;
   bool is_large = false;   // counts are MPI_Count
   Mode mode = Mode::none;  // of a collective
 };

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Writes functions.inc: one row for each MPI function that the profile's library wraps.
 
 Names, argument counts and argument positions come from the MPI Forum's own list (PyPI's
@@ -35,12 +37,16 @@ KINDS = [
 ]
 
 # What a call sends, or does to the profile. A leading I (at once) and a trailing _init (persistent) are
-# taken off collectives first.
+# taken off collectives first. None stands for the name itself.
 MEANINGS = [
     (r"init|init_thread", "init"), (r"finalize", "finalize"), (r"abort", "abort"), (r"pcontrol", "pcontrol"),
     (r"i?[bsr]?send|i?sendrecv(_replace)?", "send"),
     (r"[bsrp]?send_init", "send_init"),
-    (r"start", "start"), (r"startall", "startall"), (r"request_free", "request_free"),
+    (r"i?recv", "receive"), (r"recv_init", "receive_init"), (r"i?probe", "probe"), (r"i?mprobe", "matched_probe"),
+    (r"(start|wait|test)(all|any|some)?|cancel|request_free|type_free", None),
+    (r"comm_create_group", "communicator_create_group"),
+    (r"comm_(dup|dup_with_info|idup|idup_with_info|split|split_type|create)|cart_(create|sub)|graph_create"
+     r"|dist_graph_create(_adjacent)?", "communicator_create"),
     (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
     (r"comm_(free|disconnect)", "communicator_free"), (r"win_free", "window_free"),
 ]
@@ -50,15 +56,23 @@ COLLECTIVE = re.compile(r"Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[
 # Position -> names of the argument in the standard, the first that a function has.
 POSITIONS = {
     "buffer": ["sendbuf", "buf", "buffer", "origin_addr"],
-    "count": ["sendcount", "sendcounts", "origin_count", "count"],
+    "count": ["sendcount", "sendcounts", "origin_count", "count", "incount"],
     "type": ["sendtype", "sendtypes", "origin_datatype", "datatype"],
     "partitions": ["partitions"],
     "peer": ["dest", "target_rank", "root"],
     "receive_count": ["recvcount", "recvcounts"],
     "receive_type": ["recvtype", "recvtypes"],
-    "comm": ["comm", "win"],
+    "comm": ["comm", "comm_old", "win"],
     "request": ["request", "array_of_requests"],
     "level": ["level"],
+    "source": ["source"],
+    "tag": ["sendtag", "tag"],
+    "receive_tag": ["recvtag"],
+    "status": ["status", "array_of_statuses"],
+    "flag": ["flag"],
+    "index": ["index", "array_of_indices"],
+    "index_count": ["outcount"],
+    "created_comm": ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph"],
 }
 
 
@@ -67,7 +81,7 @@ def first(table, name):
 
 
 def meaning_of(name):
-    simple = first(MEANINGS, name)
+    simple = first(MEANINGS, name) or name.lower()
     plain = name.removesuffix("_init")
     if plain[0] == "I" and COLLECTIVE.fullmatch(plain[1:].capitalize()):
         plain = plain[1:].capitalize()
@@ -134,7 +148,8 @@ def text():
     pympistandard.use_api_version(1)
     rows = [r for procedure in pympistandard.PROCEDURES.values() for r in rows_of(procedure)]
     rows += [row(name, c, f, "other", "nothing", [], "") for name, (c, f) in REMOVED.items()]
-    head = ["// Written by generate.py from the MPI Forum's list of functions; do not edit.",
+    head = ["// SPDX-License-Identifier: BSD-3-Clause",
+            "// Written by generate.py from the MPI Forum's list of functions; do not edit.",
             "// POISE_MPI(name, Fortran name, C arguments, Fortran arguments, kind, meaning, positions...)",
             "// POISE_MPI_C(name, C arguments, kind, meaning, positions...): no Fortran."]
     return "\n".join(head + sorted(rows, key=str.lower)) + "\n"

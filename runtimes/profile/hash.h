@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The hash of the profile: the same numbers on all ranks and platforms.
 #pragma once
 

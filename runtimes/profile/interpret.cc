@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/interpret.h"
 
 #include <algorithm>
 #include <array>
+
+#include "runtimes/profile/hash.h"
 
 namespace poise::profile {
 
@@ -101,6 +105,7 @@ void Interpreter::before(const Function& function, const Arguments& arguments) {
       return communicators_.forget(arguments.comm_at_address(function.comm));
     case Meaning::window_free:
       return communicators_.forget_window(arguments.window_at_address(function.comm));
+    case Meaning::type_free: sizes_ = {}; return;
     case Meaning::request_free: persistent_.erase(arguments.request(function.request)); return;
     case Meaning::start:
       if (const auto found = persistent_.find(arguments.request(function.request));
@@ -118,6 +123,7 @@ void Interpreter::before(const Function& function, const Arguments& arguments) {
 }
 
 void Interpreter::after(const Function& function, const Arguments& arguments) {
+  if (function.created_comm >= 0) return add_communicator(function, arguments);
   const bool sends = is_collective(function.meaning) || function.meaning == Meaning::send ||
                      function.meaning == Meaning::send_init || function.meaning == Meaning::put ||
                      function.meaning == Meaning::get;
@@ -131,6 +137,22 @@ void Interpreter::after(const Function& function, const Arguments& arguments) {
     persistent_[arguments.request(function.request)] = traffic_;
   else
     commit(traffic_);
+}
+
+void Interpreter::add_communicator(const Function& function, const Arguments& arguments) {
+  const Word parent = arguments.comm(function.comm);
+  const Word made = arguments.comm_at_address(function.created_comm);
+  if (function.meaning != Meaning::communicator_create_group)
+    return communicators_.created(parent, made, std::nullopt);
+  if (made == mpi_.comm_null) return;
+  // Collective over its own ranks only, which need not have made equally many others.
+  Communicator* const own = communicators_.of(made);
+  if (own == nullptr) return;
+  const auto word = [](int number) { return static_cast<std::uint64_t>(std::uint32_t(number)); };
+  std::uint64_t group = word(static_cast<int>(arguments.number(function.tag)));
+  for (const int number : {own->size, own->world_rank(0), own->world_rank(own->size - 1)})
+    group = mixed(group, word(number));
+  communicators_.created(parent, made, group);
 }
 
 void Interpreter::add_point_to_point(const Function& function, const Arguments& arguments,
@@ -240,9 +262,13 @@ std::uint64_t Interpreter::bytes_of(const Arguments& arguments, int count, int t
 }
 
 std::uint64_t Interpreter::size_of(Word type) const {
+  // Handles are addresses, or numbers that differ in their last digits.
+  KnownSize& known = sizes_[(type ^ type >> 6 ^ type >> 12) % sizes_.size()];
+  if (known.type == type && type != 0) return known.bytes;
   std::int64_t size = 0;
   mpi_.type_size(type, &size);
-  return size < 0 ? 0 : static_cast<std::uint64_t>(size);
+  known = {type, size < 0 ? 0 : static_cast<std::uint64_t>(size)};
+  return known.bytes;
 }
 
 void Interpreter::add(Communicator& communicator, int peer, std::uint64_t messages,

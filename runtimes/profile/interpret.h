@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads from the arguments of an MPI call what it sends to whom.
 #pragma once
 
-#include <functional>
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,7 @@ class Arguments {
   Arguments(const MpiLibrary& mpi, const Function& function, Language language, const Word* words)
       : mpi_(mpi), function_(function), language_(language), words_(words) {}
 
+  Language language() const { return language_; }
   Word word(int position) const { return words_[position]; }
   std::int64_t number(int position) const;
   /// Element of an array of counts.
@@ -60,7 +62,7 @@ class Interpreter {
   Communicators& communicators() { return communicators_; }
 
  private:
-  std::vector<Traffic> traffic_of(const Function& function, const Arguments& arguments);
+  void add_communicator(const Function& function, const Arguments& arguments);
   void add_point_to_point(const Function& function, const Arguments& arguments,
                           std::vector<Traffic>& traffic);
   void add_collective(const Function& function, const Arguments& arguments,
@@ -77,6 +79,13 @@ class Interpreter {
   const MpiLibrary& mpi_;
   Communicators communicators_;
   Sums& sums_;
+  /// Sizes of the types seen so far. Forgotten when a type is freed, because MPI may give its
+  /// handle to another type.
+  struct KnownSize {
+    Word type = 0;
+    std::uint64_t bytes = 0;
+  };
+  mutable std::array<KnownSize, 64> sizes_ = {};
   std::vector<Traffic> traffic_;  // of the call, kept to save allocations
   std::unordered_map<Word, std::vector<Traffic>> persistent_;  // by request
 };

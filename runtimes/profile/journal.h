@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank leaves behind when it dies: its finished phases, in a file of its own that is removed
 // when the program ends as it should.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line that gives variables to the ranks of a job and to no other process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads what the kernel says of this thread and process.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/mpi_library.h"
 
 #include <cstdio>
@@ -112,6 +114,13 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(allreduce, "Allreduce");
   POISE_TAKE(iallreduce, "Iallreduce");
   POISE_TAKE(wait, "Wait");
+  POISE_TAKE(test, "Test");
+  POISE_TAKE(issend, "Issend");
+  POISE_TAKE(iprobe, "Iprobe");
+  POISE_TAKE(ibarrier, "Ibarrier");
+  POISE_TAKE(get_count, "Get_count");
+  POISE_TAKE(comm_split, "Comm_split");
+  POISE_TAKE(bcast, "Bcast");
   world = reinterpret_cast<Word>(loaded_variable("ompi_mpi_comm_world"));
   is_open_mpi = world != 0;
   if (!is_open_mpi) return nullptr;  // handles of Fortran and C are the same ints
@@ -130,6 +139,9 @@ void MpiLibrary::find_constants() {
   };
   if (is_open_mpi) {
     proc_null = -2;
+    any_source = -1;
+    fortran_ignored_[0] = object("mpi_fortran_status_ignore_");
+    fortran_ignored_[1] = object("mpi_fortran_statuses_ignore_");
     cart = 1, graph = 2, dist_graph = 3;
     comm_null = object("ompi_mpi_comm_null");
     byte = object("ompi_mpi_byte");
@@ -144,6 +156,10 @@ void MpiLibrary::find_constants() {
     return;
   }
   proc_null = -1;
+  any_source = -2;
+  // Of mpi_f08; what mpif.h's calls pass on reaches the C functions.
+  fortran_ignored_[0] = object("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+  fortran_ignored_[1] = object("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
   graph = 1, cart = 2, dist_graph = 3;
   world = 0x44000000;
   comm_null = 0x04000000;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The MPI library that this process has loaded, found at run time: the profile links none.
 #pragma once
 
@@ -36,7 +37,8 @@ class Twin {
 /// Open MPI.
 struct MpiLibrary {
   bool is_open_mpi = false;
-  int proc_null = 0, undefined = -32766, cart = 0, graph = 0, dist_graph = 0;
+  int proc_null = 0, any_source = 0, any_tag = -1, undefined = -32766, cart = 0, graph = 0,
+      dist_graph = 0;
   Word world = 0, comm_null = 0, byte = 0, double_type = 0, double_int = 0, max = 0, min = 0,
        maxloc = 0;
   Word status_ignore = 0;
@@ -68,6 +70,13 @@ struct MpiLibrary {
   int (*allreduce)(const void*, void*, int, Word, Word, Word) = nullptr;
   int (*iallreduce)(const void*, void*, int, Word, Word, Word, Word*) = nullptr;
   int (*wait)(Word*, Word status) = nullptr;
+  int (*test)(Word*, int*, Word status) = nullptr;
+  int (*issend)(const void*, int, Word, int, int, Word, Word*) = nullptr;
+  int (*iprobe)(int, int, Word, int*, void*) = nullptr;
+  int (*ibarrier)(Word, Word*) = nullptr;
+  int (*get_count)(const void*, Word, int*) = nullptr;
+  int (*comm_split)(Word, int, int, Word*) = nullptr;
+  int (*bcast)(void*, int, Word, int, Word) = nullptr;
 
   /// C handles of Fortran's.
   Word comm_of(int fortran) const { return c_handle(comm_f2c, fortran); }
@@ -82,6 +91,20 @@ struct MpiLibrary {
                        : fortran_in_place_ != 0 &&
                              buffer == *reinterpret_cast<const Word*>(fortran_in_place_);
   }
+
+  /// Whether a call's status is MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
+  bool is_status_ignored(Language language, Word status) const {
+    if (language == Language::c) return status == status_ignore;
+    return status == 0 || status == fortran_ignored_[0] || status == fortran_ignored_[1];
+  }
+  /// Of a status, in C or Fortran.
+  int source_of(const void* status) const {
+    return static_cast<const int*>(status)[is_open_mpi ? 0 : 2];
+  }
+  int tag_of(const void* status) const {
+    return static_cast<const int*>(status)[is_open_mpi ? 1 : 3];
+  }
+  std::size_t status_size() const { return is_open_mpi ? 24 : 20; }
 
   /// The handle as a key: registers may hold garbage above an int.
   Word plain(Word handle) const { return is_open_mpi ? handle : handle & 0xffffffff; }
@@ -102,7 +125,8 @@ struct MpiLibrary {
   const char* find_functions();
   void find_constants();
   Word in_place_ = 0;
-  Word fortran_in_place_ = 0;  // of Open MPI: the address; of MPICH: where that is
+  Word fortran_ignored_[2] = {};  // addresses
+  Word fortran_in_place_ = 0;     // of Open MPI: the address; of MPICH: where that is
   Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;
 };
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/pair_table.h"
 
 #include "runtimes/profile/hash.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one rank sent to which others: a sparse table that grows with the peers it has met.
 #pragma once
 

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/phase.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace poise::profile {
@@ -18,7 +21,10 @@ void combine(Totals& into, const Totals& other, const Combine& how) {
   }
   into.not_understood = how(into.not_understood, other.not_understood);
   into.outside_messages = how(into.outside_messages, other.outside_messages);
-  into.sampled_ns = how(into.sampled_ns, other.sampled_ns);
+  for (std::size_t w = 0; w < kNumWaits; ++w) {
+    into.may_wait_ns[w] = how(into.may_wait_ns[w], other.may_wait_ns[w]);
+    into.may_wait_calls[w] = how(into.may_wait_calls[w], other.may_wait_calls[w]);
+  }
 }
 
 void merge_traffic(std::vector<Traffic>& into, const std::vector<Traffic>& later) {
@@ -61,6 +67,24 @@ std::int64_t useful_cpu_ns(const Totals& totals, std::int64_t wall_ns, std::int6
       std::clamp<std::int64_t>(queued_ns - queued_in_long_ns, 0, rest_ns);
   const double running = 1 - static_cast<double>(queued_in_rest_ns) / static_cast<double>(rest_ns);
   return totals.long_cpu_ns + static_cast<std::int64_t>(static_cast<double>(short_ns) * running);
+}
+
+Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns) {
+  if (waiting.samples == 0 || waiting.sampled_ns <= 0) return {};
+  const double waited_s = 1e-9 * static_cast<double>(waiting.waited_ns);
+  if (waiting.samples >= calls) return {waited_s, 0};
+  // The ratio estimator of a sample without replacement: Cochran, Sampling Techniques, 1977, 6.4.
+  const double n = waiting.samples, all = static_cast<double>(calls);
+  const double share = waited_s / (1e-9 * static_cast<double>(waiting.sampled_ns));
+  const double residuals = std::max(0.0, waiting.wait_squares - 2 * share * waiting.products +
+                                             share * share * waiting.time_squares);
+  const double variance = all * all * (1 - n / all) / n * residuals / std::max(1.0, n - 1);
+  return {share * 1e-9 * static_cast<double>(calls_ns), 1.96 * std::sqrt(variance)};
+}
+
+Estimate waited(const Phase& phase, WaitsFor what) {
+  const auto w = static_cast<std::size_t>(what);
+  return estimated(phase.waiting[w], phase.totals.may_wait_calls[w], phase.totals.may_wait_ns[w]);
 }
 
 void merge(Phase& into, const Phase& later) {

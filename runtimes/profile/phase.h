@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one rank measured in one phase.
 #pragma once
 
@@ -10,6 +11,11 @@
 
 namespace poise::profile {
 
+/// What a rank may wait for: the last of those who take part in a collective, or the partner of a
+/// message.
+enum class WaitsFor : std::uint8_t { collective, message };
+inline constexpr int kNumWaits = 2;
+
 /// Sums of times and calls. Useful time is all time outside MPI on the thread that initialised it.
 struct Totals {
   std::int64_t useful_ns = 0;
@@ -18,7 +24,9 @@ struct Totals {
   std::array<std::uint64_t, kNumKinds> calls = {};
   std::uint64_t not_understood = 0;    // calls that may send, but whose traffic is not known
   std::uint64_t outside_messages = 0;  // to ranks that are not in MPI_COMM_WORLD
-  std::int64_t sampled_ns = 0;         // of the collectives that were sampled
+  // Calls in which a rank may have waited for another, sampled or not.
+  std::array<std::int64_t, kNumWaits> may_wait_ns = {};
+  std::array<std::uint64_t, kNumWaits> may_wait_calls = {};
   Totals& operator+=(const Totals& other);
   Totals& operator-=(const Totals& other);
 };
@@ -30,13 +38,25 @@ struct Machinery {
   std::int32_t cpu = -1;                   // where the thread runs; -1: not known
 };
 
-/// Waiting for ranks that entered a collective late, found by sampling.
+/// Waiting for late ranks, found by comparing samples of calls between ranks.
 struct Waiting {
-  std::uint32_t samples = 0;
-  std::int64_t waited_ns = 0;  // in the samples
-  double squares = 0;          // sum of the samples' squared waits, in s^2
-  std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was last, ns
+  std::uint32_t samples = 0;         // calls
+  std::int64_t sampled_ns = 0;       // that they took
+  std::int64_t waited_ns = 0;        // of which they waited
+  std::int64_t for_receiver_ns = 0;  // of which a sender for its receiver
+  // Sums over the samples, in s^2: of squared waits, squared times, and products of both.
+  double wait_squares = 0, time_squares = 0, products = 0;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> for_whom = {};  // rank that was late, ns
 };
+
+/// A number of seconds, and the half width of its 95 % interval.
+struct Estimate {
+  double seconds = 0, half_width_s = 0;
+};
+
+/// How long the rank waited in all calls of a phase: exact if all were compared, else the samples'
+/// share of waiting in the time of all. `calls` and `calls_ns`: all that may have waited.
+Estimate estimated(const Waiting& waiting, std::uint64_t calls, std::int64_t calls_ns);
 
 struct Phase {
   std::uint64_t label = 0;  // of MPI_Pcontrol; 0: none
@@ -47,8 +67,11 @@ struct Phase {
   std::uint64_t peak_bytes = 0;
   std::int32_t cpu = -1;
   std::vector<Traffic> traffic = {};
-  Waiting waiting = {};
+  std::array<Waiting, kNumWaits> waiting = {};  // by WaitsFor
 };
+
+/// How long the rank waited in the phase.
+Estimate waited(const Phase& phase, WaitsFor what);
 
 /// The CPU time of useful stretches. That of long stretches was read; in the others the share of
 /// the time that the thread was ready but not running is taken to be that of the rest of the phase.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the iterations of a program in the string of its collectives: every rank has the same
 // string, so that all find the same iterations without a message.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/phase_finder.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of a run as bytes: what the library writes and `poise profile` reads.
 #pragma once
 
@@ -12,14 +13,16 @@
 
 namespace poise::profile {
 
-inline constexpr std::string_view kMagic = "POISE PROFILE 1\n";
+inline constexpr std::string_view kMagic = "POISE PROFILE 2\n";
 
 struct RankProfile {
   std::uint32_t rank = 0, num_ranks = 1;
   std::string host;
   Cuts cuts = Cuts::slices;
-  bool is_complete = true;    // the rank came to MPI_Finalize
-  bool knows_waiting = true;  // clocks of ranks can be compared
+  bool is_complete = true;           // the rank came to MPI_Finalize
+  bool knows_waiting = true;         // in collectives: clocks of ranks can be compared
+  bool knows_message_waits = true;   // the order of messages was known to the end
+  std::uint64_t clock_error_ns = 0;  // by which this host's clock may differ from rank 0's
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
 };

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/profile_file.h"
 
 #include <gtest/gtest.h>
@@ -14,13 +16,15 @@ RankProfile example(std::uint32_t rank) {
   phase.totals.calls = {6, 7, 8, 9, 10};
   phase.totals.not_understood = 11;
   phase.totals.outside_messages = 12;
-  phase.totals.sampled_ns = 13;
   phase.useful_cpu_ns = 66;
   phase.queued_ns = 55;
   phase.peak_bytes = std::uint64_t{1} << 40;
   phase.cpu = -1;
   phase.traffic = {{1, false, 2, std::uint64_t{1} << 35}, {0, true, 1, 0}};
-  phase.waiting = {.samples = 4, .waited_ns = 9, .squares = 0.25, .for_whom = {{1, 8}}};
+  phase.waiting[0] = {
+      .samples = 4, .sampled_ns = 12, .waited_ns = 9, .wait_squares = 0.25, .for_whom = {{1, 8}}};
+  phase.waiting[1] = {.samples = 1, .for_receiver_ns = -3, .time_squares = 2, .products = 3};
+  phase.totals.may_wait_calls[1] = 77;
   return {.rank = rank,
           .num_ranks = 2,
           .host = "node7",
@@ -38,7 +42,9 @@ TEST(profile_file, reads_what_was_written) {
   EXPECT_EQ(encode(ranks[1]), encode(example(1)));
   EXPECT_EQ(ranks[1].host, "node7");
   EXPECT_EQ(ranks[1].phases[0].traffic[0].bytes, std::uint64_t{1} << 35);
-  EXPECT_EQ(ranks[1].phases[0].waiting.squares, 0.25);
+  EXPECT_EQ(ranks[1].phases[0].waiting[0].wait_squares, 0.25);
+  EXPECT_EQ(ranks[1].phases[0].waiting[1].for_receiver_ns, -3);
+  EXPECT_EQ(ranks[1].phases[0].totals.may_wait_calls[1], 77u);
   EXPECT_EQ(ranks[1].names.at(3), "assembly");
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decodes profiles. No count is believed before the bytes behind it are there.
 #include <algorithm>
 #include <bit>
@@ -62,7 +63,8 @@ Totals totals_from(Reader& reader) {
   for (std::uint64_t& calls : totals.calls) calls = reader.number();
   totals.not_understood = reader.number();
   totals.outside_messages = reader.number();
-  totals.sampled_ns = reader.signed_number();
+  for (std::int64_t& ns : totals.may_wait_ns) ns = reader.signed_number();
+  for (std::uint64_t& calls : totals.may_wait_calls) calls = reader.number();
   return totals;
 }
 
@@ -74,8 +76,11 @@ std::uint32_t rank_from(Reader& reader, std::uint64_t value, std::uint32_t num_r
 Waiting waiting_from(Reader& reader, std::uint32_t num_ranks) {
   Waiting waiting;
   waiting.samples = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader.number(), ~0u));
+  waiting.sampled_ns = reader.signed_number();
   waiting.waited_ns = reader.signed_number();
-  waiting.squares = std::bit_cast<double>(reader.number());
+  waiting.for_receiver_ns = reader.signed_number();
+  for (double* sum : {&waiting.wait_squares, &waiting.time_squares, &waiting.products})
+    *sum = std::bit_cast<double>(reader.number());
   waiting.for_whom.resize(reader.count(2));
   for (auto& [rank, ns] : waiting.for_whom) {
     rank = rank_from(reader, reader.number(), num_ranks);
@@ -102,7 +107,7 @@ Phase phase_from(Reader& reader, std::uint32_t num_ranks) {
     sent.messages = reader.number();
     sent.bytes = reader.number();
   }
-  phase.waiting = waiting_from(reader, num_ranks);
+  for (Waiting& waiting : phase.waiting) waiting = waiting_from(reader, num_ranks);
   return phase;
 }
 
@@ -117,7 +122,9 @@ RankProfile profile_from(Reader& reader) {
   const std::uint64_t flags = reader.number();
   profile.is_complete = (flags & 1) != 0;
   profile.knows_waiting = (flags & 2) != 0;
-  profile.phases.resize(reader.count(27));
+  profile.knows_message_waits = (flags & 4) != 0;
+  profile.clock_error_ns = reader.number();
+  profile.phases.resize(reader.count(44));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
     const std::uint64_t label = reader.number();

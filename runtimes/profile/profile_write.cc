@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Encodes profiles. This part is in the preloaded library: it uses the standard library only.
 #include <bit>
 
@@ -28,13 +29,17 @@ void add_totals(std::string& bytes, const Totals& totals) {
   for (const std::uint64_t calls : totals.calls) add(bytes, calls);
   add(bytes, totals.not_understood);
   add(bytes, totals.outside_messages);
-  add_signed(bytes, totals.sampled_ns);
+  for (const std::int64_t ns : totals.may_wait_ns) add_signed(bytes, ns);
+  for (const std::uint64_t calls : totals.may_wait_calls) add(bytes, calls);
 }
 
 void add_waiting(std::string& bytes, const Waiting& waiting) {
   add(bytes, waiting.samples);
+  add_signed(bytes, waiting.sampled_ns);
   add_signed(bytes, waiting.waited_ns);
-  add(bytes, std::bit_cast<std::uint64_t>(waiting.squares));
+  add_signed(bytes, waiting.for_receiver_ns);
+  for (const double sum : {waiting.wait_squares, waiting.time_squares, waiting.products})
+    add(bytes, std::bit_cast<std::uint64_t>(sum));
   add(bytes, waiting.for_whom.size());
   for (const auto& [rank, ns] : waiting.for_whom) {
     add(bytes, rank);
@@ -57,7 +62,7 @@ void add_phase(std::string& bytes, const Phase& phase) {
     add(bytes, sent.messages);
     add(bytes, sent.bytes);
   }
-  add_waiting(bytes, phase.waiting);
+  for (const Waiting& waiting : phase.waiting) add_waiting(bytes, waiting);
 }
 
 }  // namespace
@@ -68,7 +73,9 @@ std::string encode(const RankProfile& profile) {
   add(block, profile.num_ranks);
   add_text(block, profile.host);
   add(block, static_cast<std::uint64_t>(profile.cuts));
-  add(block, (profile.is_complete ? 1u : 0u) | (profile.knows_waiting ? 2u : 0u));
+  add(block, (profile.is_complete ? 1u : 0u) | (profile.knows_waiting ? 2u : 0u) |
+                 (profile.knows_message_waits ? 4u : 0u));
+  add(block, profile.clock_error_ns);
   add(block, profile.phases.size());
   for (const Phase& phase : profile.phases) add_phase(block, phase);
   add(block, profile.names.size());

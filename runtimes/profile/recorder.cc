@@ -1,13 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/recorder.h"
 
 #include <algorithm>
 
 namespace poise::profile {
 
-void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery) {
+void Recorder::start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
+                     std::int64_t slice_ns) {
   left_ns_ = cpu_read_ns_ = now_ns;
   cpu_ns_ = cpu_ns;
-  slice_end_ns_ = now_ns + tuning::kSlice_ns;
+  slice_ns_ = slice_ns;
+  slice_end_ns_ = now_ns + slice_ns;
   for (Series& series : series_) series.start(now_ns, sums_, machinery);
 }
 
@@ -41,7 +45,7 @@ Phase Recorder::cut(Cuts cuts, std::int64_t now_ns, const Machinery& machinery,
 std::vector<Phase> Recorder::cut_slices(std::int64_t now_ns, const Machinery& machinery) {
   Series& slices = series(Cuts::slices);
   std::vector<Phase> ended;
-  for (; slice_is_over(now_ns); slice_end_ns_ += tuning::kSlice_ns) {
+  for (; slice_is_over(now_ns); slice_end_ns_ += slice_ns_) {
     if (left_ns_ < slice_end_ns_) {
       sums_.totals.useful_ns += slice_end_ns_ - left_ns_;
       left_ns_ = slice_end_ns_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds up the times of one rank: what it did outside MPI, and inside by kind of call.
 #pragma once
 
@@ -21,7 +22,9 @@ inline constexpr int kNumCuts = 3;
 /// Times come in as arguments. A CPU clock is read only where the recorder asks for it.
 class Recorder {
  public:
-  void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery);
+  /// `slice_ns`: length of time slices.
+  void start(std::int64_t now_ns, std::int64_t cpu_ns, const Machinery& machinery,
+             std::int64_t slice_ns = tuning::kSlice_ns);
 
   /// The program calls MPI. True if read_cpu() is wanted before leave().
   bool enter(std::int64_t now_ns) {
@@ -39,6 +42,12 @@ class Recorder {
     ++sums_.totals.calls[k];
     left_ns_ = now_ns;
     return now_ns - cpu_read_ns_ >= tuning::kLongStretch_ns;
+  }
+  /// The call that has left may have waited for another rank.
+  void may_wait(WaitsFor what, std::int64_t took_ns) {
+    const auto w = static_cast<std::size_t>(what);
+    sums_.totals.may_wait_ns[w] += took_ns;
+    ++sums_.totals.may_wait_calls[w];
   }
   void read_cpu_at_exit(std::int64_t now_ns, std::int64_t cpu_ns);
   /// What the profile itself did since leave() is not the program's.
@@ -63,7 +72,7 @@ class Recorder {
   PhaseFinder finder_;
   std::int64_t left_ns_ = 0;                   // when the last call of MPI returned
   std::int64_t cpu_read_ns_ = 0, cpu_ns_ = 0;  // when the CPU clock was last read, and what it said
-  std::int64_t slice_end_ns_ = 0;
+  std::int64_t slice_ns_ = tuning::kSlice_ns, slice_end_ns_ = 0;
 };
 
 }  // namespace poise::profile

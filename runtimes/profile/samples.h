@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a rank entered the collectives of a communicator: the same instances on all its ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run cut into phases: what a rank measured between one cut and the next.
 #pragma once
 

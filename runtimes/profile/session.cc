@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/session.h"
 
 #include <algorithm>
@@ -24,6 +26,9 @@ std::atomic<Session*> session = nullptr;
 pid_t owner = 0;  // a forked child must not write its parent's profile
 thread_local int depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local bool is_main __attribute__((tls_model("initial-exec"))) = false;
+
+/// The time of a call: all threads may ask, and only the initial one often.
+std::int64_t call_time_ns(TickClock& ticks) { return is_main ? ticks.read_ns() : clock_ns(); }
 
 /// A call's status: what a C function returned, or Fortran's last argument, which may be missing.
 bool has_succeeded(const Call& call, int result) {
@@ -122,25 +127,29 @@ Session::Session(const MpiLibrary& mpi, std::string output)
       output_(std::move(output)),
       exchange_(mpi),
       interpreter_(mpi, recorder_.sums()),
+      messages_(mpi, interpreter_.communicators(), exchange_.rank()),
       journal_(variable("POISE_PROFILE_PARTS"), head()) {
   int level = 0;
   mpi.query_thread(&level);
   is_multiple_ = level == kThreadMultiple;
-  has_one_clock_ = exchange_.all_agree(static_cast<double>(hash_of(host_name()) >> 12));
-  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read());
+  clock_ = CommonClock(exchange_.offset_to_first());
+  period_ns_ = std::atoll(variable("POISE_PROFILE_PERIOD_NS").c_str());
+  recorder_.start(clock_ns(), thread_cpu_ns(), meter_.read(),
+                  period_ns_ > 0 ? period_ns_ : tuning::kSlice_ns);
 }
 
 RankProfile Session::head() const {
   return {.rank = static_cast<std::uint32_t>(exchange_.rank()),
           .num_ranks = static_cast<std::uint32_t>(exchange_.size()),
           .host = host_name(),
-          .knows_waiting = has_one_clock_};
+          .knows_message_waits = !messages_.ends().has_given_up(),
+          .clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns())};
 }
 
 void Session::enter(Call& call) {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
-  call.entered_ns = clock_ns();
+  call.entered_ns = call_time_ns(ticks_);
   if (is_main) {
     if (recorder_.slice_is_over(call.entered_ns)) cut_slices(call.entered_ns);
     if (recorder_.enter(call.entered_ns))
@@ -151,13 +160,14 @@ void Session::enter(Call& call) {
   if (call.function.meaning == Meaning::communicator_free) {
     Communicator* const freed =
         interpreter_.communicators().of(arguments.comm_at_address(call.function.comm));
-    if (has_one_clock_ && freed != nullptr && is_main) exchange_.find_waits({freed}, waits_);
+    if (freed != nullptr && is_main) exchange_.find_waits({freed}, clock_, waits_);
   }
+  if (PointToPoint::concerns(call.function)) messages_.before(call.function, arguments, call.words);
   interpreter_.before(call.function, arguments);
 }
 
 void Session::leave(Call& call, int result) {
-  const std::int64_t now_ns = clock_ns();
+  const std::int64_t now_ns = call_time_ns(ticks_);
   std::unique_lock lock(mutex_, std::defer_lock);
   if (is_multiple_) lock.lock();
   if (is_main && recorder_.leave(call.entered_ns, now_ns, call.function.kind))
@@ -169,19 +179,32 @@ void Session::leave(Call& call, int result) {
 void Session::note(Call& call, std::int64_t now_ns) {
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   interpreter_.after(call.function, arguments);
+  if (PointToPoint::concerns(call.function)) note_messages(call, arguments, now_ns);
   if (!is_main) return;
   if (call.function.meaning == Meaning::pcontrol) note_pcontrol(call, now_ns);
   if (call.function.mode == Mode::blocking) note_collective(call, arguments, now_ns);
+}
+
+void Session::note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
+  // The order in which several threads send is not known at the other end.
+  if (!is_main && is_multiple_) return messages_.ends().give_up();
+  // Only the time of the initial thread is looked at.
+  const std::int64_t left_ns = is_main ? now_ns : call.entered_ns;
+  if (!messages_.after(call.function, arguments, call.entered_ns, left_ns) || !is_main) return;
+  recorder_.may_wait(WaitsFor::message, now_ns - call.entered_ns);
 }
 
 void Session::note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns) {
   const Function& function = call.function;
   Communicator* const communicator = interpreter_.communicators().of(arguments.comm(function.comm));
   if (communicator == nullptr || communicator->is_inter) return;
-  if (const auto part = interpreter_.part_in(function, arguments, *communicator))
+  const auto part = interpreter_.part_in(function, arguments, *communicator);
+  if (part && communicator->size > 1) {
+    recorder_.may_wait(WaitsFor::collective, now_ns - call.entered_ns);
     if (communicator->samples.next())
       communicator->samples.keep(call.entered_ns, now_ns - call.entered_ns, *part);
-  if (communicator->size != exchange_.size()) return;
+  }
+  if (communicator->size != exchange_.size() || period_ns_ > 0) return;
   // All ranks make the same string of these: no token may depend on the rank.
   const auto bytes =
       static_cast<std::uint64_t>(std::bit_width(interpreter_.agreed_bytes(function, arguments)));
@@ -192,6 +215,7 @@ void Session::note_collective(const Call& call, const Arguments& arguments, std:
 
 /// MPI_Pcontrol(k) begins a phase called k; MPI_Pcontrol(-1, "name") one of that name.
 void Session::note_pcontrol(const Call& call, std::int64_t now_ns) {
+  if (period_ns_ > 0) return;
   const Arguments arguments(mpi_, call.function, call.language, call.words);
   const auto level = static_cast<std::int32_t>(arguments.number(call.function.level));
   std::uint64_t label = static_cast<std::uint64_t>(std::max(0, level));
@@ -242,28 +266,6 @@ Cuts Session::agreed_cuts() {
   return Cuts::slices;
 }
 
-void Session::add_waits(std::vector<Phase>& phases) const {
-  for (const Wait& wait : waits_) {
-    const auto next =
-        std::upper_bound(phases.begin(), phases.end(), wait.entered_ns,
-                         [](std::int64_t ns, const Phase& phase) { return ns < phase.begin_ns; });
-    if (next == phases.begin()) continue;
-    Phase& phase = *std::prev(next);
-    Waiting& waiting = phase.waiting;
-    const double seconds = 1e-9 * static_cast<double>(wait.waited_ns);
-    ++waiting.samples;
-    waiting.waited_ns += wait.waited_ns;
-    waiting.squares += seconds * seconds;
-    phase.totals.sampled_ns += wait.took_ns;
-    if (wait.for_whom < 0) continue;
-    const auto who = static_cast<std::uint32_t>(wait.for_whom);
-    auto found = std::find_if(waiting.for_whom.begin(), waiting.for_whom.end(),
-                              [&](const auto& entry) { return entry.first == who; });
-    if (found == waiting.for_whom.end()) found = waiting.for_whom.insert(found, {who, 0});
-    found->second += wait.waited_ns;
-  }
-}
-
 void Session::finish() {
   cut_slices(clock_ns());
   cut_all(clock_ns());
@@ -279,10 +281,11 @@ void Session::finish() {
   for (const double length : exchange_.largest(lengths))
     longest_ns.push_back(static_cast<std::int64_t>(length));
   merge_short(profile.phases, longest_ns, tuning::kMinPhase_ns);
-  if (has_one_clock_) {
-    exchange_.find_waits(interpreter_.communicators().all(), waits_);
-    add_waits(profile.phases);
-  }
+  clock_.add(exchange_.offset_to_first());
+  exchange_.find_waits(interpreter_.communicators().all(), clock_, waits_);
+  exchange_.find_waits(messages_.ends(), clock_, waits_);
+  add_waits(waits_, profile.phases);
+  profile.clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns());
   std::string bytes = encode(profile);
   exchange_.gather(bytes);
   if (exchange_.rank() == 0) write(bytes);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The profile of this process while its MPI program runs: begun by MPI_Init, written by
 // MPI_Finalize.
 #pragma once
@@ -12,8 +13,10 @@
 #include "runtimes/profile/interpret.h"
 #include "runtimes/profile/journal.h"
 #include "runtimes/profile/machinery.h"
+#include "runtimes/profile/point_to_point.h"
 #include "runtimes/profile/profile_file.h"
 #include "runtimes/profile/recorder.h"
+#include "runtimes/profile/tick_clock.h"
 
 namespace poise::profile {
 
@@ -21,7 +24,7 @@ namespace poise::profile {
 struct Call {
   const Function& function;
   Language language;
-  const Word* words;
+  Word* words;  // what is passed on
   int num_words;
   std::int64_t entered_ns = 0;
 };
@@ -47,6 +50,7 @@ class Session {
 
  private:
   void note(Call& call, std::int64_t now_ns);
+  void note_messages(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_collective(const Call& call, const Arguments& arguments, std::int64_t now_ns);
   void note_pcontrol(const Call& call, std::int64_t now_ns);
   void cut(Cuts cuts, std::int64_t now_ns, std::uint64_t label = 0);
@@ -54,20 +58,22 @@ class Session {
   void cut_all(std::int64_t now_ns);
   RankProfile head() const;
   Cuts agreed_cuts();
-  void add_waits(std::vector<Phase>& phases) const;
   void write(const std::string& bytes) const;
 
   const MpiLibrary& mpi_;
   std::string output_;
   Exchange exchange_;
+  CommonClock clock_;
   ThreadMeter meter_;
+  TickClock ticks_;
   Recorder recorder_;
   Interpreter interpreter_;
+  PointToPoint messages_;
   Journal journal_;
   std::mutex mutex_;  // held where several threads may call MPI
   bool is_multiple_ = false;
-  bool has_one_clock_ = true;  // all ranks are on one host
-  std::vector<Wait> waits_;    // of communicators that were freed
+  std::int64_t period_ns_ = 0;  // of time slices, where the user gives one; 0: phases are found
+  std::vector<Wait> waits_;     // of communicators that were freed
   std::map<std::uint64_t, std::string> names_;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A profile as a trace: ranks are tasks, the cores they ran on their places.
 #pragma once
 

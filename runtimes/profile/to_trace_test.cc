@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/profile/to_trace.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +34,7 @@ TEST(to_trace, ranks_are_tasks_on_the_cores_where_they_ran) {
   std::vector<RankProfile> ranks = {
       rank_of(0, Cuts::slices, {phase_of(kS / 2, 1, {{1, false, 3, 300}}), phase_of(kS / 4, -1)}),
       rank_of(1, Cuts::slices, {phase_of(kS, 0, {{0, true, 2, 20}}), phase_of(0, 1)})};
-  ranks[1].host = "b";
+  ranks[1].host = std::string("b");
   const Machine machine = machine_from_text("node:2 core:2");
   const Trace trace = trace_of(ranks, &machine, by_cpu);
   check(trace);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every number of the profile that was chosen rather than given.
 #pragma once
 
@@ -26,6 +27,19 @@ inline constexpr std::int64_t kMinPhase_ns = 10'000'000;
 
 /// Entry times of collectives kept per communicator; when more come, every second is dropped.
 inline constexpr std::size_t kMaxSamples = 1 << 17;
+
+/// Ends of messages kept per rank, sends and receives each; when more come, every second is
+/// dropped. 48 bytes each.
+inline constexpr std::size_t kMaxEnds = 1 << 17;
+/// Streams (pair, communicator, tag) whose messages a rank numbers; waits are not looked for in
+/// more.
+inline constexpr std::size_t kMaxStreams = 1 << 18;
+/// Receives that wait for their number behind one from any source; when more do, waits are no
+/// longer looked for.
+inline constexpr std::size_t kMaxQueuedReceives = 256;
+
+/// Messages to and fro by which two hosts compare their clocks; the fastest counts.
+inline constexpr int kClockRounds = 32;
 
 /// An Allreduce of up to this size is taken for recursive doubling, a longer one for a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;

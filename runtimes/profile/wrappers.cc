@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The functions of MPI as programs call them, from C and from Fortran (mpif.h, mpi, mpi_f08): each
 // tells the session before and after it calls the one that it stands before. Only this file exports
 // names.
+#include <tuple>
+#include <utility>
+
 #include "runtimes/profile/function.h"
 #include "runtimes/profile/mpi_library.h"
 #include "runtimes/profile/session.h"
@@ -9,15 +13,21 @@ namespace poise::profile {
 
 namespace {
 
+template <std::size_t... I>
+auto as_tuple(const Word* words, std::index_sequence<I...>) {
+  return std::make_tuple(words[I]...);
+}
+
 /// Not inlined: there are more than a thousand wrappers. All results are ints.
 template <typename... Words>
 [[gnu::noinline]] int relay(Twin& twin, const Function& function, Language language,
                             Words... words) {
   const auto relayed = reinterpret_cast<int (*)(Words...)>(twin.address());
-  const Word arguments[] = {words..., 0};
+  Word arguments[] = {words..., 0};
   Call call{function, language, arguments, sizeof...(words)};
   if (!enter(call)) return relayed(words...);
-  const int result = relayed(words...);
+  // The session may have replaced a status that the program ignores.
+  const int result = std::apply(relayed, as_tuple(arguments, std::index_sequence_for<Words...>()));
   leave(call, result);
   return result;
 }

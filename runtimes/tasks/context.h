@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tasks that any rank of a communicator may run. A rank submits tasks. While ranks wait, tasks are
 // lent (offloaded) to idle ranks, which run them and return the results.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a context counts on each rank, and the failures of its tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The policy of a program: which tasks to lend to whom, and which tasks to replicate.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The implementation of a context: its threads run tasks, and call the offload engine in between.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings of a context: a table of knobs that the program and POISE_TASKS_* variables set.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/tasks/settings.h"
 
 #include <gmock/gmock.h>

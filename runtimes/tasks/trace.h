@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A trace of a context over time: which task ran on which rank, which tasks were lent, and when
 // threads were idle.
 #pragma once

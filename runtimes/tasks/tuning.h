@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every tuned number of the tasks runtime that is not a setting: its value, unit and reason.
 #pragma once
 

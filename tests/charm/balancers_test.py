@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs a real Charm++ program under Poise's balancers. Environment variables: RING is the path of the
 program, POISE that of the poise command."""
 

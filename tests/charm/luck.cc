@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program whose objects throw at a chosen point. It tests how a job on Charm++ ends after an
 // exception.
 #include "miniapps/on_charm.h"

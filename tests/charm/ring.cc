@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program for the balancers' tests: a ring of pieces with uneven work, balanced every ten
 // steps. It prints the number of moves, and "ok" only if no message was lost, no pinned piece
 // moved, and every other piece left the PE that the program took out of service (an optional

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Invalid input of any kind must give status 2, one helpful line on stderr, and no file."""
 
 import json

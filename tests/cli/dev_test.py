@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """./dev in a copied checkout, with stand-ins for cmake and ninja that note how they are called."""
 
 import os

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Compares the documents about the command line with the program."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Writes small traces and placements for the tests."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise generate: its traces, equal bytes for equal seeds, and the options that it refuses."""
 
 import json

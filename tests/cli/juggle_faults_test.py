@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle under faults and load: killed at random, with thousands of threads, with cpus taken away.
 Also tests the recipes of docs/juggle.md with real launchers and run-times."""
 

@@ -1,6 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle with programs that leave children behind, become another program, change their user, or
 run in a container or under a quota, and tests what a terminal shows."""
 
+import json
 import os
 import pathlib
 import pty
@@ -133,7 +136,7 @@ class Programs(JuggleTest):
         done = self.run_poise("juggle", "--", "sh", "-c", "sleep 0.1", preexec_fn=lambda: (
             group / "tasks").write_text(str(os.getpid())))
         self.assertEqual(done.returncode, 0)
-        self.assertIn("allows 0.5 cpus", done.stderr)
+        self.assertIn("pays for 0.5 cpus", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
 
@@ -158,6 +161,19 @@ class Watching(JuggleTest):
         self.assertEqual(done.returncode, 124)
         self.assertNotIn("\x1b", done.stderr)
         self.assertRegex(done.stderr, r"\n[1-9]\.\d s, balancing, \d threads with")
+
+    def test_a_diagnosis_moves_no_thread_and_tells_what_is_wrong_and_the_cure(self):
+        one = min(CPUS)
+        done = self.run_poise("juggle", "--diagnose", "--json", "s.json", "--", "timeout", "3", "taskset", "-c", str(one),
+                              "sh", "-c", "exec 2> /dev/null; " + BUSY)
+        self.assertEqual(done.returncode, 124)
+        self.assertIn(f"poise juggle: all 3 threads are bound to cpu {one}", done.stderr)
+        self.assertIn("remove the binding", done.stderr)
+        for line in done.stderr.splitlines():
+            self.assertRegex(line, r"^poise juggle: \w")
+        summary = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual(summary["migrations"], 0)
+        self.assertIn("one_cpu", [cause["kind"] for cause in summary["causes"]])
 
     def test_the_terminal_keeps_its_settings_and_its_signals_reach_the_program(self):
         script = "trap 'echo caught; exit 5' INT; echo up; while :; do sleep 0.05; done"

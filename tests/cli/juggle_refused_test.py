@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle on a system that refuses what it needs: the program must still run and end as it would
 alone, and one line must say what is not balanced and why."""
 

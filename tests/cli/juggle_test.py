@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle as users meet it: exit statuses, signals, and affinities that are always restored."""
 
 import contextlib

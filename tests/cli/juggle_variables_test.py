@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The variables of `poise juggle` set to nonsense: one line and status 2 before the program starts, or it runs."""
 
 import os

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Checks that interfaces taken from others contain their notice and that the notice is installed."""
 
 import pathlib

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Compares every metric of the program with its definition in model.py."""
 
 import itertools

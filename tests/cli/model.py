@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Computes the predicted time and the other metrics from their definitions alone.
 
 Nothing here is shared with the program: machines are read from the same text, graphs and placements are plain

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Strategies of the user: programs, shared objects and placements from files, beside the built-in ones."""
 
 import json
@@ -55,7 +57,7 @@ class OwnStrategies(CliTest):
     def test_a_program_gets_the_problem(self):
         self.rows("-s", "exec:python3 mine.py")
         asked = json.loads((self.folder / "asked.json").read_text())
-        self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (1, 12))
+        self.assertEqual((asked["poise_problem"], asked["num_tasks"]), (2, 12))
         messages, machine = asked["messages"], asked["machine"]
         self.assertEqual(len(messages["indptr"]), 13)
         self.assertEqual(messages["indptr"][-1], len(messages["indices"]))

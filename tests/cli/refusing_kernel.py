@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Simulates, by a seccomp filter, a kernel that refuses system calls, as old kernels and containers do."""
 
 import contextlib

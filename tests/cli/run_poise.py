@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Runs the program as a user does, and checks its exit status, its two streams and its files."""
 
 import json

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """`poise convert --to csv|json`: the table of tasks has a row per line of a placement file."""
 
 import csv

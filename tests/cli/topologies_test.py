@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Compares machines read from real topologies, if they are stored beside the source tree, with a simple count
 of the XML."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise simulate and poise theory as users run them."""
 
 import json
@@ -69,6 +71,105 @@ class Simulate(CliTest):
         self.assert_refused(*self.command, "-s", "gredy", says='did you mean "greedy"?')
         self.assert_refused(*self.command, "--html", "no/page.html", says="no/page.html")
         self.assert_refused("simulate", "run", "-m", "core:1", says="--start")
+
+
+class Events(CliTest):
+    """The event engine, sweeps and models of loads."""
+
+    def setUp(self):
+        super().setUp()
+        files.write_vt(self.folder, "run", RANKS)
+        self.run_poise("generate", "stencil2d", "--tasks", 64, "-m", "node:4 core:2", "-o", "grid.poise")
+        self.base = ("simulate", "grid.poise", "-m", "node:4 core:2", "-s", "greedy,refine", "--steps", 6,
+                     "--decision-time", "0s", "--engine", "events")
+        self.command = (*self.base[:-2], "--every", 2, "--engine", "events")
+
+    def test_work_alone_takes_as_long_as_the_formula_says(self):
+        answer = self.json_of("simulate", "run", "-m", "core:2 migrated_task:0", "--decision-time", "0s", "-s", "greedy",
+                              "--steps", 4, "--every", 2, "--engine", "events", "--json")
+        self.assertEqual((answer["engine"], answer["sharing"]), ("events", "fluid"))
+        for result in answer["results"]:
+            self.assertEqual(result["formula_s"], result["iteration_s"])
+        self.assertEqual(answer["results"][1]["series"]["iteration_s"], [6, 6, 8, 8])
+
+    def test_both_engines_are_shown_side_by_side(self):
+        done = self.run_poise(*self.command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("event by event, sharing: fluid", "by formula", "events vs", "idle", "collect-"):
+            self.assertIn(words, done.stdout)
+        events = self.json_of(*self.command, "--json")["results"]
+        formula = self.json_of(*self.command[:-2], "--model", "physical", "--json")["results"]
+        for by_events, by_formula in zip(events, formula):
+            self.assertAlmostEqual(by_events["formula_s"], by_formula["iteration_s"])
+            self.assertNotIn("idle_share", by_formula)
+            self.assertTrue(0 <= by_events["idle_share"] < 1)
+
+    def test_totals_are_the_sums_of_their_parts(self):
+        for sharing in ("fluid", "queue"):
+            for row in self.json_of(*self.command, "--sharing", sharing, "--json")["results"]:
+                self.assertAlmostEqual(row["total_s"], row["iteration_s"] + row["migration_s"] + row["decision_s"]
+                                       + row["collection_s"])
+                self.assertAlmostEqual(row["iteration_s"], sum(row["series"]["iteration_s"]))
+                after = row["series"]["iteration_s"][2 if row["strategy"] else 0:]
+                self.assertAlmostEqual(row["balanced_s"], sum(after) / len(after))
+
+    def test_the_timeline_of_the_best_strategy_fills_its_total(self):
+        done = self.run_poise(*self.command, "--timeline", "best.json", "--html", "best.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        timeline = json.loads((self.folder / "best.json").read_text())
+        best = next(row for row in self.json_of(*self.command, "--json")["results"] if row["best"])
+        self.assertEqual(len(timeline["places"]), 8)
+        for spans in timeline["places"]:
+            self.assertAlmostEqual(spans[-1][1], best["total_s"])
+        self.assertIn("Simulated event by event", (self.folder / "best.html").read_text())
+
+    def test_a_sweep_reports_every_combination_and_marks_the_best(self):
+        answer = self.json_of(*self.base, "--every", "1,2", "--seed", "1..3", "--places", "4,8", "--start", "blocked",
+                              "--loads", "drift:sigma=0.5,steps=2", "--json")
+        self.assertEqual(answer["seeds"], [1, 2, 3])
+        self.assertEqual(len(answer["sweep"]), 2 * (1 + 2 * 2))
+        for places in (4, 8):
+            rows = [row for row in answer["sweep"] if row["places"] == places]
+            self.assertEqual([len(row["total_s"]) for row in rows], [3] * len(rows))
+            best = [row for row in rows if row["best"]]
+            self.assertEqual(len(best), 1)
+            self.assertEqual(sorted(best[0]["total_s"])[1], min(sorted(row["total_s"])[1] for row in rows))
+        text = self.run_poise(*self.base, "--every", "auto").stdout
+        self.assertRegex(text, r"\* best on 8 places: \w+( every [125])? takes ")
+
+    def test_juggling_shares_the_places_of_a_domain(self):
+        self.run_poise("generate", "ring:skew=equal", "--tasks", 3, "-m", "core:2", "--placement", "blocked", "-o",
+                       "three.poise")
+        base = ("simulate", "three.poise", "-m", "core:2 overhead:0 latency:0 bus:0 copy:0", "-s", "keep", "--steps", 2,
+                "--decision-time", "0s", "--engine", "events", "--json")
+        apart = self.json_of(*base)["results"][0]["iteration_s"]
+        juggled = self.json_of(*base, "--juggle", "10us")["results"][0]["iteration_s"]
+        self.assertAlmostEqual(juggled / apart, 0.75, 2)
+
+    def test_seeds_change_drifting_loads_and_repeat(self):
+        totals = [self.json_of(*self.command, "--loads", "drift", "--seed", seed, "--json")["results"][0]["total_s"]
+                  for seed in (1, 1, 2)]
+        self.assertEqual(totals[0], totals[1])
+        self.assertNotEqual(totals[0], totals[2])
+
+    def test_wrong_options_are_refused(self):
+        self.assert_refused(*self.command[:-1], "event", says='did you mean "events"?')
+        self.assert_refused(*self.command, "--sharing", "fliud", says='did you mean "fluid"?')
+        self.assert_refused(*self.command, "--model", "nuco", says="--model nuco")
+        self.assert_refused(*self.command, "--precision", 2, says="--precision")
+        self.assert_refused(*self.command, "--eager", -1, says="--eager")
+        self.assert_refused(*self.command[:-2], "--sharing", "queue", says="--engine events")
+        self.assert_refused(*self.command[:-2], "--timeline", "t.json", says="--engine events")
+        self.assert_refused(*self.command, "--juggle", "0s", says=["--juggle", "100ms"])
+        self.assert_refused(*self.command[:-2], "--juggle", "1s", says="--engine events")
+        self.assert_refused(*self.command, "--loads", "jmp", says='did you mean "jump"?')
+        self.assert_refused(*self.command, "--loads", "jump:share=3", says="share")
+        self.assert_refused(*self.base, "--every", "2,0", says="--every")
+        self.assert_refused(*self.command, "--seed", "3..1", says="--seed")
+        self.assert_refused(*self.command, "--places", "3", says="--places 3")
+        self.assert_refused("simulate", "grid.poise", "--places", "8", says="--machine")
+        self.assert_refused(*self.command, "--seed", "1,2", "--html", "a.html", says="--html")
+        self.assert_refused(*self.command, "--timeline", "no/t.json", says="no/t.json")
 
 
 class Theory(CliTest):

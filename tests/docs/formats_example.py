@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests that the program can read what the example writer in docs/formats.md writes. Arguments: the document,
 the program."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Charm++ LB dumps.
 #include "tests/fuzz/target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Machines as JSON: what is accepted is written and read again, and must give the same text.
 #include "tests/fuzz/target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // METIS graphs: what is accepted is written and read again, and must give the same text.
 #include "tests/fuzz/target.h"
 

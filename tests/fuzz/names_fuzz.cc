@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of strategies and workloads with their knobs: what is accepted is printed and parsed again,
 // and must give the same text.
 #include "tests/fuzz/target.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The native format, as given and with its checksums corrected, so that the code behind them is
 // reached. What is accepted is written and read again, and must give the same bytes.
 #include <algorithm>

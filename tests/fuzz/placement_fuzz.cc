@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Placement files, one place per line or JSON.
 #include "tests/fuzz/target.h"
 

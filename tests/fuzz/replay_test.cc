@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit flipped.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What all fuzzers share: bad input may be refused with an Error; anything else is a defect.
 #pragma once
 

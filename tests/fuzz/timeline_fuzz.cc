@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Timelines: what every place did and when.
 #include "tests/fuzz/target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One vt LBDatafile compressed by brotli; zero bytes are data here, not separators.
 #include "tests/fuzz/target.h"
 

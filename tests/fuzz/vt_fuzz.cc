@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // vt LBDatafiles, plain or brotli: zero bytes separate the files of ranks 0, 1, ….
 #include "tests/fuzz/target.h"
 

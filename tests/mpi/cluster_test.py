@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """A cluster of network namespaces: what is measured there, and what strategies make of it.
 
 Two racks of two hosts: a message takes longer between racks than inside one, and in

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests how failing jobs end: with a line that says why, a status other than 0, and without a hang. If a rank
 is killed, everything that the run recorded before must be readable."""
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """`poise profile` as users run it: the trace, the program's status and streams, trouble, and what a program
 that dies leaves."""
 import json
@@ -61,6 +63,34 @@ class Command(unittest.TestCase):
                 self.check_trace()
                 (self.folder / "run.poise").unlink()
 
+    def test_the_diagnosis_is_printed_and_can_be_had_again(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+                done = self.poise("profile", "-o", "run.poise", "--json", "run.json", "--", *launcher(mpi, 3), program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                again = self.poise("diagnose", "run.poise")
+                self.assertEqual((again.returncode, again.stderr), (0, ""))
+                self.assertIn(again.stdout, done.stderr)
+                self.assertLessEqual(max(map(len, again.stdout.splitlines())), 80)
+                self.assertRegex(again.stdout, r"Rank 1 made 2 others wait [\d.]+ m?s in sum\.")
+                json_again = self.poise("diagnose", "run.poise", "--json").stdout
+                self.assertEqual(json.loads((self.folder / "run.json").read_text()), json.loads(json_again))
+                self.assertEqual(json.loads(json_again)["late"][0]["rank"], 1)
+                both = self.poise("diagnose", "run.poise", "run.poise")
+                self.assertIn("the same work", both.stdout)
+                for name in ("run.poise", "run.json"):
+                    (self.folder / name).unlink()
+
+    def test_phases_of_a_given_length(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
+                done = self.poise("profile", "--period", "50ms", "--json", "run.json", "--", *launcher(mpi, 2), program,
+                                  "pcontrol")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertGreaterEqual(json.loads((self.folder / "run.json").read_text())["phases"], 8)  # of 400 ms
+
     def test_a_program_that_dies_leaves_its_phases(self):
         for mpi in installations():
             for what, status in (("abort", 7), ("exit", 3), ("_exit", 3), ("kill", None)):
@@ -96,6 +126,15 @@ class Command(unittest.TestCase):
             done = self.poise(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(says, done.stderr)
+        for words, says in ((["profile", "--period", "soon", "--", "true"], "--period soon is not a time"),
+                            (["diagnose", "no.poise"], "no.poise"), (["diagnose"], "profile is missing"),
+                            (["diagnose", "plain.poise"], "plain.poise: the trace has no profile")):
+            self.poise("generate", "stencil2d", "--tasks", "16", "-o", "plain.poise")
+            done = self.poise(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            (self.folder / "plain.poise").unlink()
         done = self.poise("profile", "--", "no-such-program")
         self.assertEqual(done.returncode, 127)
         self.assertIn("no-such-program", done.stderr)

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """runtimes/profile/functions.inc is what its generator writes, and has all that the installed MPIs export."""
 import pathlib
 import re

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """One library sees the calls of C, mpif.h, `use mpi`, `use mpi_f08` and mpi4py under every MPI at hand: the
 same sequence of calls from each, with the same traffic, counts and results as without it."""
 import os

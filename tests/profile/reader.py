@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Reads profiles, independently of the project's own reader; and finds MPI installations to test."""
 import os
 import pathlib
 import shutil
 import subprocess
 
-MAGIC = b"POISE PROFILE 1\n"
+MAGIC = b"POISE PROFILE 2\n"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
+WAITS = ["collective", "message"]
 KINDS = ["point_to_point", "collective", "wait", "io", "other"]
 
 
@@ -39,16 +42,23 @@ def read_phase(reader):
     phase = {"label": reader.number(), "begin_ns": reader.signed(), "end_ns": reader.signed(),
              "useful_ns": reader.signed(), "mpi_ns": dict(zip(KINDS, [reader.signed() for _ in KINDS])),
              "calls": dict(zip(KINDS, [reader.number() for _ in KINDS])), "not_understood": reader.number(),
-             "outside": reader.number(), "sampled_ns": reader.signed(), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
+             "outside": reader.number(), "may_wait_ns": dict(zip(WAITS, [reader.signed() for _ in WAITS])),
+             "may_wait_calls": dict(zip(WAITS, [reader.number() for _ in WAITS])), "cpu_ns": reader.signed(), "queued_ns": reader.signed(),
              "peak": reader.number(), "cpu": reader.signed()}
     # (peer, whether it was fetched from there) -> (messages, bytes)
     phase["traffic"] = {}
     for _ in range(reader.number()):
         key = reader.number()
         phase["traffic"][key >> 1, bool(key & 1)] = reader.number(), reader.number()
-    phase["samples"], phase["waited_ns"], _ = reader.number(), reader.signed(), reader.number()
-    phase["for_whom"] = {reader.number(): reader.signed() for _ in range(reader.number())}
+    phase["waiting"] = {what: read_waiting(reader) for what in WAITS}
     return phase
+
+
+def read_waiting(reader):
+    waiting = {"samples": reader.number(), "sampled_ns": reader.signed(), "waited_ns": reader.signed(),
+               "for_receiver_ns": reader.signed(), "squares": [reader.number() for _ in range(3)]}
+    waiting["for_whom"] = {reader.number(): reader.signed() for _ in range(reader.number())}
+    return waiting
 
 
 def read_profile(path):
@@ -61,7 +71,7 @@ def read_profile(path):
     while reader.at < len(data):
         reader.number()
         rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
-                "flags": reader.number(), "phases": [read_phase(reader) for _ in range(reader.number())]}
+                "flags": reader.number(), "clock_error_ns": reader.number(), "phases": [read_phase(reader) for _ in range(reader.number())]}
         rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])

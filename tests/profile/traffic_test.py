@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The matrix of point-to-point messages, pair by pair, against what Open MPI's own monitoring counts."""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The oracle for tiny problems: tries every placement.
 #pragma once
 

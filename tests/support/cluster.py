@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """A cluster on one machine: hosts that are network namespaces, in racks joined by a network.
 
     tests/support/cluster.py --racks 2,2 --near 1ms --far 5ms -- mpirun -np 8 build/bin/leanmd

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The network of a cluster of namespaces: cards, switches of racks, and a spine between them.
 
     node1 --wire==port1-- rack0 --up0==down0-- spine --down1==up1-- rack1 --port3==wire-- node3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A test listener for ranks other than 0: it prints failures only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Leak check of MPI programs, made while MPI's shared libraries are still loaded and have symbols.
 #pragma once
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Values that no user means, for tests of variables: 32 kinds. A value may still be one that a variable takes."""
 
 KINDS = [

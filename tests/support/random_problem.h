@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Small random problems on every kind of machine, for tests that compare two algorithms.
 #pragma once
 

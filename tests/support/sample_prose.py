@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Prints a random sample of the project's prose, to be read by somebody who has not seen the code.
 
 usage: sample_prose.py SEED [COUNT]

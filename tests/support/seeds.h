@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The number of seeds that a random test runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that a context does not change the affinity of threads; run by all ranks.
 #include <chrono>
 #include <filesystem>

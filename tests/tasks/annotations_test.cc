@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of annotations of tasks; each is run by all ranks.
 #include <atomic>
 #include <chrono>

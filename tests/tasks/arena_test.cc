@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of memory that the ranks of a node share, and of copies made for lending; run by all ranks.
 #include "runtimes/tasks/transport/arena.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
 #include "runtimes/tasks/context.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of doorbells between ranks of a node; run by all ranks.
 #include "runtimes/tasks/transport/doorbell.h"
 

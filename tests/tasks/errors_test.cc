@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of errors: exceptions in tasks, wrong use of a context, ranks and messages that fail.
 #include <atomic>
 #include <chrono>

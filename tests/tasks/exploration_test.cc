@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of exploration: loans that measure whether lending pays and how long tasks take.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of programs that misuse a context: their functions throw or wait where they must not, or
 // differ between ranks.
 #include <atomic>

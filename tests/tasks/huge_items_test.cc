@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of items longer than MPI can count; run by all ranks if there is enough memory.
 #include <chrono>
 #include <cstdint>

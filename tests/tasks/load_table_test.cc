@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of the load table that the ranks of a node share; run by all ranks.
 #include "runtimes/tasks/offload/load_table.h"
 

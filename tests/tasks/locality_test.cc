@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that ranks bound to memory domains lend to near ranks first.
 #include "runtimes/tasks/transport/locality.h"
 

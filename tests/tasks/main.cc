@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The program of the tests under a launcher: all ranks run each test, rank 0 reports, and all ranks
 // exit with an error if a test fails on any. Its arguments are those of GoogleTest and
 //     --level=funneled|serialized   thread level requested of MPI; default: multiple

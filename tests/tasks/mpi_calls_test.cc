@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks through the profiling interface which threads call MPI: libraries tolerate most wrong
 // calls.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of policies of the program; each is run by all ranks.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stress test: tasks of random sizes that submit tasks, a million on request. The sum of their
 // results is known in advance.
 #include "poise/base/random.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests of tasks replicated on other ranks; each is run by all ranks.
 #include <atomic>
 #include <chrono>

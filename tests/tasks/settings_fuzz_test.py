@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Sets every variable that a runtime reads to nonsense. The job then runs as if nothing were wrong, or rank 0 prints one line and
 every rank exits with status 2; nothing else is printed, and nothing hangs.
 

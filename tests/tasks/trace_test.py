@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests that a trace of tasks shows what every rank ran, what was lent to it, and when it was idle."""
 
 import collections

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests how jobs with an invalid user setting end: exit status 2 and one line, which names the variable and
 comes from rank 0. Arguments: the kind of program and its own arguments."""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The judge of the cost model and its harnesses, against closed forms and brute force.
 
 SIMGRID and REPLAY name the harnesses; tests of one that is not built are skipped.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Emulates a machine with several memory domains: Debian's kernel, our programs, and a shell script. Needs qemu
 and busybox. The kernel is downloaded with apt once and kept outside the source tree."""
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
 """Tests poise juggle on an emulated machine with four memory domains: what it discovers, where it keeps
 threads, how it reacts when cpus disappear, and its gain compared with the theory.
 

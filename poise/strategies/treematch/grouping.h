@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One step of TreeMatch: elements in groups of equal size, by affinity.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Enumerates all ways to divide a few elements into groups of equal size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps groups of tasks to the nodes of any network, so that few bytes travel far.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Assigns tasks to nodes: grouped by affinity and load, groups mapped to the network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TreeMatch: maps elements to the leaves of a tree so that those with much affinity are close.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "poise/strategies/treematch/tree.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps the tasks of one node to its places: TreeMatch with several tasks per place and constraints.
 #pragma once
 

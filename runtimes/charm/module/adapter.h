@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All differences between Charm++ 6.10 and Charm++ 7.0 to 8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hierarchical balancing with Poise's strategies: each group of PEs in Charm++'s tree decides for
 // its own objects.
 #include <HybridBaseLB.h>

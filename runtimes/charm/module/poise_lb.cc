@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Poise's strategies as central balancers of Charm++: the group that the runtime calls.
 #include <cstddef>
 #include <memory>

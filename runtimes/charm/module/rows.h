@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts the statistics of Charm++'s balancers to rows, and carries out decisions.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/tasks/offload/borrower.h"
 
 #include "runtimes/tasks/transport/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the offload engine that sends steal requests, and takes tasks and refusals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packs lent tasks into messages, and unpacks borrowed ones.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/tasks/offload/engine.h"
 
 #include "poise/base/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The offload engine of one rank: it polls for messages, dispatches them to its parts, and steps
 // the parts. It holds no policy: poise/online decides.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the offload engine that lends tasks: it asks the agent what to lend, and lends it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tasks of this rank that other ranks run: lent ones, by slot, and ones of which a copy runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells other ranks this rank's load, and learns theirs: in shared memory inside the node, by
 // gossip elsewhere. Besides, every message carries loads.
 #pragma once

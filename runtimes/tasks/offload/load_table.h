@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each rank publishes its load in shared memory, where the ranks of its node read it without a
 // message.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages of the offload engine, and what all its parts use to send and answer them.
 #pragma once
 

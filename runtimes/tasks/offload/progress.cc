@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The progress thread of a context, which polls for messages while all other threads run long
 // tasks.
 #include <chrono>

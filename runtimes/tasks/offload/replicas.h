@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replication, a part of the offload engine: it copies tasks to other ranks ahead of time. The
 // first rank to take a task's token runs the task. That is a rank with a copy, or the owner rank,
 // which takes the token before it starts or lends the task. All other copies are dropped.

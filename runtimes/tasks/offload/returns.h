@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the offload engine that returns results to the owner rank of each task.
 #pragma once
 

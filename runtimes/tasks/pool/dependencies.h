@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dependencies between tasks that access the same data, as with OpenMP's depend clauses: a writer
 // waits for all earlier readers and writers, a reader for the last writer. Not thread-safe.
 #pragma once

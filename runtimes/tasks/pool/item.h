@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data items of a task: address, length and direction of each.
 #pragma once
 

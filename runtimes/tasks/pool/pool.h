@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The task pool of one rank: its threads take tasks from it and run them. It sends no messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The queue of a rank's tasks that have not started. Not thread-safe.
 #pragma once
 

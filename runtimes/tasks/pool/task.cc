@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
 #include "runtimes/tasks/pool/task.h"
 
 #include "runtimes/tasks/pool/dependencies.h"

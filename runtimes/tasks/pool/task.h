@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A task as the runtime stores it.
 #pragma once
 

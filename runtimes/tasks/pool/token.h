@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The token of a replicated task: the rank that takes it first runs the task. It lies in memory
 // that the ranks of a node share, so that no rank has to wait for the answer of a busy one.
 #pragma once

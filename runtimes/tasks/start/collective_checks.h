@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks that all ranks make together when a context starts. Every function here is collective.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ends a job because of a wrong user setting: with one line on stderr and exit status 2.
 #pragma once
 

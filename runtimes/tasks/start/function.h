@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that tasks run. They are registered by name, so that each rank finds its own address.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a context checks when it starts: MPI, its settings on all ranks, and its trace file.
 #pragma once
 

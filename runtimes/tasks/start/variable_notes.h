@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells the user of environment variables that have no effect in this job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that the ranks of one node share: each rank allocates from its own part, and tasks on any
 // rank read and write it in place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waits without being woken: a thread first spins, then yields, then sleeps for growing times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes of messages: aligned memory, a writer and a reader.
 #pragma once
 

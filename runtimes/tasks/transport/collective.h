@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective operations that yield the core while they wait. Those of MPI libraries spin, which is
 // slow where there are more ranks than cores.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies data past the caches, because the copying rank will not read it again soon.
 #pragma once
 

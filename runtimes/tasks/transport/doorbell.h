@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Doorbells: counters in shared memory with which a rank announces a message to another rank of its
 // node. A busy rank can tell that nothing has arrived without calling MPI, which takes 1 to 2 µs,
 // and an idle rank can sleep.

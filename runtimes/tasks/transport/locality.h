@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The locality of ranks: the node and memory domain of each, and its distance from this rank.
 #pragma once
 

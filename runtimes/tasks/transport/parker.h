@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A place where threads sleep until another thread, of this or another process, wakes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One value per rank, in memory that all ranks of its node share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allocates the tokens of replicated tasks in memory that the ranks of a node share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages between ranks over MPI: a header (eager), and payloads that follow without being copied.
 #pragma once
 

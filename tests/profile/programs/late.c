@@ -1,5 +1,7 @@
-/* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1), reduce
-   (to 0 or 1), abort, exit, or kill: how the program ends after them. */
+// SPDX-License-Identifier: BSD-3-Clause
+
+/* Rank 1 sleeps 20 ms before each of 20 collectives. Argument: allreduce, bcast (from 0 or 1),
+   reduce (to 0 or 1), abort, exit, or kill: how the program ends after them. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,16 +18,20 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 20; ++i) {
     if (rank == 1) usleep(20000);
-    if (!strcmp(what, "bcast0")) MPI_Bcast(&own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    else if (!strcmp(what, "bcast1")) MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
-    else if (!strcmp(what, "reduce0")) MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (!strcmp(what, "bcast0"))
+      MPI_Bcast(&own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    else if (!strcmp(what, "bcast1"))
+      MPI_Bcast(&own, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+    else if (!strcmp(what, "reduce0"))
+      MPI_Reduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     else if (!strcmp(what, "freed")) {
       MPI_Comm other;
       MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
       if (rank == 1) usleep(20000);
       MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, other);
       MPI_Comm_free(&other);
-    } else MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    } else
+      MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     if (!strcmp(what, "pcontrol")) {
       if (i % 10 == 4) MPI_Pcontrol(-1, "solve");
       if (i % 10 == 9) MPI_Pcontrol(2);

@@ -1,5 +1,7 @@
-/* Point-to-point messages between random pairs, in all blocking and non-blocking modes, with derived
-   datatypes, on the world and on a communicator of other order. Argument: the seed. */
+// SPDX-License-Identifier: BSD-3-Clause
+
+/* Point-to-point messages between random pairs, in all blocking and non-blocking modes, with
+   derived datatypes, on the world and on a communicator of other order. Argument: the seed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

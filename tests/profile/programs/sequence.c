@@ -1,4 +1,7 @@
-/* The sequence of calls that paths_test.py expects, from C. Prints one line with what was received. */
+// SPDX-License-Identifier: BSD-3-Clause
+
+/* The sequence of calls that paths_test.py expects, from C. Prints one line with what was received.
+ */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -17,7 +20,8 @@ int main(int argc, char** argv) {
     MPI_Waitall(2, requests, statuses);
     sum += in[24];
   }
-  MPI_Sendrecv(out, 7, MPI_INT, left, 2, in, 7, MPI_INT, right, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, 7, MPI_INT, left, 2, in, 7, MPI_INT, right, 2, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   sum += in[6];
 
   MPI_Comm reversed;

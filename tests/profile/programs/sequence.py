@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
 """The sequence of calls that paths_test.py expects, from mpi4py."""
 from array import array
 

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/analysis/launch_files.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct LauncherRow {
+  std::string_view name;
+  Launcher launcher;
+  std::string_view file;
+};
+constexpr LauncherRow kLaunchers[] = {
+    {"openmpi", Launcher::openmpi, "rankfile"}, {"mpich", Launcher::mpich, "hosts"},
+    {"slurm", Launcher::slurm, "hosts"},        {"cray", Launcher::cray, "MPICH_RANK_ORDER"},
+    {"lsf", Launcher::lsf, "map.erf"},          {"pbs", Launcher::pbs, "hosts"}};
+
+constexpr std::string_view kRankVariables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
+                                               "SLURM_PROCID"};
+
+class Plan {
+ public:
+  Plan(const RankMap& map, const std::string& path) : map_(map), path_(path) {
+    for (PlaceId p = 0; p < map.machine.num_places(); ++p)
+      counts_through_ = counts_through_ && map.machine.place(p).os_index == p;
+    if (!map.hosts.empty() && map.hosts.size() < num_nodes_used())
+      fail("{} hosts are named, but the map uses {} nodes", map.hosts.size(), num_nodes_used());
+  }
+
+  LaunchPlan openmpi() const {
+    std::string text;
+    for (TaskId r = 0; r < ranks(); ++r) {
+      const bool is_named = !map_.hosts.empty() || map_.machine.num_nodes() == 1;
+      // Open MPI counts the hosts of its allocation where names are missing.
+      const std::string name = is_named ? host(r) : fmt::format("+n{}", node(r));
+      const PlaceId first = core(r), last = first + map_.shape.cores_per_rank - 1;
+      fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", r, name,
+                     first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+    }
+    const bool shares = map_.shape.ranks_per_place > 1;
+    return {{{path_, text}},
+            {fmt::format("mpirun -np {}{} --rankfile {} ./program  # Open MPI 4", ranks(),
+                         shares ? " --oversubscribe" : "", path_),
+             fmt::format("mpirun -np {} --map-by rankfile:file={}{} ./program  # Open MPI 5",
+                         ranks(), path_, shares ? ":oversubscribe" : "")}};
+  }
+
+  LaunchPlan mpich() const {
+    std::string hosts;
+    bool host_repeats = false;
+    std::vector<std::uint8_t> is_seen(map_.machine.num_nodes(), 0);
+    for (TaskId r = 0; r < ranks();) {
+      const TaskId begin = r;
+      while (r < ranks() && node(r) == node(begin)) ++r;
+      host_repeats = host_repeats || std::exchange(is_seen[node(begin)], 1) != 0;
+      fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
+    }
+    const auto common = common_binding();
+    // Hydra starts a proxy per line of the file, and each begins with the first binding.
+    if (common && !host_repeats)
+      return {{{path_, hosts}},
+              {fmt::format("mpiexec -n {} -f {} -bind-to user:{} ./program", ranks(), path_,
+                           fmt::join(*common, ","))}};
+    return {{{path_, hosts}, script()},
+            {fmt::format("mpiexec -n {} -f {} -bind-to none sh {} ./program", ranks(), path_,
+                         script_path())}};
+  }
+
+  LaunchPlan slurm() const {
+    const std::string start =
+        fmt::format("SLURM_HOSTFILE={} srun -n {} --distribution=arbitrary", path_, ranks());
+    const auto common = common_binding();
+    if (!common)
+      return {{{path_, host_per_rank()}, script()},
+              {fmt::format("{} --cpu-bind=none sh {} ./program", start, script_path())}};
+    std::vector<std::string> cpus = *common;
+    const bool are_masks = map_.shape.cores_per_rank > 1;
+    if (are_masks)
+      for (std::string& cpu : cpus) cpu = mask_of(cpu);
+    return {{{path_, host_per_rank()}},
+            {fmt::format("{} --cpu-bind={}:{} ./program", start, are_masks ? "mask_cpu" : "map_cpu",
+                         fmt::join(cpus, ","))}};
+  }
+
+  LaunchPlan cray() const {
+    std::vector<TaskId> order(ranks());
+    for (TaskId r = 0; r < ranks(); ++r) order[r] = r;
+    std::stable_sort(order.begin(), order.end(), [&](TaskId a, TaskId b) {
+      return map_.placement.of(a) < map_.placement.of(b);
+    });
+    std::uint32_t largest = 0, run = 0;
+    for (TaskId i = 0; i < ranks(); ++i) {
+      run = i > 0 && node(order[i]) == node(order[i - 1]) ? run + 1 : 1;
+      largest = std::max(largest, run);
+      const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
+      if (ends_node && run < largest)
+        fail("node {} has {} ranks and others {}: MPICH_RANK_ORDER fills nodes in order",
+             node(order[i]), run, largest);
+    }
+    return {
+        {{path_, fmt::format("{}\n", fmt::join(order, ","))}},
+        {fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} "
+                     "--ntasks-per-node={} --distribution=block -c {} --cpu-bind=cores ./program",
+                     path_, ranks(), largest, map_.shape.cores_per_rank)}};
+  }
+
+  LaunchPlan lsf() const {
+    std::string text = "cpu_index_using: physical\n";
+    if (map_.shape.ranks_per_place > 1) text += "overlapping_rs: allow\noversubscribe_cpu: allow\n";
+    for (TaskId r = 0; r < ranks(); ++r)
+      fmt::format_to(std::back_inserter(text), "rank: {}: {{ host: {}; cpu: {{{}}} }}\n", r,
+                     node(r) + 1, fmt::join(cpus(r), ","));
+    return {{{path_, text}}, {fmt::format("jsrun --erf_input {} ./program", path_)}};
+  }
+
+  LaunchPlan pbs() const {
+    return {{{path_, host_per_rank()}, script()},
+            {fmt::format("mpiexec -n {} -machinefile {} sh {} ./program", ranks(), path_,
+                         script_path())}};
+  }
+
+ private:
+  TaskId ranks() const { return map_.placement.num_tasks(); }
+  NodeId node(TaskId r) const { return map_.machine.node_of_place(map_.placement.of(r)); }
+  PlaceId first_place(NodeId n) const {
+    return map_.machine.first_place(map_.machine.first_domain(n));
+  }
+  /// The rank's first core, counted on its node.
+  PlaceId core(TaskId r) const { return map_.placement.of(r) - first_place(node(r)); }
+
+  NodeId num_nodes_used() const {
+    NodeId nodes = 0;
+    for (TaskId r = 0; r < ranks(); ++r) nodes = std::max(nodes, node(r) + 1);
+    return nodes;
+  }
+
+  std::string host(TaskId r) const {
+    if (!map_.hosts.empty()) return map_.hosts[node(r)];
+    if (map_.machine.num_nodes() > 1)
+      fail("the machine has {} nodes without names; name them by --hosts",
+           map_.machine.num_nodes());
+    return "localhost";
+  }
+
+  std::string host_per_rank() const {
+    std::string text;
+    for (TaskId r = 0; r < ranks(); ++r) text += host(r) + "\n";
+    return text;
+  }
+
+  /// The operating system's numbers of the rank's cores, which each node counts from 0. Machines
+  /// from text number places through all nodes.
+  std::vector<std::uint32_t> cpus(TaskId r) const {
+    std::vector<std::uint32_t> numbers;
+    for (PlaceId i = 0; i < map_.shape.cores_per_rank; ++i) {
+      const PlaceId place = map_.placement.of(r) + i;
+      numbers.push_back(counts_through_ ? place - first_place(node(r))
+                                        : map_.machine.place(place).os_index);
+    }
+    return numbers;
+  }
+
+  /// Per rank of a node, in order, its cores joined by "+", if all nodes have the same (a last one
+  /// may have fewer ranks).
+  std::optional<std::vector<std::string>> common_binding() const {
+    std::vector<std::vector<std::string>> of_node(map_.machine.num_nodes());
+    for (TaskId r = 0; r < ranks(); ++r)
+      of_node[node(r)].push_back(fmt::format("{}", fmt::join(cpus(r), "+")));
+    const auto longest = std::max_element(of_node.begin(), of_node.end(),
+                                          [](auto& a, auto& b) { return a.size() < b.size(); });
+    for (const auto& binding : of_node)
+      if (!std::equal(binding.begin(), binding.end(), longest->begin())) return std::nullopt;
+    return *longest;
+  }
+
+  /// "0+1+4" as a hexadecimal mask.
+  static std::string mask_of(std::string_view cpus) {
+    std::string bits;  // lowest first, '0' or '1'
+    for (const std::string_view cpu : split(cpus, '+')) {
+      const auto bit = static_cast<std::size_t>(*parse_unsigned(cpu));
+      if (bits.size() <= bit) bits.resize(bit + 1, '0');
+      bits[bit] = '1';
+    }
+    bits.resize((bits.size() + 3) / 4 * 4, '0');
+    std::string mask = "0x";
+    for (std::size_t digit = bits.size() / 4; digit-- > 0;) {
+      int value = 0;
+      for (int i = 3; i >= 0; --i)
+        value = 2 * value + (bits[4 * digit + static_cast<std::size_t>(i)] - '0');
+      mask += fmt::format("{:x}", value);
+    }
+    return mask;
+  }
+
+  std::string script_path() const { return path_ + ".bind.sh"; }
+
+  /// A script that binds the rank it runs in, then runs its arguments.
+  LaunchFile script() const {
+    std::string text =
+        "#!/bin/sh\n# Written by \"poise map\": binds each rank to its cores.\ncase ";
+    std::string rank;
+    for (const std::string_view variable : kRankVariables)
+      rank = fmt::format("${{{}{}}}", variable, rank.empty() ? "" : ":-" + rank);
+    text += rank + " in\n";
+    for (TaskId r = 0; r < ranks(); ++r)
+      fmt::format_to(std::back_inserter(text), "  {}) cpus={} ;;\n", r, fmt::join(cpus(r), ","));
+    text +=
+        "  *) echo \"$0: the launcher sets no rank\" >&2; exit 1 ;;\nesac\n"
+        "exec taskset -c \"$cpus\" \"$@\"\n";
+    return {script_path(), text};
+  }
+
+  const RankMap& map_;
+  const std::string& path_;
+  bool counts_through_ = true;  // all places have their own number in the whole machine
+};
+
+}  // namespace
+
+Launcher launcher_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const LauncherRow& row : kLaunchers) {
+    if (row.name == name) return row.launcher;
+    names.push_back(row.name);
+  }
+  throw Error(unknown_name("launcher", name, names));
+}
+
+std::string_view usual_file(Launcher launcher) {
+  return std::find_if(std::begin(kLaunchers), std::end(kLaunchers),
+                      [&](const LauncherRow& row) { return row.launcher == launcher; })
+      ->file;
+}
+
+bool fills_nodes(Launcher launcher) { return launcher == Launcher::cray; }
+
+LaunchPlan launch_plan(const RankMap& map, Launcher launcher, const std::string& path) {
+  const Plan plan(map, path);
+  switch (launcher) {
+    case Launcher::openmpi: return plan.openmpi();
+    case Launcher::mpich: return plan.mpich();
+    case Launcher::slurm: return plan.slurm();
+    case Launcher::cray: return plan.cray();
+    case Launcher::lsf: return plan.lsf();
+    case Launcher::pbs: return plan.pbs();
+  }
+  return {};
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a launcher needs to start each rank where a map puts it: files and the command line.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/partition/rank_slots.h"
+#include "poise/placement/placement.h"
+
+namespace poise::apps {
+
+enum class Launcher : std::uint8_t { openmpi, mpich, slurm, cray, lsf, pbs };
+/// Throws Error if there is no launcher of this name.
+Launcher launcher_named(std::string_view name);
+/// The name of its file if the user gives none: "rankfile", "hosts", "MPICH_RANK_ORDER", "map.erf".
+std::string_view usual_file(Launcher launcher);
+/// True if it fills nodes in order, so that only the last may have free slots.
+bool fills_nodes(Launcher launcher);
+
+struct LaunchFile {
+  std::string path, text;
+};
+
+struct LaunchPlan {
+  std::vector<LaunchFile> files;
+  std::vector<std::string>
+      commands;  // alternatives, each a line; "./program" stands for the program
+};
+
+/// A map of ranks to first cores, with what the launcher calls the nodes.
+struct RankMap {
+  const Machine& machine;
+  const Placement& placement;
+  RankShape shape;
+  std::span<const std::string> hosts;  // one per node; may be empty if the launcher needs none
+};
+
+/// Throws Error if hosts are missing, or if the launcher cannot express the map.
+///
+/// openmpi: a rankfile, logical cores (mpirun(1), "Rankfiles", of Open MPI 4.1; "Rankfiles" in the
+/// manual of Open MPI 5.0). mpich: Hydra's host file and `-bind-to user:` (mpiexec -bind-to -help).
+/// slurm: a host per rank for `--distribution=arbitrary`, and `--cpu-bind=map_cpu` or `mask_cpu`
+/// (srun(1)). cray: MPICH_RANK_ORDER for MPICH_RANK_REORDER_METHOD=3 (intro_mpi(3)). lsf: an
+/// explicit resource file for jsrun (IBM Job Step Manager, "Explicit Resource File (ERF) format").
+/// pbs: a host per rank in the form of PBS_NODEFILE. Hydra and Slurm bind the k-th rank of every
+/// node alike; for other maps, and for pbs, a shell script binds each rank by taskset(1).
+LaunchPlan launch_plan(const RankMap& map, Launcher launcher, const std::string& path);
+
+}  // namespace poise::apps

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/analysis/sweep.h"
+
+#include <algorithm>
+
+#include "poise/base/check.h"
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/machine/text.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::size_t kMaxCounts = 1000;
+
+std::uint64_t count_of(std::string_view flag, std::string_view text, std::uint64_t least) {
+  const auto count = parse_unsigned(text);
+  if (!count || *count < least)
+    fail("{}: \"{}\" is not a whole number of at least {}; use a list such as 5,10,20 or 1..10",
+         flag, text, least);
+  return *count;
+}
+
+/// The row of a strategy, made if it is not there.
+SweepRow& row_of(Sweep& sweep, const SweepRow& wanted) {
+  for (SweepRow& row : sweep.rows)
+    if (row.places == wanted.places && row.every == wanted.every && row.strategy == wanted.strategy)
+      return row;
+  sweep.rows.push_back(wanted);
+  return sweep.rows.back();
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> parse_counts(std::string_view flag, std::string_view text,
+                                        std::uint64_t least) {
+  std::vector<std::uint64_t> counts;
+  if (text.empty()) count_of(flag, text, least);
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t dots = part.find("..");
+    const std::uint64_t from = count_of(flag, part.substr(0, dots), least);
+    const std::uint64_t to =
+        dots == std::string_view::npos ? from : count_of(flag, part.substr(dots + 2), least);
+    if (to < from) fail("{}: {} is empty; write {}..{}", flag, part, to, from);
+    if (to - from >= kMaxCounts) fail("{}: {} has more than {} numbers", flag, part, kMaxCounts);
+    for (std::uint64_t count = from; count <= to; ++count)
+      if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
+    if (counts.size() > kMaxCounts) fail("{}: more than {} numbers", flag, kMaxCounts);
+  }
+  return counts;
+}
+
+std::vector<std::uint64_t> usual_periods(std::uint64_t steps) {
+  std::vector<std::uint64_t> periods;
+  for (std::uint64_t decade = 1; decade < steps; decade *= 10)
+    for (const std::uint64_t digit : {1, 2, 5})
+      if (decade * digit < steps) periods.push_back(decade * digit);
+  if (periods.empty()) periods.push_back(1);
+  return periods;
+}
+
+std::string with_places(const std::string& machine_text, std::uint64_t places) {
+  const std::size_t end = std::min(machine_text.find(' '), machine_text.size());
+  const std::string_view first = std::string_view(machine_text).substr(0, end);
+  const std::size_t colon = first.find(':');
+  const auto count =
+      colon == std::string_view::npos ? std::nullopt : parse_unsigned(first.substr(colon + 1));
+  if (!count || *count == 0)
+    fail(
+        "--places needs a machine text that begins with a level, such as \"node:4 core:8\", not "
+        "\"{}\"",
+        machine_text);
+  const std::uint64_t group = machine_from_text(machine_text).num_places() / *count;
+  if (places % group != 0)
+    fail("--places {}: a {} of \"{}\" has {} places; use a multiple of it", places,
+         first.substr(0, colon), machine_text, group);
+  return fmt::format("{}:{}{}", first.substr(0, colon), places / group,
+                     std::string_view(machine_text).substr(end));
+}
+
+double median(std::vector<double> values) {
+  POISE_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void add_to(Sweep& sweep, const Simulation& simulation, std::uint64_t places) {
+  for (std::size_t r = 0; r < simulation.rows.size(); ++r) {
+    const Simulation::Row& result = simulation.rows[r];
+    const std::uint64_t every = r == 0 ? 0 : simulation.plan.every;
+    SweepRow& row = row_of(sweep, {places, every, result.strategy, {}, {}, {}, {}, {}, {}, {}});
+    if (!result.error.empty() && row.error.empty()) row.error = result.error;
+    if (!row.error.empty()) continue;
+    // Without balancing the period does not matter: a seed counts once.
+    if (r == 0 && row.total_s.size() == sweep.seeds.size()) continue;
+    const Replay& replay = result.replay;
+    row.total_s.push_back(replay.total_s);
+    row.balanced_s.push_back(replay.balanced_s);
+    row.balancing_s.push_back(replay.decision_s + replay.collection_s + replay.migration_s);
+    row.migrations.push_back(static_cast<double>(replay.migrations));
+    row.idle_share.push_back(replay.idle_share);
+    row.formula_s.push_back(replay.formula_s);
+  }
+}
+
+const SweepRow& Sweep::best(std::uint64_t places) const {
+  const SweepRow* best = nullptr;
+  for (const SweepRow& row : rows) {
+    if (row.places != places || !row.error.empty()) continue;
+    if (best == nullptr || median(row.total_s) < median(best->total_s)) best = &row;
+  }
+  POISE_CHECK(best != nullptr);
+  return *best;
+}
+
+}  // namespace poise::apps

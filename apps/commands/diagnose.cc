@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `poise diagnose`: what a profiled run waited for, and what would help.
+#include "poise/diagnosis/diagnose.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/commands/commands.h"
+#include "apps/report/diagnosis_text.h"
+#include "apps/text/output.h"
+#include "runtimes/profile/profile_file.h"
+#include "runtimes/profile/to_measured.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/trace/native.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+struct Profiled {
+  Trace trace;
+  MeasuredRun run;
+};
+
+Profiled read_profiled(const std::string& file) {
+  const std::string bytes = read_file(file);
+  const auto measured = native::attachment(file, bytes, "prof");
+  if (!measured)
+    fail("{}: the trace has no profile: it must come from `poise profile -o {} -- COMMAND`", file,
+         file);
+  Profiled profiled{native::read(file, bytes), profile::measured(profile::decode(file, *measured))};
+  check(profiled.run);
+  return profiled;
+}
+
+void run(const Options& options) {
+  const Profiled first = read_profiled(options.files[0]);
+  if (options.files.size() == 2) {
+    if (options.json) fail("--json takes one profile, not two");
+    print(scaling_text(first.run, read_profiled(options.files[1]).run));
+    return;
+  }
+  const Diagnosis diagnosis = diagnose(first.run, first.trace);
+  print(options.json ? diagnosis_json(first.run, diagnosis)
+                     : diagnosis_text(first.run, diagnosis, options.files[0]));
+}
+
+}  // namespace
+
+void add_diagnose(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "diagnose", "Say what a profiled run waited for, and what would help; or compare two runs");
+  command->add_option("profile", options->files, "One or two traces written by poise profile")
+      ->type_name("RUN.poise")
+      ->required()
+      ->expected(1, 2);
+  command->add_flag("--json", options->json, "Print the diagnosis as JSON");
+  command->footer(
+      "Efficiencies are those of the POP centre of excellence; docs/profile.md explains them.\n"
+      "Examples: poise diagnose run.poise\n"
+      "          poise diagnose run16.poise run64.poise");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps

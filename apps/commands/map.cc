@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `poise map`: where each rank of an unmodified MPI program should run.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/analysis/decision.h"
+#include "apps/analysis/inputs.h"
+#include "apps/analysis/launch_files.h"
+#include "apps/commands/commands.h"
+#include "apps/report/metrics.h"
+#include "apps/text/command_line.h"
+#include "apps/text/format.h"
+#include "apps/text/output.h"
+#include "apps/text/table.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/text.h"
+#include "poise/machine/find.h"
+#include "poise/partition/rank_map.h"
+#include "poise/trace/placement_file.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr const char* kOwnStrategy = "map";
+
+struct Options {
+  InputOptions input;
+  std::string strategy = kOwnStrategy, output, distance = "hops";
+  std::uint64_t capacity = 1, cores = 1;
+  std::string launcher, launch_file, hosts;
+  bool json = false;
+};
+
+/// The names in a comma-separated list, or in a file with one per line.
+std::vector<std::string> hosts_of(const std::string& list) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(list, error);
+  const std::string text = is_file ? read_file(list) : list;
+  std::vector<std::string> hosts;
+  for (std::string_view word : split(text, is_file ? '\n' : ',')) {
+    while (!word.empty() && (word.back() == '\r' || word.back() == ' ')) word.remove_suffix(1);
+    if (!word.empty()) hosts.emplace_back(word);
+  }
+  return hosts;
+}
+
+RankMapOptions rank_map_options(const Options& options) {
+  RankMapOptions map{.distance = distance_named(options.distance)};
+  const auto most = std::uint64_t{1} << 20;
+  map.shape.ranks_per_place = static_cast<std::uint32_t>(std::min(options.capacity, most));
+  map.shape.cores_per_rank = static_cast<std::uint32_t>(std::min(options.cores, most));
+  map.shape.fills_nodes =
+      !options.launcher.empty() && fills_nodes(launcher_named(options.launcher));
+  map.effort.seed = options.input.seed;
+  return map;
+}
+
+/// The map from which the gain is counted: the one that was given or recorded, if it has no more
+/// ranks on a place than may be there; otherwise block order.
+Placement before(const Options& options, const Inputs& inputs, const Problem& problem,
+                 const RankMapOptions& map) {
+  const bool is_given = !options.input.current.empty();
+  const bool is_known = is_given || inputs.phase().placement.num_tasks() > 0;
+  if (is_known &&
+      one_per_slot(problem.machine, problem.workload, problem.current, map) == problem.current)
+    return problem.current;
+  if (is_given)
+    fail("{}: it puts more ranks on a place than {}; raise --capacity", options.input.current,
+         map.shape.ranks_per_place);
+  return in_block_order(problem.machine, problem.workload, map.shape);
+}
+
+/// The chosen strategy as a contender whose placement is a map. Strategies of the table see ranks
+/// of equal load, and ranks that they put on one place are spread afterwards.
+Contender mapper(const Options& options, const RankMapOptions& map) {
+  if (options.strategy == kOwnStrategy)
+    return {kOwnStrategy, [map](const Problem& problem) {
+              return map_ranks(problem.machine, problem.workload, &problem.current, map);
+            }};
+  const Contender contender = contender_named(options.strategy);
+  return {contender.name, [map, contender](const Problem& problem) {
+            Workload equal = problem.workload;
+            for (Task& task : equal.tasks) task.load_s = 1, task.movable = true;
+            equal.background_s.clear();
+            const Placement placement = contender.decide(
+                {problem.machine, equal, problem.current, problem.costs, problem.seed});
+            return one_per_slot(problem.machine, problem.workload, placement, map);
+          }};
+}
+
+std::string table_of(const MapCost& before, const MapCost& after, std::string_view distance) {
+  Table table{.headings = {"", "before", "after", "change"}, .rows = {}};
+  const auto add = [&](std::string name, double was, double is) {
+    table.rows.push_back(
+        {.cells = {std::move(name), bytes_text(was), bytes_text(is), change_text(is, was)}});
+  };
+  const auto number = [](std::uint64_t bytes) { return static_cast<double>(bytes); };
+  add(fmt::format("bytes x {}", distance), before.traffic, after.traffic);
+  add("between nodes", number(before.internode_bytes), number(after.internode_bytes));
+  add("busiest node", number(before.busiest_node_bytes), number(after.busiest_node_bytes));
+  add("busiest card", number(before.busiest_card_bytes), number(after.busiest_card_bytes));
+  return render(table, terminal_width());
+}
+
+nlohmann::ordered_json json_of_cost(const MapCost& cost) {
+  return {{"traffic", cost.traffic},
+          {"internode_bytes", cost.internode_bytes},
+          {"busiest_node_bytes", cost.busiest_node_bytes},
+          {"busiest_card_bytes", cost.busiest_card_bytes}};
+}
+
+struct Result {
+  std::string strategy;
+  Decision decision;
+  MapCost before, after;
+  LaunchPlan launch;
+};
+
+std::string text_of(const Options& options, const Inputs& inputs, const Problem& problem,
+                    const Result& result) {
+  std::string text =
+      heading_text(options.input, inputs.phase(), problem.machine) +
+      fmt::format("{}: decided in {} of CPU time ({} wall)\n\n", result.strategy,
+                  seconds_text(result.decision.cpu_s), seconds_text(result.decision.wall_s)) +
+      table_of(result.before, result.after, options.distance);
+  for (const std::string& command : result.launch.commands) text += "\n" + command;
+  return result.launch.commands.empty() ? text : text + "\n";
+}
+
+std::string json_text(const Options& options, const Inputs& inputs, const Problem& problem,
+                      const Result& result) {
+  nlohmann::ordered_json json{{"strategy", result.strategy}, {"distance", options.distance}};
+  json.update(json_of_problem(options.input, inputs.phase(), problem.machine));
+  json["decision_s"] = result.decision.cpu_s;
+  json["decision_wall_s"] = result.decision.wall_s;
+  json["before"] = json_of_cost(result.before);
+  json["after"] = json_of_cost(result.after);
+  if (!options.launcher.empty()) {
+    json["launcher"] = options.launcher;
+    json["files"] = nlohmann::ordered_json::array();
+    for (const LaunchFile& file : result.launch.files) json["files"].push_back(file.path);
+    json["commands"] = result.launch.commands;
+  }
+  return json.dump(2) + "\n";
+}
+
+void map_trace(Options& options) {
+  const bool prints_placement = options.output == "-";
+  if (prints_placement && options.json)
+    fail("--output - and --json both write to stdout; drop one");
+  if (!options.output.empty() && !prints_placement) check_writable(options.output);
+  const RankMapOptions map = rank_map_options(options);
+  const Contender contender = mapper(options, map);
+  Inputs inputs(options.input);
+  const Problem given = inputs.on(0);
+  const Placement current = before(options, inputs, given, map);
+  const Problem problem{given.machine, given.workload, current, given.costs, given.seed};
+  Result result{contender.name, decide(contender, problem), {}, {}, {}};
+  const Placement& placement = result.decision.placement;
+  result.before = map_cost(problem.machine, problem.workload, current, map.distance);
+  result.after = map_cost(problem.machine, problem.workload, placement, map.distance);
+  if (!options.launcher.empty()) {
+    const Launcher launcher = launcher_named(options.launcher);
+    const bool is_job =
+        options.hosts.empty() && options.input.machines == std::vector{std::string("job")};
+    const std::vector<std::string> hosts = is_job ? job_machine().hosts : hosts_of(options.hosts);
+    if (options.launch_file.empty()) options.launch_file = usual_file(launcher);
+    result.launch =
+        launch_plan({problem.machine, placement, map.shape, hosts}, launcher, options.launch_file);
+  }
+  for (const LaunchFile& file : result.launch.files) check_writable(file.path);
+  if (!options.output.empty() && !prints_placement) write_placement(options.output, placement);
+  for (const LaunchFile& file : result.launch.files) write_file(file.path, file.text);
+  if (prints_placement) return print(placement_to_text(placement), inputs.notes());
+  print(options.json ? json_text(options, inputs, problem, result)
+                     : text_of(options, inputs, problem, result),
+        inputs.notes());
+}
+
+}  // namespace
+
+void add_map(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("map", "Map the ranks of an MPI program to places, one rank each");
+  add_input_options(*command, options->input, "--placement");
+  command
+      ->add_option("-s,--strategy", options->strategy,
+                   "Strategy: map (bytes times distance), or one of poise strategies; exec:COMMAND "
+                   "or plugin:FILE.so of your own")
+      ->type_name("S")
+      ->capture_default_str();
+  command
+      ->add_option("--distance", options->distance,
+                   "Distance of two places: hops, or factors (the machine's latency factors)")
+      ->type_name("HOW")
+      ->capture_default_str();
+  add_count(*command, "--capacity", "K", options->capacity, "Ranks that may share a place", 1);
+  add_count(*command, "--cores", "N", options->cores,
+            "Cores of each rank, next to each other: its threads", 1);
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write the map: one place number per line, rank by rank; .json for JSON; - for "
+                   "stdout")
+      ->type_name("FILE");
+  command
+      ->add_option("--for", options->launcher,
+                   "Write what this launcher needs, and print its command line: openmpi, mpich, "
+                   "slurm, cray, lsf, pbs")
+      ->type_name("LAUNCHER");
+  command
+      ->add_option("--launch-file", options->launch_file,
+                   "Name of that file (default: rankfile, hosts, MPICH_RANK_ORDER or map.erf)")
+      ->type_name("FILE");
+  command
+      ->add_option("--hosts", options->hosts,
+                   "Names of the nodes in order: a,b,... or a file with one per line "
+                   "(--machine job: known)")
+      ->type_name("LIST");
+  command->add_flag("--json", options->json, "Print one JSON document and nothing else");
+  command->footer(
+      "Example: poise map run.poise --machine \"node:16 core:64\" --for openmpi --hosts hosts.txt");
+  command->callback([options] { map_trace(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/report/diagnosis_text.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "apps/text/format.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr std::size_t kColumns = 80, kMaxNamed = 5, kMaxLate = 3;
+constexpr std::string_view kRemedies[] = {"nothing",     "mapping", "binding", "juggle",
+                                          "fewer_ranks", "objects", "lending"};
+constexpr std::string_view kKinds[] = {"none", "persistent", "drifting", "random", "unknown"};
+
+/// "every phase", "every 5 phases".
+std::string interval_text(std::uint32_t every) {
+  return every == 1 ? "every phase" : "every " + count_text(every, "phase");
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+/// Breaks a text into lines of at most kColumns, the first of which begins with `head`.
+std::string wrapped(const std::string& head, const std::string& text) {
+  std::string result = head, word;
+  std::size_t column = head.size();
+  const std::string indent(head.size(), ' ');
+  bool is_first = true;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != ' ') {
+      word += text[i];
+      continue;
+    }
+    if (!is_first && column + 1 + word.size() > kColumns) {
+      result += '\n' + indent;
+      column = indent.size();
+    } else if (!is_first) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+    word.clear();
+    is_first = false;
+  }
+  return result + '\n';
+}
+
+std::string efficiency_line(int depth, std::string_view name, double share,
+                            std::string_view says = {}) {
+  std::string line =
+      fmt::format("  {:{}}{:<{}}{:>5.1f} %", "", 2 * depth, name, 27 - 2 * depth, 100 * share);
+  if (!says.empty()) line += fmt::format("  {}", says);
+  return line + '\n';
+}
+
+std::string efficiencies_text(const Efficiencies& e, bool has_nodes, bool knows_waiting) {
+  std::string text = efficiency_line(0, "Parallel efficiency", e.parallel,
+                                     "of the ranks' time is useful computation");
+  text +=
+      efficiency_line(1, "Load balance", e.load_balance, "mean over largest useful time of a rank");
+  if (has_nodes) {
+    text += efficiency_line(2, "inside nodes", e.inside_nodes);
+    text += efficiency_line(2, "between nodes", e.between_nodes);
+  }
+  text += efficiency_line(1, "Communication efficiency", e.communication,
+                          "largest useful time over run time");
+  if (!knows_waiting) return text;
+  text +=
+      efficiency_line(2, "Serialisation", e.serialisation, "ranks wait for each other in turns");
+  const std::string width =
+      e.transfer_half_width > 0.0005 ? fmt::format(" (+-{:.1f})", 100 * e.transfer_half_width) : "";
+  text += efficiency_line(2, "Transfer", e.transfer, "data on their way" + width);
+  return text;
+}
+
+std::string late_text(const Diagnosis& diagnosis) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMaxLate, diagnosis.late.size()); ++i) {
+    const LateRank& late = diagnosis.late[i];
+    if (late.seconds < 0.01 * diagnosis.whole.run_s) break;
+    text += wrapped(
+        "", fmt::format("Rank {} made {} {} wait {}{}.", late.rank, late.num_waiting,
+                        late.num_waiting == 1 ? "other" : "others", seconds_text(late.seconds),
+                        late.num_waiting == 1 ? "" : " in sum"));
+  }
+  return text;
+}
+
+std::string imbalance_text(const Diagnosis& diagnosis) {
+  const Imbalance& i = diagnosis.imbalance;
+  const auto share = [&](double s) { return i.total_s > 0 ? percent(s / i.total_s) : "0 %"; };
+  const std::string lost = fmt::format(
+      "The busiest ranks compute {} ({} of the run) longer than the mean, phase by phase",
+      seconds_text(i.total_s), percent(i.total_s / diagnosis.whole.run_s));
+  switch (i.kind) {
+    case ImbalanceKind::none: return "Work is even: no rank has notably more than others.\n";
+    case ImbalanceKind::persistent:
+      return wrapped("", fmt::format("{}: persistent, since the same ranks have more in all "
+                                     "phases. Distributing the work once removes {} of it.",
+                                     lost, share(i.persistent_s)));
+    case ImbalanceKind::drifting:
+      return wrapped("", fmt::format("{}: drifting, since the ranks that have more change slowly. "
+                                     "Distributing the work {} removes {} of it, once {}.",
+                                     lost, interval_text(i.every), share(i.periodic_s),
+                                     share(i.persistent_s)));
+    case ImbalanceKind::unknown:
+      return wrapped("", fmt::format("{}. So few phases do not tell whether the same ranks have "
+                                     "more each time.",
+                                     lost));
+    default:
+      return wrapped("", fmt::format("{}: random, since past phases do not foretell who has more. "
+                                     "Distributing the work by them removes {} of it.",
+                                     lost, share(std::max(i.periodic_s, i.persistent_s))));
+  }
+}
+
+std::string places_text(const Diagnosis& d) {
+  std::string text;
+  if (d.ranks_per_node > d.cores_per_node && d.cores_per_node > 0)
+    text += wrapped(
+        "", fmt::format(
+                "{} share {} of a node{}.", count_text(d.ranks_per_node, "rank"),
+                count_text(d.cores_per_node, "core"),
+                d.ranks_per_node % d.cores_per_node == 0 ? "" : ", which is no multiple of them"));
+  if (d.whole.queued >= 0.01)
+    text += wrapped("", fmt::format("Ranks were ready but not on a core for {} of their time: work "
+                                    "alone is balanced to {}.",
+                                    percent(d.whole.queued), percent(d.whole.work_balance)));
+  if (d.mapping_share >= 0.05)
+    text += wrapped("", fmt::format("By the machine's model, another mapping of ranks to places "
+                                    "saves {} of the cost of messages.",
+                                    percent(d.mapping_share)));
+  return text;
+}
+
+std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::string& file) {
+  switch (advice.remedy) {
+    case Remedy::mapping: return fmt::format("Map the ranks to other places: poise map {}", file);
+    case Remedy::binding:
+      return "Bind each rank to a core of its own: mpirun --bind-to core, srun --cpu-bind=cores";
+    case Remedy::juggle:
+      return "Move the ranks between the cores of their node: poise juggle -- COMMAND";
+    case Remedy::fewer_ranks:
+      return fmt::format("Start at most {} on a node", count_text(d.cores_per_node, "rank"));
+    case Remedy::objects:
+      return fmt::format(
+          "Divide the work by its cost {}: by the program's own means (LAMMPS: balance), or in "
+          "objects (docs/objects.md)",
+          d.imbalance.kind == ImbalanceKind::persistent ? "once"
+                                                        : interval_text(d.imbalance.every));
+    case Remedy::lending: return "Lend tasks to ranks that wait (docs/tasks.md)";
+    default: return "";
+  }
+}
+
+/// Why none of the remedies helps.
+std::string nothing_text(const Diagnosis& d) {
+  const Efficiencies& e = d.whole;
+  if (e.parallel > 0.9) return "Nothing: the run is efficient.";
+  if (e.transfer <= std::min(e.serialisation, e.load_balance))
+    return "Nothing here: time goes into moving data. Send less, or send while computing.";
+  return "Nothing here: ranks wait in turns for what others compute. Shorten the chain of "
+         "dependences, or give waiting ranks other work.";
+}
+
+std::string advice_text(const Diagnosis& d, const std::string& file) {
+  std::string text = "\nWhat would help most";
+  if (d.advice.front().remedy == Remedy::nothing)
+    return text + ":\n" + wrapped("  ", nothing_text(d));
+  text += ", least effort first among the good:\n";
+  for (std::size_t i = 0; i < d.advice.size(); ++i) {
+    const Advice& advice = d.advice[i];
+    const double run_s = d.whole.run_s;
+    text += wrapped(
+        fmt::format("  {}. ", i + 1),
+        fmt::format("{}. Saves {}{} (+-{}), {} of the run.", what_to_do(d, advice, file),
+                    advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
+                    seconds_text(advice.saved.half_width), percent(advice.saved.value / run_s)));
+  }
+  return text;
+}
+
+std::size_t num_nodes(const MeasuredRun& run) {
+  return std::set<std::uint32_t>(run.node_of_rank.begin(), run.node_of_rank.end()).size();
+}
+
+double useful_sum_s(const MeasuredRun& run) {
+  double sum = 0;
+  for (const MeasuredPhase& phase : run.phases)
+    for (const RankTimes& rank : phase.ranks) sum += rank.useful_s;
+  return sum;
+}
+
+nlohmann::ordered_json json_of(const Efficiencies& e) {
+  return {{"run_s", e.run_s},
+          {"parallel", e.parallel},
+          {"load_balance", e.load_balance},
+          {"inside_nodes", e.inside_nodes},
+          {"between_nodes", e.between_nodes},
+          {"communication", e.communication},
+          {"serialisation", e.serialisation},
+          {"transfer", e.transfer},
+          {"transfer_half_width", e.transfer_half_width},
+          {"work_balance", e.work_balance},
+          {"queued", e.queued}};
+}
+
+}  // namespace
+
+std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
+                           const std::string& file) {
+  const std::size_t nodes = num_nodes(run);
+  std::string text = fmt::format("{} on {}, {}, {}\n\n", count_text(run.num_ranks(), "rank"),
+                                 count_text(nodes, "node"), count_text(run.phases.size(), "phase"),
+                                 seconds_text(diagnosis.whole.run_s));
+  text += efficiencies_text(diagnosis.whole, nodes > 1, run.knows_waiting);
+  for (std::size_t i = 0; i < std::min(kMaxNamed, diagnosis.named.size()); ++i) {
+    const auto& [name, e] = diagnosis.named[i];
+    text += fmt::format("  {:.20}: {} = {} load balance x {} communication, {}\n", name,
+                        percent(e.parallel), percent(e.load_balance), percent(e.communication),
+                        seconds_text(e.run_s));
+  }
+  if (!run.knows_waiting)
+    text += "Waiting is not told from transfer: the profile was not finished.\n";
+  text += '\n' + late_text(diagnosis) + imbalance_text(diagnosis) + places_text(diagnosis);
+  return text + advice_text(diagnosis, file);
+}
+
+std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after) {
+  const Efficiencies a = efficiencies(before), b = efficiencies(after);
+  const double work = useful_sum_s(before) / std::max(1e-12, useful_sum_s(after));
+  std::string text = fmt::format("  {:<27}{:>12}{:>12}{:>10}\n", "", "first", "second", "ratio");
+  const auto line = [&](int depth, std::string_view name, double x, double y) {
+    text += fmt::format("  {:{}}{:<{}}{:>10.1f} %{:>10.1f} %{:>10.3f}\n", "", 2 * depth, name,
+                        27 - 2 * depth, 100 * x, 100 * y, x > 0 ? y / x : 0);
+  };
+  text +=
+      fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Ranks", before.num_ranks(), after.num_ranks(),
+                  static_cast<double>(after.num_ranks()) / before.num_ranks());
+  text += fmt::format("  {:<27}{:>12}{:>12}{:>10.3f}\n", "Run time", seconds_text(a.run_s),
+                      seconds_text(b.run_s), b.run_s / a.run_s);
+  line(0, "Global efficiency", a.parallel, b.parallel * work);
+  line(1, "Parallel efficiency", a.parallel, b.parallel);
+  line(2, "Load balance", a.load_balance, b.load_balance);
+  line(3, "inside nodes", a.inside_nodes, b.inside_nodes);
+  line(3, "between nodes", a.between_nodes, b.between_nodes);
+  line(2, "Communication efficiency", a.communication, b.communication);
+  line(3, "Serialisation", a.serialisation, b.serialisation);
+  line(3, "Transfer", a.transfer, b.transfer);
+  line(1, "Computation scaling", 1, work);
+  text += '\n';
+  text +=
+      wrapped("", fmt::format("The second run computes {} in all, the first {}: {}.",
+                              seconds_text(useful_sum_s(after)), seconds_text(useful_sum_s(before)),
+                              work < 0.98   ? "it repeats work, or computes slower"
+                              : work > 1.02 ? "it has less work, or computes faster"
+                                            : "the same work"));
+  text += wrapped(
+      "", fmt::format("It is {:.2f} times as fast on {:.2f} times the ranks.", a.run_s / b.run_s,
+                      static_cast<double>(after.num_ranks()) / before.num_ranks()));
+  return text;
+}
+
+std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
+  nlohmann::ordered_json json;
+  json["ranks"] = run.num_ranks();
+  json["phases"] = run.phases.size();
+  json["knows_waiting"] = run.knows_waiting;
+  json["efficiencies"] = json_of(diagnosis.whole);
+  for (const auto& [name, e] : diagnosis.named) json["named"][name] = json_of(e);
+  const Imbalance& i = diagnosis.imbalance;
+  json["imbalance"] = {{"kind", kKinds[static_cast<std::size_t>(i.kind)]},
+                       {"total_s", i.total_s},
+                       {"persistent_s", i.persistent_s},
+                       {"periodic_s", i.periodic_s},
+                       {"every", i.every}};
+  json["late"] = nlohmann::ordered_json::array();
+  for (const LateRank& late : diagnosis.late)
+    json["late"].push_back(
+        {{"rank", late.rank}, {"waiting_ranks", late.num_waiting}, {"waited_s", late.seconds}});
+  for (const Advice& advice : diagnosis.advice)
+    json["advice"].push_back({{"remedy", kRemedies[static_cast<std::size_t>(advice.remedy)]},
+                              {"saved_s", advice.saved.value},
+                              {"half_width_s", advice.saved.half_width},
+                              {"is_bound", advice.is_bound}});
+  return json.dump(2) + '\n';
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A diagnosis in words: one screen of 80 columns, in the terms of POP; and as JSON.
+#pragma once
+
+#include <string>
+
+#include "poise/diagnosis/diagnose.h"
+
+namespace poise::apps {
+
+/// `file`: of the trace, for commands that the text names.
+std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
+                           const std::string& file);
+
+/// Two runs side by side: how the work and each efficiency scale from the first to the second.
+std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after);
+
+/// One object; times in seconds, efficiencies as fractions of 1.
+std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis);
+
+}  // namespace poise::apps

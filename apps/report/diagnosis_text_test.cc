@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/report/diagnosis_text.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "poise/diagnosis/planted_testing.h"
+
+namespace poise::apps {
+namespace {
+
+using planted::Cause;
+
+constexpr std::size_t kScreenLines = 32;
+
+void expect_one_screen(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::size_t count = 0;
+  for (; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_LE(count, kScreenLines) << text;
+}
+
+TEST(diagnosis_text, is_one_screen_of_80_columns) {
+  for (const Cause cause :
+       {Cause::none, Cause::persistent, Cause::drifting, Cause::random, Cause::mapping,
+        Cause::network, Cause::binding, Cause::odd_threads, Cause::crowding})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const auto profile = planted::Generator({{cause, 0.4}}, seed).profile();
+      const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+      const std::string text = diagnosis_text(profile.run, diagnosis, "run.poise");
+      expect_one_screen(text);
+      EXPECT_NE(text.find("What would help most"), std::string::npos);
+      EXPECT_NE(text.find("Parallel efficiency"), std::string::npos);
+    }
+}
+
+TEST(diagnosis_text, has_a_sentence_for_each_number) {
+  MeasuredRun run{.node_of_rank = {0, 0, 1, 1}};
+  Trace trace;
+  for (std::uint64_t p = 0; p < 10; ++p) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    phase.name = p < 5 ? "assemble" : "solve";
+    for (std::uint32_t r = 0; r < 4; ++r)
+      phase.ranks.push_back(r == 2 ? RankTimes{.wall_s = 2, .useful_s = 2, .load_s = 2}
+                                   : RankTimes{.wall_s = 2,
+                                               .useful_s = 1,
+                                               .load_s = 1,
+                                               .waited = {1, 0},
+                                               .waited_for = {{2, 1}}});
+    Phase& recorded = trace.phases.emplace_back();
+    recorded.id = p;
+    recorded.placement = Placement(std::vector<PlaceId>{0, 1, 2, 3});
+  }
+  const Diagnosis diagnosis = diagnose(run, trace);
+  const std::string text = diagnosis_text(run, diagnosis, "x.poise");
+  EXPECT_NE(text.find("4 ranks on 2 nodes, 10 phases, 20.00 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("Parallel efficiency         62.5 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("inside nodes            75.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("Rank 2 made 3 others wait 30.00 s in sum."), std::string::npos) << text;
+  EXPECT_NE(text.find("persistent"), std::string::npos) << text;
+  EXPECT_NE(text.find("solve: 62 % = 62 % load balance x 100 % communication, 10.00 s"),
+            std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(diagnosis_json(run, diagnosis));
+  EXPECT_DOUBLE_EQ(json["efficiencies"]["parallel"], 0.625);
+  EXPECT_EQ(json["imbalance"]["kind"], "persistent");
+  EXPECT_EQ(json["late"][0]["rank"], 2);
+  EXPECT_EQ(json["advice"][0]["remedy"], "objects");
+}
+
+/// Twice the ranks, the same work, and half the efficiency.
+TEST(diagnosis_text, tells_how_work_and_efficiencies_scale) {
+  MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};
+  two.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 4, .load_s = 4});
+  four.phases.emplace_back().ranks.assign(4, {.wall_s = 4, .useful_s = 2, .load_s = 2});
+  const std::string text = scaling_text(two, four);
+  expect_one_screen(text);
+  EXPECT_NE(text.find("Parallel efficiency           100.0 %      50.0 %     0.500"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Computation scaling           100.0 %     100.0 %     1.000"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("the same work"), std::string::npos);
+  EXPECT_NE(text.find("1.00 times as fast on 2.00 times the ranks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace poise::apps

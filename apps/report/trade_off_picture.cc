@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The picture of what a shorter iteration takes: one point per strategy.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "apps/report/html.h"
+#include "apps/report/pictures.h"
+#include "apps/text/format.h"
+
+namespace poise::apps {
+
+namespace {
+
+constexpr double kLeft = 58, kTop = 14, kWidth = 330, kHeight = 250;
+constexpr double kLabelHeight = 12, kLabelGap = 14;
+
+struct Point {
+  const Comparison::Row* row;
+  double moved, x, y, radius;
+};
+
+struct Scale {
+  double most_moved, least_s, most_s;
+  bool in_bytes;
+
+  double x_of(double moved) const { return kLeft + kWidth * moved / most_moved; }
+  double y_of(double iteration_s) const {
+    return kTop + kHeight * (most_s - iteration_s) / (most_s - least_s);
+  }
+  std::string moved_text(double moved) const {
+    return in_bytes ? bytes_text(moved) : count_text(static_cast<std::uint64_t>(moved), "task");
+  }
+};
+
+double moved_by(const Comparison::Row& row, bool in_bytes) {
+  return static_cast<double>(in_bytes ? row.metrics.migrated_bytes : row.metrics.migrations);
+}
+
+/// The y axis ends a little above the iteration of `keep` and does not start at 0, because it shows
+/// differences; strategies that are worse lie on its upper end.
+Scale scale_of(const Comparison& comparison) {
+  Scale scale{0, comparison.iteration_bound_s, 0, comparison.has_sizes};
+  for (const Comparison::Row& row : comparison.rows) {
+    if (!row.error.empty()) continue;
+    scale.most_moved = std::max(scale.most_moved, moved_by(row, scale.in_bytes));
+    scale.most_s = std::max(scale.most_s, row.metrics.iteration_s);
+    scale.least_s = std::min(scale.least_s, row.metrics.iteration_s);
+  }
+  scale.most_s = std::min(scale.most_s, 1.05 * comparison.keep.iteration_s);
+  const double margin_s = .05 * (scale.most_s - scale.least_s);
+  scale.most_s += margin_s;
+  scale.least_s = std::max(0.0, scale.least_s - margin_s);
+  if (!(scale.most_s > scale.least_s)) scale.most_s = scale.least_s + 1;
+  if (scale.most_moved <= 0) scale.most_moved = 1;
+  return scale;
+}
+
+std::vector<Point> points_of(const Comparison& comparison, const Scale& scale) {
+  std::vector<Point> points;
+  for (const Comparison::Row& row : comparison.rows) {
+    if (!row.error.empty()) continue;
+    const double moved = moved_by(row, scale.in_bytes);
+    const double y = scale.y_of(std::min(row.metrics.iteration_s, scale.most_s));
+    // Radius 4 for up to 10 µs; ten times the time of deciding adds 2.
+    const double radius = 4 + 2 * std::max(0.0, std::log10(row.decision_s / 1e-5));
+    points.push_back({&row, moved, scale.x_of(moved), y, std::min(radius, 14.0)});
+  }
+  std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
+  return points;
+}
+
+std::string axes(const Scale& scale) {
+  std::string out = svg_line(kLeft, kTop + kHeight, kLeft + kWidth, kTop + kHeight, "rule") +
+                    svg_line(kLeft, kTop, kLeft, kTop + kHeight, "rule");
+  const Unit unit = time_unit(scale.most_s);
+  for (const double tick : axis_ticks(scale.most_s / unit.value, 12)) {
+    if (tick * unit.value < scale.least_s) continue;
+    const double y = scale.y_of(tick * unit.value);
+    out += svg_line(kLeft, y, kLeft + kWidth, y, "rule");
+    out += svg_text(kLeft - 5, y + 4, "end faint", fmt::format("{:.6g} {}", tick, unit.name));
+  }
+  for (const double part : {0.0, .5, 1.0})
+    out += svg_text(kLeft + part * kWidth, kTop + kHeight + 15, part < 1 ? "faint" : "end faint",
+                    scale.moved_text(part * scale.most_moved));
+  return out + svg_text(kLeft + kWidth / 2, kTop + kHeight + 30, "faint", "moved");
+}
+
+/// Whether no strategy has a shorter iteration without moving more.
+bool is_worth_its_moves(const Point& point, const std::vector<Point>& points) {
+  return std::none_of(points.begin(), points.end(), [&](const Point& other) {
+    const double s = other.row->metrics.iteration_s, own_s = point.row->metrics.iteration_s;
+    return other.moved <= point.moved && s <= own_s && (other.moved < point.moved || s < own_s);
+  });
+}
+
+/// The label beside a point, and below the label before it if both would overlap.
+std::string label_of(const Point& point, double& last_y) {
+  const bool is_right = point.x < kLeft + .7 * kWidth;
+  const double y = std::max(point.y + 4, last_y + kLabelHeight);
+  last_y = y;
+  const double x = point.x + (is_right ? kLabelGap : -kLabelGap);
+  return svg_text(x, y, is_right ? "start" : "end", point.row->strategy);
+}
+
+}  // namespace
+
+std::string trade_off_picture(const Comparison& comparison) {
+  const Scale scale = scale_of(comparison);
+  std::string content = axes(scale);
+  if (const double y = scale.y_of(comparison.iteration_bound_s); y <= kTop + kHeight)
+    content += svg_line(kLeft, y, kLeft + kWidth, y, "bound");
+  const Comparison::Row& best = comparison.best_row();
+  const double least_moved = scale.in_bytes ? static_cast<double>(best.least.bytes)
+                                            : static_cast<double>(best.least.tasks);
+  if (least_moved > 0 && least_moved <= scale.most_moved)
+    content +=
+        svg_line(scale.x_of(least_moved), kTop, scale.x_of(least_moved), kTop + kHeight, "bound");
+  const std::vector<Point> points = points_of(comparison, scale);
+  double last_left_y = -1e9, last_right_y = -1e9;
+  for (const Point& point : points) {
+    const Comparison::Row& row = *point.row;
+    const std::string note =
+        fmt::format("{}: {} an iteration\n{} moved\ndecided in {}", row.strategy,
+                    seconds_text(row.metrics.iteration_s), scale.moved_text(point.moved),
+                    seconds_text(row.decision_s));
+    content += fmt::format(
+        "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{:.3g}\" class=\"point\" fill=\"{}\" "
+        "data-note=\"{}\"/>\n",
+        point.x, point.y, point.radius, colour_of(row.strategy), escaped(note));
+    if (is_worth_its_moves(point, points))
+      content += label_of(point, point.x < kLeft + kWidth / 2 ? last_left_y : last_right_y);
+  }
+  return svg(kLeft + kWidth + 16, kTop + kHeight + 36, "Iteration against what moves", content);
+}
+
+}  // namespace poise::apps

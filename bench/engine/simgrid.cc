@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs the programs that engine_cases prints in SimGrid (S4U): an actor per place works, sends and
+// receives, and an actor per message carries it. Prints the time of each.
+//
+// Links have no latency: a message waits for its latency before it enters the network, so that
+// latencies do not weigh in the sharing (SimGrid's TCP favours short paths). A resource that a byte
+// crosses several times is several times on the route. A simulation per program, each in a process
+// of its own: an engine cannot be used twice.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <fmt/core.h>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+#include <xbt/log.h>
+
+namespace {
+
+namespace sg4 = simgrid::s4u;
+using Json = nlohmann::json;
+
+constexpr double kFlops = 1e9;   // of a place per second
+constexpr int kTimeout_s = 120;  // of one simulation
+
+struct Message {
+  std::size_t from, to, route;
+  double sender_s, receiver_s, latency_s, bytes;
+  bool is_eager;
+};
+
+/// The actors of one program.
+class Simulation {
+ public:
+  explicit Simulation(const Json& program)
+      : work_s_(program.at("work_s").get<std::vector<double>>()),
+        overlap_(program.at("overlap")),
+        handshake_(program.at("handshake_latencies")) {
+    for (const Json& row : program.at("messages")) {
+      messages_.push_back({row.at("from"), row.at("to"), row.at("route"), row.at("sender_s"),
+                           row.at("receiver_s"), row.at("latency_s"), row.at("bytes"),
+                           row.at("is_eager")});
+      // Nothing on the way limits the message.
+      if (program.at("routes").at(messages_.back().route).empty()) messages_.back().bytes = 0;
+    }
+    zone_ = sg4::create_full_zone("machine");
+    for (std::size_t p = 0; p < work_s_.size(); ++p) {
+      hosts_.push_back(zone_->create_host(fmt::format("place{}", p), kFlops));
+      places_.emplace_back();
+    }
+    add_routes(program.at("routes"));
+    zone_->seal();
+  }
+
+  double run(sg4::Engine& engine) {
+    for (Place& place : places_) {
+      place.arrived = sg4::Semaphore::create(0);
+      place.ready = sg4::Semaphore::create(0);
+    }
+    for (std::size_t p = 0; p < hosts_.size(); ++p)
+      sg4::Actor::create(fmt::format("place{}", p), hosts_[p], [this, p] { live(p); });
+    engine.run();
+    return sg4::Engine::get_clock();
+  }
+
+ private:
+  struct Place {
+    sg4::SemaphorePtr arrived, ready;  // ready: one unit per rendezvous message
+    std::deque<const Message*> mail;
+  };
+
+  void add_routes(const Json& routes) {
+    std::map<std::size_t, double> finest;  // seconds per byte of the lightest crossing
+    for (const Json& stops : routes)
+      for (const Json& stop : stops) {
+        const auto [found, is_new] = finest.emplace(stop.at(0), stop.at(1));
+        if (!is_new) found->second = std::min(found->second, stop.at(1).get<double>());
+      }
+    std::map<std::size_t, sg4::Link*> links;
+    for (const auto& [resource, s_per_byte] : finest)
+      links[resource] = zone_->create_link(fmt::format("resource{}", resource), 1 / s_per_byte)
+                            ->set_latency(0)
+                            ->seal();
+    for (const Message& message : messages_) {
+      std::vector<sg4::LinkInRoute> route;
+      for (const Json& stop : routes.at(message.route)) {
+        const std::size_t resource = stop.at(0);
+        const long times = std::lround(stop.at(1).get<double>() / finest[resource]);
+        for (long i = 0; i < times; ++i) route.emplace_back(links[resource]);
+      }
+      if (route.empty()) continue;
+      zone_->add_route(hosts_[message.from]->get_netpoint(), hosts_[message.to]->get_netpoint(),
+                       nullptr, nullptr, route, false);
+    }
+  }
+
+  static void compute(double seconds) {
+    if (seconds > 0) sg4::this_actor::execute(seconds * kFlops);
+  }
+
+  void live(std::size_t p) {
+    compute((1 - overlap_) * work_s_[p]);
+    std::size_t expected = 0;
+    for (const Message& message : messages_) {
+      if (message.to != p) continue;
+      ++expected;
+      if (!message.is_eager) places_[p].ready->release();
+    }
+    for (const Message& message : messages_) {
+      if (message.from != p) continue;
+      compute(message.sender_s);
+      sg4::Actor::create("message", hosts_[p], [this, &message] { carry(message); });
+    }
+    compute(overlap_ * work_s_[p]);
+    for (std::size_t i = 0; i < expected; ++i) {
+      places_[p].arrived->acquire();
+      const Message* message = places_[p].mail.front();
+      places_[p].mail.pop_front();
+      compute(message->receiver_s);
+    }
+  }
+
+  void carry(const Message& message) {
+    if (!message.is_eager) {
+      sg4::this_actor::sleep_for(handshake_ / 2 * message.latency_s);
+      places_[message.to].ready->acquire();
+      sg4::this_actor::sleep_for(handshake_ / 2 * message.latency_s);
+    }
+    sg4::this_actor::sleep_for(message.latency_s);
+    if (message.bytes >= 1)
+      sg4::Comm::sendto_async(hosts_[message.from], hosts_[message.to],
+                              static_cast<std::uint64_t>(message.bytes))
+          ->wait();
+    places_[message.to].mail.push_back(&message);
+    places_[message.to].arrived->release();
+  }
+
+  std::vector<double> work_s_;
+  double overlap_, handshake_;
+  std::vector<Message> messages_;
+  sg4::NetZone* zone_;
+  std::vector<sg4::Host*> hosts_;
+  std::vector<Place> places_;
+};
+
+/// The time in a child process, or a negative number if the simulation fails.
+double simulate_in_child(const Json& program, int argc, char** argv) {
+  int ends[2];
+  if (pipe(ends) != 0) return -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kTimeout_s);
+    xbt_log_control_set("xbt_cfg.thresh:warning");
+    sg4::Engine engine(&argc, argv);
+    for (const char* setting : {"network/model:CM02", "network/TCP-gamma:0",
+                                "network/crosstraffic:0", "network/weight-S:0"})
+      sg4::Engine::set_config(setting);
+    const double seconds = Simulation(program).run(engine);
+    _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
+  }
+  close(ends[1]);
+  double seconds = -1;
+  if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds) seconds = -1;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0 ? seconds : -1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ifstream file(argc > 1 ? argv[1] : "");
+  if (!file) {
+    std::fputs("usage: engine_simgrid FILE, with what engine_cases prints\n", stderr);
+    return 2;
+  }
+  for (std::string line; std::getline(file, line);) {
+    const Json program = Json::parse(line);
+    const double seconds = simulate_in_child(program, argc, argv);
+    if (seconds < 0) {
+      std::fprintf(stderr, "engine_simgrid: \"%s\": the simulation failed or took %d s\n",
+                   program.at("name").get<std::string>().c_str(), kTimeout_s);
+      return 1;
+    }
+    std::puts(Json{{"name", program.at("name")}, {"simgrid_s", seconds}}.dump().c_str());
+    std::fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The CPU time of one balancing point's decision (poise/online/juggle_team.h) for 1,000 threads on
+// 64 to 256 cpus, in one domain and in eight. The readings come from memory, so this is what Juggle
+// computes, without reading /proc and setting affinities. The goal is 1 ms per point.
+//
+//     juggle_points_bench [--benchmark_...]
+//
+// Names are point/THREADS/CPUS/DOMAINS.
+#include <benchmark/benchmark.h>
+#include <cstdint>
+#include <vector>
+
+#include "poise/online/juggle_team.h"
+
+namespace {
+
+using namespace poise;
+
+constexpr double kPeriodS = 0.1;
+
+/// Threads that compute all the time on fair cpus and follow the team's orders.
+class Program {
+ public:
+  Program(std::uint32_t threads, std::uint32_t cpus) : cpu_of_(threads), on_(cpus, 0) {
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      readings_.push_back({.key = t + 1});
+      cpu_of_[t] = t % cpus;
+      ++on_[cpu_of_[t]];
+    }
+  }
+  const std::vector<ThreadReading>& run(double seconds) {
+    for (std::size_t t = 0; t < readings_.size(); ++t) {
+      const double share = 1.0 / on_[cpu_of_[t]];
+      readings_[t].run_s += share * seconds;
+      readings_[t].wait_s += (1 - share) * seconds;
+    }
+    return readings_;
+  }
+  void carry_out(const std::vector<JuggleOrder>& orders) {
+    for (const JuggleOrder& order : orders) {
+      if (!order.place) continue;
+      std::uint32_t& cpu = cpu_of_[order.key - 1];
+      --on_[cpu];
+      cpu = *order.place;
+      ++on_[cpu];
+    }
+  }
+
+ private:
+  std::vector<ThreadReading> readings_;
+  std::vector<std::uint32_t> cpu_of_, on_;
+};
+
+void point(benchmark::State& state) {
+  const auto threads = static_cast<std::uint32_t>(state.range(0));
+  const auto cpus = static_cast<std::uint32_t>(state.range(1));
+  const auto domains = static_cast<std::uint32_t>(state.range(2));
+  std::vector<JugglePlace> places(cpus);
+  for (std::uint32_t p = 0; p < cpus; ++p) places[p].domain = p * domains / cpus;
+  JuggleTeam team({.policy = JugglePolicy::proactive}, places);
+  Program program(threads, cpus);
+  double now_s = 0, moves = 0;
+  for (int i = 0; i < 20; ++i, now_s += kPeriodS)  // until the threads have places
+    program.carry_out(team.balance(program.run(kPeriodS), now_s));
+  for (auto _ : state) {
+    state.PauseTiming();
+    const auto& readings = program.run(kPeriodS);
+    now_s += kPeriodS;
+    state.ResumeTiming();
+    const auto orders = team.balance(readings, now_s);
+    state.PauseTiming();
+    moves += static_cast<double>(orders.size());
+    program.carry_out(orders);
+    state.ResumeTiming();
+  }
+  state.counters["moves"] = moves / static_cast<double>(state.iterations());
+}
+BENCHMARK(point)->ArgsProduct({{1000}, {64, 128, 256}, {1, 8}})->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();

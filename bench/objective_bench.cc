@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How near the strategy `poise` comes to the shortest total time, steps * iteration + migration, of
+// all strategies: keeping the current placement, every other row of the table, and the outside
+// tools, relabelled so that most load stays where it is.
+//
+//     objective_bench [--seed=N] [--draws=N] [--only=TEXT] [--model=nuco|physical]
+//     [--ours=STRATEGY]
+//                     [--rows] [--benchmark_out=FILE]
+//
+// Every kind of workload on three machines at three sizes is a cell. From each cell, --draws cases
+// are drawn by --seed: task sizes times 0, 1, 10 or 100, 1 to 1,000 steps, and a start that is
+// fresh (the kind's own) or was balanced before the loads drifted. Totals are predictions, so
+// they repeat exactly; the CPU seconds of our decision stand beside them. --rows prints every case.
+#include <algorithm>
+#include <ctime>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/fair_shares.h"
+#include "poise/placement/initial.h"
+#include "poise/placement/metrics.h"
+#include "poise/placement/renaming.h"
+#include "poise/strategies/strategy.h"
+#include "poise/workload/generate.h"
+
+namespace {
+
+using namespace poise;
+using nlohmann::json;
+
+constexpr const char* kMachines[] = {
+    "node:4 numa:2 core:4 factors:10,1.5,1",
+    "numa:8 core:6 factors:2,1",
+    "node:20 numa:2 core:2 factors:10,1.53,1",
+};
+constexpr TaskId kTasks[] = {256, 480, 1'500};
+constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
+constexpr double kSteps[] = {1, 10, 100, 1'000};
+/// Before the loads drift, one of these has balanced them.
+constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
+
+struct Options {
+  std::uint64_t seed = 1, draws = 3;
+  std::string only, model, ours = "poise", out;
+  bool has_rows = false;
+};
+
+struct Case {
+  std::string name, start;
+  CostFormula formula;
+  Machine machine;
+  Workload workload;
+  Placement current;
+  std::uint64_t size_factor = 1;
+  double steps = 1;
+
+  Problem problem() const { return {machine, workload, current, machine.costs(), 1}; }
+};
+
+struct Answer {
+  std::string strategy;
+  double total_s = 0, moved = 0;  // moved: share of the tasks
+};
+
+struct Result {
+  std::string name, kind, start;
+  CostFormula formula;
+  std::uint64_t size_factor;
+  double steps;
+  Answer ours, best, best_outside;
+  double keep_s = 0, decision_s = 0, decision_limit_s = 0;
+
+  double ratio() const { return best.total_s > 0 ? ours.total_s / best.total_s : 1; }
+  double ratio_outside() const {
+    const double other_s = std::min(best_outside.total_s, keep_s);
+    return other_s > 0 ? ours.total_s / other_s : 1;
+  }
+};
+
+Placement balanced(const std::string& strategy, const Machine& machine, const Workload& workload) {
+  const Placement start = blocked(workload.num_tasks(), machine.num_places());
+  return parse_strategy(strategy).rebalance({machine, workload, start, machine.costs(), 1});
+}
+
+Case drawn_case(const Kind& kind, const char* machine_text, TaskId num_tasks, CostFormula formula,
+                Random& random) {
+  const bool is_fresh = random.below(2) == 0;
+  const std::uint64_t factor = kSizeFactors[random.below(std::size(kSizeFactors))];
+  const double steps = kSteps[random.below(std::size(kSteps))];
+  const char* balancer = kBalancers[random.below(std::size(kBalancers))];
+  const std::uint64_t seed = random.bits();
+  const Machine machine = with_formula(machine_from_text(machine_text), formula);
+  const auto has_drift = std::any_of(kind.knobs.begin(), kind.knobs.end(),
+                                     [](const Knob& knob) { return knob.name == "drift"; });
+  const std::string recipe = std::string(kind.name) + (has_drift ? ":drift=0.2" : "");
+  auto phases = generate(parse_recipe(recipe), num_tasks, seed, 2);
+  Placement current =
+      is_fresh ? initial_placement(kind.start, phases[1].num_tasks(), machine.num_places(), seed)
+               : balanced(balancer, machine, phases[0]);
+  for (Task& task : phases[1].tasks) task.bytes *= factor;
+  const std::string start = is_fresh ? "fresh" : "drifted";
+  return {fmt::format("{}-{}-{} {} {} sizes*{} steps={} seed={}", kind.name, num_tasks,
+                      machine.num_places(), name_of(formula), is_fresh ? start : balancer, factor,
+                      steps, seed),
+          start,
+          formula,
+          machine,
+          std::move(phases[1]),
+          std::move(current),
+          factor,
+          steps};
+}
+
+double cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Answer answer_of(const Case& of, const std::string& strategy, const Placement& placement) {
+  const Metrics metrics =
+      evaluate(of.machine, of.workload, of.machine.costs(), of.current, placement);
+  return {strategy, of.steps * metrics.iteration_s + metrics.migration_s,
+          static_cast<double>(metrics.migrations) / of.workload.num_tasks()};
+}
+
+bool is_outside(std::string_view name) {
+  return name.starts_with("metis") || name.starts_with("scotch");
+}
+
+/// Every other strategy; the outside tools as they are and relabelled.
+std::vector<Answer> others(const Case& of) {
+  std::vector<std::string> names = {"scotch:remap=1"};
+  for (const Strategy& strategy : strategies())
+    if (!strategy.is_oracle && strategy.name != "poise") names.emplace_back(strategy.name);
+  std::vector<Answer> answers;
+  const std::vector<double> shares = fair_shares(of.machine, of.workload, of.current);
+  for (const std::string& name : names) try {
+      const Placement placed = parse_strategy(name).rebalance(of.problem());
+      answers.push_back(answer_of(of, name, placed));
+      if (is_outside(name))
+        answers.push_back(
+            answer_of(of, name + " relabelled",
+                      renamed_to_stay(of.machine, of.workload, of.current, placed, shares)));
+    } catch (const Error&) {  // a strategy that needs positions, or whose library is missing
+    }
+  return answers;
+}
+
+Result result_of(const Case& of, const std::string& kind, const std::string& ours) {
+  Result result{of.name, kind, of.start, of.formula, of.size_factor, of.steps, {}, {}, {}};
+  const Choice choice = parse_strategy(
+      fmt::format("{}{}steps={}", ours, ours.find(':') == std::string::npos ? ':' : ',', of.steps));
+  const double start_s = cpu_s();
+  const Placement placed = choice.rebalance(of.problem());
+  result.decision_s = cpu_s() - start_s;
+  result.ours = answer_of(of, ours, placed);
+  const auto shorter = [](const Answer& a, const Answer& b) { return a.total_s < b.total_s; };
+  const std::vector<Answer> answers = others(of);
+  result.best = *std::min_element(answers.begin(), answers.end(), shorter);
+  result.best_outside.total_s = std::numeric_limits<double>::infinity();
+  for (const Answer& answer : answers) {
+    if (is_outside(answer.strategy) && shorter(answer, result.best_outside))
+      result.best_outside = answer;
+    if (answer.strategy == "keep") result.keep_s = answer.total_s;
+  }
+  const Metrics keep =
+      evaluate(of.machine, of.workload, of.machine.costs(), of.current, of.current);
+  result.decision_limit_s =
+      std::max(0.01 * of.steps * keep.iteration_s, 2e-3 + 3e-6 * of.workload.num_tasks());
+  return result;
+}
+
+/// The value below which the part `part` of the sorted values lies.
+double quantile(const std::vector<double>& sorted, double part) {
+  return sorted[std::min(sorted.size() - 1,
+                         static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
+}
+
+json distribution_of(std::vector<double> ratios) {
+  std::sort(ratios.begin(), ratios.end());
+  double sum = 0;
+  for (const double ratio : ratios) sum += ratio;
+  const auto behind =
+      std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 1.001; });
+  return {{"mean", sum / static_cast<double>(ratios.size())},
+          {"median", quantile(ratios, 0.5)},
+          {"behind", static_cast<double>(behind) / static_cast<double>(ratios.size())},
+          {"percentile_99", quantile(ratios, 0.99)},
+          {"worst", ratios.back()}};
+}
+
+json summary_of(const std::string& name, const std::vector<const Result*>& results) {
+  std::vector<double> ratios, outside, moved;
+  double decision_s = 0;
+  int in_time = 0;
+  for (const Result* result : results) {
+    ratios.push_back(result->ratio());
+    outside.push_back(result->ratio_outside());
+    decision_s += result->decision_s;
+    in_time += result->decision_s <= result->decision_limit_s;
+  }
+  json row{{"name", name}, {"cases", results.size()}};
+  row["total_over_best"] = distribution_of(std::move(ratios));
+  row["total_over_outside_tools"] = distribution_of(std::move(outside));
+  row["decision_s"] = decision_s;
+  row["decided_in_time"] = static_cast<double>(in_time) / static_cast<double>(results.size());
+  return row;
+}
+
+/// The cases grouped by each of their properties, and those in which a strategy is ahead.
+json report_of(const std::vector<Result>& results) {
+  std::map<std::string, std::vector<const Result*>> groups;
+  json behind = json::array();
+  for (const Result& result : results) {
+    const std::string model(name_of(result.formula));
+    for (const std::string& group :
+         {std::string("all"), fmt::format("start={}", result.start),
+          fmt::format("steps={}", result.steps), fmt::format("sizes*{}", result.size_factor),
+          fmt::format("kind={}", result.kind)})
+      groups[model + " " + group].push_back(&result);
+    if (result.ratio() > 1.001)
+      behind.push_back({{"name", "behind: " + result.name},
+                        {"total_over_best", result.ratio()},
+                        {"total_s", result.ours.total_s},
+                        {"moved", result.ours.moved},
+                        {"best", result.best.strategy},
+                        {"best_total_s", result.best.total_s},
+                        {"best_moved", result.best.moved},
+                        {"keep_total_s", result.keep_s}});
+  }
+  json rows = json::array();
+  for (const auto& [name, members] : groups) rows.push_back(summary_of(name, members));
+  for (json& row : behind) rows.push_back(std::move(row));
+  return rows;
+}
+
+void for_each_case(const Options& options,
+                   const std::function<void(const Case&, const Kind&)>& visit) {
+  std::uint64_t number = 0;
+  for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco})
+    for (const Kind& kind : kinds())
+      for (const TaskId num_tasks : kTasks)
+        for (const char* machine : kMachines)
+          for (std::uint64_t draw = 0; draw < options.draws; ++draw) {
+            Random random(mix(options.seed * 1'000'003 + ++number));
+            if (!options.model.empty() && name_of(formula) != options.model) continue;
+            if (!options.only.empty() &&
+                fmt::format("{}-{}", kind.name, num_tasks).find(options.only) == std::string::npos)
+              continue;
+            visit(drawn_case(kind, machine, num_tasks, formula, random), kind);
+          }
+}
+
+void print_row(const Result& result) {
+  fmt::print("{:.4f} moved {:.3f} {:.1f} ms {}: {} {:.4g}, moved {:.3f}; keep {:.4f}\n",
+             result.ratio(), result.ours.moved, 1e3 * result.decision_s, result.name,
+             result.best.strategy, result.best.total_s, result.best.moved,
+             result.keep_s / result.best.total_s);
+  std::fflush(stdout);
+}
+
+Options options_of(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equals = std::min(argument.find('='), argument.size() - 1);
+    const std::string name = argument.substr(0, equals), value = argument.substr(equals + 1);
+    if (name == "--seed")
+      options.seed = std::stoull(value);
+    else if (name == "--draws")
+      options.draws = std::stoull(value);
+    else if (name == "--only")
+      options.only = value;
+    else if (name == "--model")
+      options.model = value;
+    else if (name == "--ours")
+      options.ours = value;
+    else if (name == "--benchmark_out")
+      options.out = value;
+    else if (argument == "--rows")
+      options.has_rows = true;
+    else if (!argument.starts_with("--benchmark_"))
+      fail("no option \"{}\"; see the head of bench/objective_bench.cc", argument);
+  }
+  return options;
+}
+
+void print_summary(const json& row) {
+  const json& all = row["total_over_best"];
+  const json& outside = row["total_over_outside_tools"];
+  fmt::print(
+      "{:<28} {:>4} cases  mean {:.4f} median {:.4f} behind {:.3f} p99 {:.4f} worst {:.4f}"
+      "  outside mean {:.4f}  in time {:.3f}\n",
+      row["name"].get<std::string>(), row["cases"].get<int>(), all["mean"].get<double>(),
+      all["median"].get<double>(), all["behind"].get<double>(), all["percentile_99"].get<double>(),
+      all["worst"].get<double>(), outside["mean"].get<double>(),
+      row["decided_in_time"].get<double>());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const Options options = options_of(argc, argv);
+    std::vector<Result> results;
+    for_each_case(options, [&](const Case& one, const Kind& kind) {
+      results.push_back(result_of(one, std::string(kind.name), options.ours));
+      if (options.has_rows) print_row(results.back());
+    });
+    const json rows = report_of(results);
+    for (const json& row : rows)
+      if (row.contains("cases")) print_summary(row);
+    if (!options.out.empty())
+      write_file(options.out, json{{"context", json::object()}, {"benchmarks", rows}}.dump(1));
+  } catch (const Error& error) {
+    fmt::print(stderr, "objective_bench: {}\n", error.what());
+    return 2;
+  }
+}

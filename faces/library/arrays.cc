@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "faces/library/arrays.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace poise::library {
+
+std::int64_t as_written(std::uint32_t index) {
+  constexpr std::uint32_t kFirstNegative = 0x80000000;
+  return index < kFirstNegative ? std::int64_t{index}
+                                : std::int64_t{static_cast<std::int32_t>(index)};
+}
+
+void check_seconds(std::span<const double> seconds, const char* name) {
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    if (!std::isfinite(seconds[i]) || seconds[i] < 0)
+      fail("{}[{}] is {}; it must be finite and at least 0", name, i, seconds[i]);
+}
+
+void check_below(std::span<const std::uint32_t> indices, std::uint64_t count, const char* name,
+                 const char* things) {
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] >= count)
+      fail("{}[{}] is {}, but there are {} {}", name, i, as_written(indices[i]), count, things);
+}
+
+std::uint32_t checked_count(std::uint64_t count, const char* name) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (count > kMost) fail("{} is {}; it must be at most {}", name, count, kMost);
+  return static_cast<std::uint32_t>(count);
+}
+
+Placement placement_or_blocks(const std::uint32_t* places, TaskId num_tasks,
+                              std::uint32_t num_places, const char* name) {
+  if (places == nullptr) return blocked(num_tasks, num_places);
+  const std::span<const std::uint32_t> given(places, num_tasks);
+  check_below(given, num_places, name, "places");
+  return Placement(std::vector<PlaceId>(given.begin(), given.end()));
+}
+
+}  // namespace poise::library

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Decisions of libpoise: one placement, what it costs, and who sends which task to whom.
+#include <algorithm>
+
+#include "faces/library/arrays.h"
+#include "faces/library/problem.h"
+
+using poise::library::array;
+using poise::library::CheckedProblem;
+using poise::library::guarded;
+using poise::library::required;
+
+namespace {
+
+/// The lists behind poise_moves, whose pointers refer to them.
+struct Moves {
+  poise_moves view{};
+  std::vector<std::uint64_t> global_id;
+  std::vector<std::uint32_t> task, from, to;
+};
+
+/// Whether a list of the moves from or to a place names this one.
+using Select = bool (*)(std::uint32_t from, std::uint32_t to, std::int64_t place);
+
+int list_moves(const char* function, std::uint64_t num_tasks, const std::uint64_t* global_ids,
+               const std::uint32_t* before, const std::uint32_t* after, std::int64_t place,
+               const poise_moves** moves, Select select) {
+  return guarded(function, [&] {
+    const poise_moves*& result = required(moves, "moves");
+    poise::library::checked_count(num_tasks, "num_tasks");
+    if (place < -1) poise::fail("place is {}; it must be a place, or -1 for all", place);
+    const auto old_places = array(before, num_tasks, "before");
+    const auto new_places = array(after, num_tasks, "after");
+    auto list = std::make_unique<Moves>();
+    for (std::uint32_t t = 0; t < num_tasks; ++t) {
+      const std::uint32_t from = old_places[t], to = new_places[t];
+      if (from == to || (place >= 0 && !select(from, to, place))) continue;
+      list->global_id.push_back(global_ids == nullptr ? t : global_ids[t]);
+      list->task.push_back(t);
+      list->from.push_back(from);
+      list->to.push_back(to);
+    }
+    list->view = {list->task.size(), list->global_id.data(), list->task.data(), list->from.data(),
+                  list->to.data()};
+    result = &list.release()->view;
+  });
+}
+
+}  // namespace
+
+int poise_plan(const poise_machine* machine, const poise_workload* workload,
+               const uint32_t* current, const char* strategy, uint64_t seed,
+               uint32_t* place_of_task) {
+  return guarded(__func__, [&] {
+    const CheckedProblem problem(machine, workload, current, seed);
+    std::uint32_t* const result = &required(place_of_task, "place_of_task");
+    const std::string_view text = &required(strategy, "strategy");
+    const auto contenders = poise::apps::parse_contenders(text, poise::library::exec_limit_s());
+    if (contenders.size() != 1) poise::fail("\"{}\" is a list; name one strategy", text);
+    const poise::Problem view = problem.view();
+    const poise::Placement placement = contenders[0].decide(view);
+    check(placement, view.workload.num_tasks(), view.machine.num_places());
+    std::copy(placement.places().begin(), placement.places().end(), result);
+  });
+}
+
+int poise_evaluate(const poise_machine* machine, const poise_workload* workload,
+                   const uint32_t* before, const uint32_t* after, poise_metrics* metrics) {
+  return guarded(__func__, [&] {
+    poise_metrics& result = required(metrics, "metrics");
+    const CheckedProblem problem(machine, workload, before, 0);
+    const poise::Problem view = problem.view();
+    const poise::Placement placement = poise::library::placement_or_blocks(
+        after, view.workload.num_tasks(), view.machine.num_places(), "after");
+    result = poise::library::metrics_of(
+        evaluate(view.machine, view.workload, view.costs, view.current, placement));
+  });
+}
+
+int poise_exports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
+                  const uint32_t* after, int64_t place, const poise_moves** moves) {
+  return list_moves(__func__, num_tasks, global_ids, before, after, place, moves,
+                    [](std::uint32_t from, std::uint32_t, std::int64_t p) { return from == p; });
+}
+
+int poise_imports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
+                  const uint32_t* after, int64_t place, const poise_moves** moves) {
+  return list_moves(__func__, num_tasks, global_ids, before, after, place, moves,
+                    [](std::uint32_t, std::uint32_t to, std::int64_t p) { return to == p; });
+}
+
+// The view is the list's first member.
+void poise_moves_destroy(const poise_moves* moves) {
+  static_assert(offsetof(Moves, view) == 0);
+  delete reinterpret_cast<const Moves*>(moves);
+}

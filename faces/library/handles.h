@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is behind the handles of libpoise, and how its functions turn exceptions into results.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/machine/machine.h"
+#include "poise/placement/problem.h"
+#include "poise/poise.h"
+#include "poise/trace/trace.h"
+
+namespace poise::library {
+
+/// Begins each handle. Languages with untyped pointers may pass the wrong handle, or one that was
+/// destroyed: where its memory is still intact, that is an error instead of a crash.
+template <std::uint64_t number>
+class Kind {
+ public:
+  Kind() = default;
+  ~Kind() { *const_cast<volatile std::uint64_t*>(&number_) = 0; }
+  Kind(const Kind&) = delete;
+  Kind& operator=(const Kind&) = delete;
+  bool is_right() const { return number_ == number; }
+
+ private:
+  std::uint64_t number_ = number;
+};
+
+/// Thrown when a callback asks to stop.
+struct Cancelled {};
+
+void set_last_error(std::string text);
+/// The result for the exception being handled, whose text becomes the last error.
+int result_of_exception(const char* function) noexcept;
+
+/// Runs the body of a function of the interface.
+template <typename Body>
+int guarded(const char* function, const Body& body) noexcept {
+  try {
+    body();
+    return POISE_OK;
+  } catch (...) {
+    return result_of_exception(function);
+  }
+}
+
+/// The handle, checked.
+template <typename Handle>
+Handle& checked(Handle* handle, const char* name) {
+  if (handle == nullptr) fail("{} is null", name);
+  if (!handle->kind.is_right()) fail("{} is another handle, or one that was destroyed", name);
+  return *handle;
+}
+
+/// For results by pointer and texts.
+template <typename T>
+T& required(T* pointer, const char* name) {
+  if (pointer == nullptr) fail("{} is null", name);
+  return *pointer;
+}
+
+}  // namespace poise::library
+
+struct poise_machine {
+  poise::library::Kind<0x706f6973656d6163> kind;
+  poise::Machine machine;
+  std::string json;
+};
+
+struct poise_workload {
+  poise::library::Kind<0x706f697365776f72> kind;
+  poise::Workload workload;
+  std::vector<std::vector<double>> past_loads_s;
+};
+
+struct poise_trace {
+  poise::library::Kind<0x706f697365747261> kind;
+  poise::Trace trace;
+};

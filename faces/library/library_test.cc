@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libpoise against the C++ calls that it stands for, and on several threads.
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/random_problem.h"
+
+#include "poise/base/error.h"
+#include "poise/machine/json.h"
+#include "poise/placement/metrics.h"
+#include "poise/poise.h"
+#include "poise/strategies/strategy.h"
+
+namespace poise {
+namespace {
+
+struct Handles {
+  poise_machine* machine = nullptr;
+  poise_workload* workload = nullptr;
+  ~Handles() {
+    poise_machine_destroy(machine);
+    poise_workload_destroy(workload);
+  }
+};
+
+/// The same problem through the C interface, with messages as a list.
+void fill(Handles& handles, const OwnedProblem& problem) {
+  const std::string json = machine_to_json(problem.machine);
+  ASSERT_EQ(poise_machine_from_json(json.data(), json.size(), &handles.machine), POISE_OK)
+      << poise_last_error();
+  const std::string formula(name_of(problem.machine.costs().formula));
+  ASSERT_EQ(poise_machine_set_model(handles.machine, formula.c_str()), POISE_OK);
+  std::vector<double> load_s;
+  std::vector<std::uint64_t> sizes, counts, bytes;
+  std::vector<std::uint8_t> pinned;
+  std::vector<std::uint32_t> from, to;
+  for (const Task& task : problem.workload.tasks) {
+    load_s.push_back(task.load_s);
+    sizes.push_back(task.bytes);
+    pinned.push_back(!task.movable);
+  }
+  for (const Message& message : problem.workload.messages) {
+    from.push_back(message.from);
+    to.push_back(message.to);
+    counts.push_back(message.count);
+    bytes.push_back(message.bytes);
+  }
+  ASSERT_EQ(poise_workload_create(load_s.size(), load_s.data(), &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_sizes(handles.workload, sizes.data()), POISE_OK);
+  ASSERT_EQ(poise_workload_set_pinned(handles.workload, pinned.data()), POISE_OK);
+  ASSERT_EQ(poise_workload_set_messages(handles.workload, from.size(), from.data(), to.data(),
+                                        counts.data(), bytes.data()),
+            POISE_OK);
+  const auto& background_s = problem.workload.background_s;
+  ASSERT_EQ(
+      poise_workload_set_background(handles.workload, background_s.size(), background_s.data()),
+      POISE_OK);
+}
+
+void expect_same(const Metrics& expected, const poise_metrics& found) {
+  EXPECT_EQ(found.iteration_s, expected.iteration_s);
+  EXPECT_EQ(found.makespan_s, expected.makespan_s);
+  EXPECT_EQ(found.makespan_bound_s, expected.makespan_bound_s);
+  EXPECT_EQ(found.average_s, expected.average_s);
+  EXPECT_EQ(found.imbalance, expected.imbalance);
+  EXPECT_EQ(found.max_comm_s, expected.max_comm_s);
+  EXPECT_EQ(found.hop_bytes, expected.hop_bytes);
+  EXPECT_EQ(found.internode_bytes, expected.internode_bytes);
+  EXPECT_EQ(found.nuco_messages, expected.nuco_messages);
+  EXPECT_EQ(found.migrations, expected.migrations);
+  EXPECT_EQ(found.migrated_bytes, expected.migrated_bytes);
+  EXPECT_EQ(found.migration_s, expected.migration_s);
+}
+
+/// Some random machines have factors that no file may have.
+bool can_be_written(const Machine& machine) {
+  try {
+    machine_from_json(machine_to_json(machine), "random");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(Library, decides_and_evaluates_as_the_calls_in_cpp) {
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const OwnedProblem problem = random_problem(random);
+    if (!can_be_written(problem.machine)) continue;
+    ++tried;
+    Handles handles;
+    ASSERT_NO_FATAL_FAILURE(fill(handles, problem));
+    const auto now = problem.current.places();
+    for (const char* name : {"poise", "greedy", "nuco", "refine_comm", "treematch"}) {
+      Problem view = problem.view();
+      view.seed = seed;
+      const Placement expected = parse_strategy(name).rebalance(view);
+      std::vector<PlaceId> found(now.size());
+      ASSERT_EQ(poise_plan(handles.machine, handles.workload, now.data(), name, seed, found.data()),
+                POISE_OK)
+          << poise_last_error();
+      EXPECT_EQ(Placement(found), expected) << name;
+      poise_metrics metrics{};
+      ASSERT_EQ(
+          poise_evaluate(handles.machine, handles.workload, now.data(), found.data(), &metrics),
+          POISE_OK);
+      expect_same(evaluate(problem.machine, problem.workload, problem.machine.costs(),
+                           problem.current, expected),
+                  metrics);
+    }
+  }
+  EXPECT_GE(tried, 20);
+}
+
+TEST(Library, csr_and_list_are_the_same_messages) {
+  const double load_s[] = {1, 1, 1};
+  const std::uint64_t indptr[] = {0, 2, 2, 3}, bytes[] = {5, 6, 7};
+  const std::uint32_t from[] = {0, 0, 2}, to[] = {1, 2, 0};
+  Handles csr, list;
+  ASSERT_EQ(poise_workload_create(3, load_s, &csr.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_create(3, load_s, &list.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_messages_csr(csr.workload, indptr, to, nullptr, bytes), POISE_OK);
+  ASSERT_EQ(poise_workload_set_messages(list.workload, 3, from, to, nullptr, bytes), POISE_OK);
+  for (const poise_workload* workload : {csr.workload, list.workload}) {
+    poise_arrays* arrays = nullptr;
+    ASSERT_EQ(poise_arrays_create(nullptr, workload, nullptr, 0, &arrays), POISE_OK);
+    const poise_problem& problem = *poise_arrays_problem(arrays);
+    EXPECT_EQ(std::vector(problem.indptr, problem.indptr + 4), std::vector(indptr, indptr + 4));
+    EXPECT_EQ(std::vector(problem.indices, problem.indices + 3), std::vector(to, to + 3));
+    EXPECT_EQ(std::vector(problem.bytes, problem.bytes + 3), std::vector(bytes, bytes + 3));
+    EXPECT_EQ(problem.counts[2], 1);
+    EXPECT_EQ(problem.num_places, 0);
+    poise_arrays_destroy(arrays);
+  }
+}
+
+TEST(Library, all_columns_come_back_as_arrays) {
+  const double load_s[] = {1, 2}, position[] = {1, 2, 3, 4}, parts_s[] = {0.5, 0.5, 0, 2},
+               past_s[] = {3, 4};
+  const std::uint64_t footprint[] = {7, 8}, working[] = {9, 10}, blocks[] = {11},
+                      place_bytes[] = {12, 13, 14};
+  const std::int32_t shared[] = {0, -1};
+  Handles handles;
+  ASSERT_EQ(poise_workload_create(2, load_s, &handles.workload), POISE_OK);
+  ASSERT_EQ(poise_workload_set_positions(handles.workload, 2, position), POISE_OK);
+  ASSERT_EQ(poise_workload_set_subphases(handles.workload, 2, parts_s), POISE_OK);
+  ASSERT_EQ(poise_workload_set_memory(handles.workload, footprint, working, shared, 1, blocks),
+            POISE_OK);
+  ASSERT_EQ(poise_workload_set_place_bytes(handles.workload, 3, place_bytes), POISE_OK);
+  ASSERT_EQ(poise_workload_set_communication(handles.workload, "send", 0.25), POISE_OK);
+  ASSERT_EQ(poise_workload_add_past_loads(handles.workload, past_s), POISE_OK);
+  poise_arrays* arrays = nullptr;
+  ASSERT_EQ(poise_arrays_create(nullptr, handles.workload, nullptr, 0, &arrays), POISE_OK);
+  const poise_problem& p = *poise_arrays_problem(arrays);
+  EXPECT_EQ(std::vector(p.position, p.position + 6), (std::vector<double>{1, 2, 0, 3, 4, 0}));
+  EXPECT_EQ(std::vector(p.subphase_load_s, p.subphase_load_s + 4),
+            std::vector(parts_s, parts_s + 4));
+  EXPECT_EQ(p.footprint_bytes[1], 8);
+  EXPECT_EQ(p.working_bytes[1], 10);
+  EXPECT_EQ(p.shared_block[1], -1);
+  EXPECT_EQ(p.shared_block_bytes[0], 11);
+  EXPECT_EQ(p.place_bytes[2], 14);
+  EXPECT_EQ(p.past_loads_s[1], 4);
+  EXPECT_EQ(p.loads_include, 1);
+  EXPECT_EQ(p.overlap, 0.25);
+  EXPECT_EQ(p.waits_in_subphases, 1);
+  poise_arrays_destroy(arrays);
+}
+
+TEST(Library, errors_belong_to_their_thread_and_handles_are_shared) {
+  Random random(3);
+  const OwnedProblem problem = random_problem(random);
+  Handles handles;
+  ASSERT_NO_FATAL_FAILURE(fill(handles, problem));
+  const auto now = problem.current.places();
+  std::vector<std::vector<PlaceId>> found(4, std::vector<PlaceId>(now.size()));
+  std::vector<std::string> errors(found.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      threads.emplace_back([&, i] {
+        const std::string unknown = "none" + std::to_string(i);
+        poise_plan(handles.machine, handles.workload, now.data(), unknown.c_str(), 0,
+                   found[i].data());
+        poise_plan(handles.machine, handles.workload, now.data(), "poise", 0, found[i].data());
+        errors[i] = poise_last_error();
+      });
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i], found[0]);
+    EXPECT_NE(errors[i].find("none" + std::to_string(i)), std::string::npos) << errors[i];
+  }
+}
+
+}  // namespace
+}  // namespace poise

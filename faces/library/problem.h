@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The problem that the handles of a call stand for, and the strategies that its texts name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/analysis/contender.h"
+#include "faces/library/handles.h"
+
+#include "poise/placement/metrics.h"
+
+namespace poise::library {
+
+/// Refers to the handles and holds the current placement.
+class CheckedProblem {
+ public:
+  /// `current` may be null. Throws Error if the parts do not fit together.
+  CheckedProblem(const poise_machine* machine, const poise_workload* workload,
+                 const std::uint32_t* current, std::uint64_t seed);
+  CheckedProblem(const CheckedProblem&) = delete;
+  CheckedProblem& operator=(const CheckedProblem&) = delete;
+  Problem view() const;
+
+ private:
+  const poise_machine& machine_;
+  const poise_workload& workload_;
+  Placement current_;
+  std::uint64_t seed_;
+};
+
+/// The strategies in a list (null: all of the table but the oracles), then the caller's own.
+std::vector<apps::Contender> contenders_of(const char* strategies, const poise_own_strategy* own,
+                                           std::uint64_t num_own);
+/// Time that a program may take as a strategy ("exec:...").
+double exec_limit_s();
+
+poise_metrics metrics_of(const Metrics& metrics);
+
+}  // namespace poise::library

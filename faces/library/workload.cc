@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Workloads of libpoise.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "faces/library/arrays.h"
+#include "faces/library/handles.h"
+
+#include "poise/base/text.h"
+#include "poise/placement/subphases.h"
+
+using poise::fail;
+using poise::library::array;
+using poise::library::checked;
+using poise::library::guarded;
+using poise::library::required;
+
+namespace {
+
+poise::Workload& workload_of(poise_workload* handle) {
+  return checked(handle, "workload").workload;
+}
+
+/// Throws unless indptr counts entries from 0 and never decreases.
+void check_csr(std::span<const uint64_t> indptr) {
+  if (indptr[0] != 0) fail("indptr[0] is {}; it must be 0", indptr[0]);
+  for (std::size_t t = 1; t < indptr.size(); ++t)
+    if (indptr[t] < indptr[t - 1])
+      fail("indptr[{}] is {}, less than indptr[{}], which is {}; it must not decrease", t,
+           indptr[t], t - 1, indptr[t - 1]);
+}
+
+/// Null arrays stand for one message without bytes.
+poise::Message message(uint32_t from, uint32_t to, const uint64_t* counts, const uint64_t* bytes,
+                       uint64_t i) {
+  return {from, to, counts == nullptr ? 1 : counts[i], bytes == nullptr ? 0 : bytes[i]};
+}
+
+}  // namespace
+
+int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_workload** workload) {
+  return guarded(__func__, [&] {
+    poise_workload*& result = required(workload, "workload");
+    if (num_tasks == 0) fail("num_tasks is 0; at least 1 is needed");
+    poise::library::checked_count(num_tasks, "num_tasks");
+    const auto loads_s = array(load_s, num_tasks, "load_s");
+    poise::library::check_seconds(loads_s, "load_s");
+    auto handle = std::make_unique<poise_workload>();
+    handle->workload.tasks.resize(loads_s.size());
+    for (std::size_t t = 0; t < loads_s.size(); ++t) handle->workload.tasks[t].load_s = loads_s[t];
+    result = handle.release();
+  });
+}
+
+void poise_workload_destroy(poise_workload* workload) { delete workload; }
+
+uint64_t poise_workload_num_tasks(const poise_workload* workload) {
+  uint64_t count = 0;
+  guarded(__func__, [&] { count = checked(workload, "workload").workload.num_tasks(); });
+  return count;
+}
+
+int poise_workload_set_sizes(poise_workload* workload, const uint64_t* bytes) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    const auto sizes = array(bytes, w.num_tasks(), "bytes");
+    for (std::size_t t = 0; t < sizes.size(); ++t) w.tasks[t].bytes = sizes[t];
+  });
+}
+
+int poise_workload_set_pinned(poise_workload* workload, const uint8_t* pinned) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    const auto flags = array(pinned, w.num_tasks(), "pinned");
+    for (std::size_t t = 0; t < flags.size(); ++t) w.tasks[t].movable = flags[t] == 0;
+  });
+}
+
+int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* indptr,
+                                    const uint32_t* indices, const uint64_t* counts,
+                                    const uint64_t* bytes) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    const auto starts = array(indptr, uint64_t{w.num_tasks()} + 1, "indptr");
+    check_csr(starts);
+    const auto to = array(indices, starts.back(), "indices");
+    poise::library::check_below(to, w.num_tasks(), "indices", "tasks");
+    std::vector<poise::Message> messages;
+    messages.reserve(to.size());
+    for (poise::TaskId t = 0; t < w.num_tasks(); ++t)
+      for (uint64_t i = starts[t]; i < starts[t + 1]; ++i)
+        messages.push_back(message(t, to[i], counts, bytes, i));
+    w.messages = std::move(messages);
+  });
+}
+
+int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
+                                const uint32_t* from, const uint32_t* to, const uint64_t* counts,
+                                const uint64_t* bytes) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    const auto senders = array(from, num_messages, "from");
+    const auto receivers = array(to, num_messages, "to");
+    poise::library::check_below(senders, w.num_tasks(), "from", "tasks");
+    poise::library::check_below(receivers, w.num_tasks(), "to", "tasks");
+    std::vector<poise::Message> messages;
+    messages.reserve(senders.size());
+    for (std::size_t i = 0; i < senders.size(); ++i)
+      messages.push_back(message(senders[i], receivers[i], counts, bytes, i));
+    w.messages = std::move(messages);
+  });
+}
+
+int poise_workload_set_positions(poise_workload* workload, int dimensions, const double* position) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    if (dimensions < 1 || dimensions > 3)
+      fail("dimensions is {}; it must be from 1 to 3", dimensions);
+    const auto each = static_cast<std::size_t>(dimensions);
+    const auto coordinates = array(position, w.num_tasks() * each, "position");
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      if (!std::isfinite(coordinates[i]))
+        fail("position[{}] is {}; it must be finite", i, coordinates[i]);
+    std::vector<std::array<double, 3>> positions(w.num_tasks());
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      positions[i / each][i % each] = coordinates[i];
+    w.positions = std::move(positions);
+  });
+}
+
+int poise_workload_set_background(poise_workload* workload, uint64_t num_places,
+                                  const double* seconds) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    poise::library::checked_count(num_places, "num_places");
+    const auto background_s = array(seconds, num_places, "seconds");
+    poise::library::check_seconds(background_s, "seconds");
+    w.background_s.assign(background_s.begin(), background_s.end());
+  });
+}
+
+int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphases,
+                                 const double* load_s) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    if (num_subphases == 0 || num_subphases > poise::kMaxSubphases)
+      fail("num_subphases is {}; it must be from 1 to {}", num_subphases, poise::kMaxSubphases);
+    const auto loads_s = array(load_s, w.num_tasks() * num_subphases, "load_s");
+    poise::library::check_seconds(loads_s, "load_s");
+    std::vector<std::vector<double>> rows;
+    for (std::size_t t = 0; t < w.num_tasks(); ++t) {
+      const auto row = loads_s.subspan(t * num_subphases, num_subphases);
+      rows.emplace_back(row.begin(), row.end());
+    }
+    w.subphase_load_s = std::move(rows);
+    w.waits_in_subphases = true;
+  });
+}
+
+int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprint_bytes,
+                              const uint64_t* working_bytes, const int32_t* shared_block,
+                              uint64_t num_blocks, const uint64_t* block_bytes) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    poise::library::checked_count(num_blocks, "num_blocks");
+    const auto blocks = array(block_bytes, num_blocks, "block_bytes");
+    std::vector<poise::TaskMemory> memory(w.num_tasks());
+    for (std::size_t t = 0; t < memory.size(); ++t) {
+      if (footprint_bytes != nullptr) memory[t].footprint_bytes = footprint_bytes[t];
+      if (working_bytes != nullptr) memory[t].working_bytes = working_bytes[t];
+      if (shared_block == nullptr) continue;
+      const int64_t block = shared_block[t];
+      if (block < -1 || block >= static_cast<int64_t>(num_blocks))
+        fail("shared_block[{}] is {}, but there are {} blocks; -1 stands for none", t, block,
+             num_blocks);
+      memory[t].shared_block = shared_block[t];
+    }
+    std::vector<std::uint64_t> block_sizes(blocks.begin(), blocks.end());
+    w.shared_block_bytes = std::move(block_sizes);
+    w.memory = std::move(memory);
+  });
+}
+
+int poise_workload_set_place_bytes(poise_workload* workload, uint64_t num_places,
+                                   const uint64_t* bytes) {
+  return guarded(__func__, [&] {
+    poise::Workload& w = workload_of(workload);
+    poise::library::checked_count(num_places, "num_places");
+    const auto given = array(bytes, num_places, "bytes");
+    w.place_bytes.assign(given.begin(), given.end());
+  });
+}
+
+int poise_workload_set_communication(poise_workload* workload, const char* loads_include,
+                                     double overlap) {
+  return guarded(__func__, [&] {
+    static constexpr std::string_view kNames[] = {"none", "send", "send_and_receive"};
+    poise::Workload& w = workload_of(workload);
+    const std::string_view name = &required(loads_include, "loads_include");
+    const auto* const found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found == std::end(kNames))
+      throw poise::Error(poise::unknown_name("value of loads_include", name, kNames));
+    if (!(overlap >= 0 && overlap <= 1)) fail("overlap is {}; it must be from 0 to 1", overlap);
+    w.loads_include = static_cast<poise::LoadsInclude>(found - std::begin(kNames));
+    w.overlap = overlap;
+  });
+}
+
+int poise_workload_add_past_loads(poise_workload* workload, const double* load_s) {
+  return guarded(__func__, [&] {
+    poise_workload& handle = checked(workload, "workload");
+    const auto loads_s = array(load_s, handle.workload.num_tasks(), "load_s");
+    poise::library::check_seconds(loads_s, "load_s");
+    handle.past_loads_s.emplace_back(loads_s.begin(), loads_s.end());
+  });
+}

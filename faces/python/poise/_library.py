@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""The C library behind the package: finding it, the types of poise/poise.h, and errors as exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_int64, c_uint8, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+
+OK, FAILED, BAD_INPUT, CANCELLED = range(4)
+
+
+class Error(ValueError):
+    """Bad input, in one line: what is wrong, where, and what would work."""
+
+
+class SystemFailure(RuntimeError):
+    """The system fails although the input is right, for example because the disk is full."""
+
+
+class Cancelled(Exception):
+    """A `progress` callback asked to stop."""
+
+
+class Problem(Structure):
+    """struct poise_problem of poise/plugin.h."""
+    _fields_ = [
+        ("version", c_uint32), ("num_tasks", c_uint32), ("num_places", c_uint32), ("num_domains", c_uint32),
+        ("num_nodes", c_uint32), ("num_levels", c_uint32), ("seed", c_uint64),
+        ("load_s", POINTER(c_double)), ("size_bytes", POINTER(c_uint64)), ("movable", POINTER(c_uint8)),
+        ("current", POINTER(c_uint32)), ("indptr", POINTER(c_uint64)), ("indices", POINTER(c_uint32)),
+        ("counts", POINTER(c_uint64)), ("bytes", POINTER(c_uint64)),
+        ("speed", POINTER(c_double)), ("background_s", POINTER(c_double)), ("domain", POINTER(c_uint32)),
+        ("node", POINTER(c_uint32)), ("level_name", POINTER(c_char_p)), ("level_group", POINTER(c_uint32)),
+        ("latency_factor", POINTER(c_double)), ("bandwidth_factor", POINTER(c_double)),
+        ("seconds_per_message", c_double), ("seconds_per_byte", c_double), ("seconds_per_migrated_byte", c_double),
+        ("position", POINTER(c_double)), ("home", POINTER(c_uint32)), ("footprint_bytes", POINTER(c_uint64)),
+        ("working_bytes", POINTER(c_uint64)), ("shared_block", POINTER(c_int32)),
+        ("shared_block_bytes", POINTER(c_uint64)), ("place_bytes", POINTER(c_uint64)),
+        ("subphase_load_s", POINTER(c_double)), ("past_loads_s", POINTER(c_double)),
+        ("num_shared_blocks", c_uint32), ("num_subphases", c_uint32), ("num_past_loads", c_uint32),
+        ("waits_in_subphases", c_uint32), ("loads_include", c_uint32), ("overlap", c_double),
+    ]
+
+
+class CMetrics(Structure):
+    _fields_ = [
+        ("iteration_s", c_double), ("makespan_s", c_double), ("makespan_bound_s", c_double), ("average_s", c_double),
+        ("imbalance", c_double), ("max_comm_s", c_double), ("hop_bytes", c_uint64), ("internode_bytes", c_uint64),
+        ("nuco_messages", c_double), ("migrations", c_uint64), ("migrated_bytes", c_uint64), ("migration_s", c_double),
+    ]
+
+
+class CMoves(Structure):
+    _fields_ = [("count", c_uint64), ("global_id", POINTER(c_uint64)), ("task", POINTER(c_uint32)),
+                ("from_place", POINTER(c_uint32)), ("to_place", POINTER(c_uint32))]
+
+
+DECIDE = ctypes.CFUNCTYPE(c_int, POINTER(Problem), POINTER(c_uint32), c_void_p)
+PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64, c_char_p)
+
+
+class COwn(Structure):
+    _fields_ = [("name", c_char_p), ("decide", DECIDE), ("argument", c_void_p)]
+
+
+class CComparisonRow(Structure):
+    _fields_ = [("strategy", c_char_p), ("error", c_char_p), ("metrics", CMetrics), ("decision_s", c_double),
+                ("decision_wall_s", c_double), ("place_of_task", POINTER(c_uint32))]
+
+
+class CSimulationRow(Structure):
+    _fields_ = [("strategy", c_char_p), ("error", c_char_p), ("total_s", c_double), ("iteration_s", c_double),
+                ("migration_s", c_double), ("decision_s", c_double), ("decisions", c_uint64), ("migrations", c_uint64),
+                ("migrated_bytes", c_uint64), ("step_iteration_s", POINTER(c_double)),
+                ("step_decision_s", POINTER(c_double)), ("step_migration_s", POINTER(c_double))]
+
+
+class CStrategyRow(Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("source", c_char_p), ("complexity", c_char_p),
+                ("is_incremental", c_int), ("is_oracle", c_int), ("ignores_messages", c_int), ("num_knobs", c_uint64)]
+
+
+class CKnobRow(Structure):
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("initial", c_double), ("min", c_double), ("max", c_double),
+                ("choices", c_char_p)]
+
+
+def _load() -> ctypes.CDLL:
+    """The library of $POISE_LIBRARY, of the package, or of the system."""
+    chosen = os.environ.get("POISE_LIBRARY")
+    bundled = pathlib.Path(__file__).parent / "libpoise.so.0"
+    name = chosen or (str(bundled) if bundled.exists() else "libpoise.so.0")
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"libpoise cannot be loaded: {error}; install the package with pip, or name the library in "
+                          "POISE_LIBRARY") from None
+
+
+_WORDS: dict[str, tuple[Any, list[Any]]] = {
+    "last_error": (c_char_p, []), "version": (c_char_p, []), "built_with": (c_char_p, []),
+    "machine_create": (c_int, [c_char_p, POINTER(c_void_p)]),
+    "machine_from_json": (c_int, [c_char_p, c_uint64, POINTER(c_void_p)]),
+    "machine_from_hwloc_xml": (c_int, [c_char_p, c_uint64, POINTER(c_void_p)]),
+    "machine_json": (c_int, [c_void_p, POINTER(c_char_p)]),
+    "machine_set_model": (c_int, [c_void_p, c_char_p]),
+    "machine_set_cost": (c_int, [c_void_p, c_char_p, c_double]),
+    "workload_create": (c_int, [c_uint64, c_void_p, POINTER(c_void_p)]),
+    "workload_num_tasks": (c_uint64, [c_void_p]),
+    "workload_set_sizes": (c_int, [c_void_p] * 2), "workload_set_pinned": (c_int, [c_void_p] * 2),
+    "workload_set_messages_csr": (c_int, [c_void_p] * 5),
+    "workload_set_messages": (c_int, [c_void_p, c_uint64] + [c_void_p] * 4),
+    "workload_set_positions": (c_int, [c_void_p, c_int, c_void_p]),
+    "workload_set_background": (c_int, [c_void_p, c_uint64, c_void_p]),
+    "workload_set_subphases": (c_int, [c_void_p, c_uint64, c_void_p]),
+    "workload_set_memory": (c_int, [c_void_p] * 4 + [c_uint64, c_void_p]),
+    "workload_set_place_bytes": (c_int, [c_void_p, c_uint64, c_void_p]),
+    "workload_set_communication": (c_int, [c_void_p, c_char_p, c_double]),
+    "workload_add_past_loads": (c_int, [c_void_p] * 2),
+    "plan": (c_int, [c_void_p, c_void_p, c_void_p, c_char_p, c_uint64, c_void_p]),
+    "evaluate": (c_int, [c_void_p] * 4 + [POINTER(CMetrics)]),
+    "exports": (c_int, [c_uint64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(POINTER(CMoves))]),
+    "imports": (c_int, [c_uint64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(POINTER(CMoves))]),
+    "moves_destroy": (None, [POINTER(CMoves)]),
+    "compare": (c_int, [c_void_p, c_void_p, c_void_p, c_char_p, POINTER(COwn), c_uint64, c_uint64, PROGRESS, c_void_p,
+                        POINTER(c_void_p)]),
+    "comparison_num_rows": (c_uint64, [c_void_p]),
+    "comparison_get": (POINTER(CComparisonRow), [c_void_p, c_uint64]),
+    "comparison_best": (c_int64, [c_void_p]), "comparison_bound_s": (c_double, [c_void_p]),
+    "simulate": (c_int, [c_void_p, c_void_p, c_void_p, c_char_p, POINTER(COwn), c_uint64, c_uint64, c_uint64, c_double,
+                         c_uint64, PROGRESS, c_void_p, POINTER(c_void_p)]),
+    "simulation_num_rows": (c_uint64, [c_void_p]), "simulation_num_steps": (c_uint64, [c_void_p]),
+    "simulation_get": (POINTER(CSimulationRow), [c_void_p, c_uint64]),
+    "strategy_get": (c_int, [c_uint64, POINTER(CStrategyRow)]),
+    "knob_get": (c_int, [c_uint64, c_uint64, POINTER(CKnobRow)]),
+    "trace_read": (c_int, [c_char_p, c_char_p, POINTER(c_void_p)]),
+    "trace_write": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "trace_create": (c_int, [c_uint64, c_void_p, POINTER(c_void_p)]),
+    "trace_add_phase": (c_int, [c_void_p, c_uint64, c_double, c_void_p, c_void_p]),
+    "trace_num_phases": (c_uint64, [c_void_p]), "trace_num_places": (c_uint64, [c_void_p]),
+    "trace_machine": (c_int, [c_void_p, POINTER(c_void_p)]),
+    "trace_phase": (c_int, [c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_double), POINTER(c_void_p)]),
+    "trace_places": (c_int, [c_void_p, c_uint64, c_void_p]),
+    "arrays_create": (c_int, [c_void_p, c_void_p, c_void_p, c_uint64, POINTER(c_void_p)]),
+    "arrays_problem": (POINTER(Problem), [c_void_p]),
+}
+for _handle in ("machine", "workload", "comparison", "simulation", "trace", "arrays"):
+    _WORDS[f"{_handle}_destroy"] = (None, [c_void_p])
+
+_library = _load()
+_functions: dict[str, Any] = {}
+for _name, (_result, _arguments) in _WORDS.items():
+    _functions[_name] = getattr(_library, f"poise_{_name}")
+    _functions[_name].restype = _result
+    _functions[_name].argtypes = _arguments
+
+
+def value(name: str, *arguments: Any) -> Any:
+    """What the function returns."""
+    return _functions[name](*arguments)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Calls a function that returns a poise_result; raises what it stands for."""
+    result = _functions[name](*arguments)
+    if result == OK:
+        return
+    text = _functions["last_error"]().decode(errors="replace").removeprefix(f"poise_{name}: ")
+    raise {BAD_INPUT: Error, CANCELLED: Cancelled}.get(result, SystemFailure)(text)
+
+
+class Handle:
+    """Owns a handle of the library."""
+
+    def __init__(self, kind: str, pointer: c_void_p) -> None:
+        self._kind, self.pointer = kind, pointer
+
+    def __del__(self) -> None:
+        if self.pointer and _functions:
+            _functions[f"{self._kind}_destroy"](self.pointer)
+            self.pointer = c_void_p()
+
+
+def create(kind: str, function: str, *arguments: Any) -> Handle:
+    """The handle that a function returns through its last argument."""
+    pointer = c_void_p()
+    call(function, *arguments, ctypes.byref(pointer))
+    return Handle(kind, pointer)
+
+
+class _Memory:
+    """Memory of the library as numpy sees it, kept alive by its owner."""
+
+    def __init__(self, pointer: Any, shape: tuple[int, ...], owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"data": (ctypes.cast(pointer, c_void_p).value, True), "shape": shape, "version": 3,
+                                    "typestr": np.dtype(pointer._type_).str}
+
+
+def view(pointer: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray | None:
+    """The array at a typed pointer, without a copy and read-only; None if it is null."""
+    if not pointer:
+        return None
+    if 0 in shape:
+        return np.empty(shape, dtype=pointer._type_)
+    return np.asarray(_Memory(pointer, shape, owner))
+
+
+def as_array(data: Any, dtype: type, shape: tuple[int | None, ...], name: str) -> np.ndarray:
+    """The data as a C-contiguous array, copied only if they are something else. Raises Error if a number cannot be
+    represented or the shape is another (None: any)."""
+    given = np.asarray(data)
+    if given.ndim != len(shape) or any(w is not None and w != s for s, w in zip(given.shape, shape)):
+        wanted = "(" + ", ".join("n" if w is None else str(w) for w in shape) + ("," if len(shape) == 1 else "") + ")"
+        raise Error(f"{name} has shape {given.shape}; it must be {wanted}")
+    if given.dtype == dtype:
+        return np.ascontiguousarray(given)
+    if given.dtype.kind not in "biuf":
+        raise Error(f"{name} has elements of type {given.dtype}; they must be numbers")
+    if np.issubdtype(dtype, np.integer):
+        _check_integers(given, dtype, name)
+    return np.ascontiguousarray(given, dtype=dtype)
+
+
+def _check_integers(given: np.ndarray, dtype: type, name: str) -> None:
+    limits = np.iinfo(dtype)
+    top = given < float(limits.max + 1) if given.dtype.kind == "f" else given <= limits.max
+    wrong = ~((given >= limits.min) & top)
+    if given.dtype.kind == "f":
+        wrong |= given != np.floor(given)
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise Error(f"{name}[{', '.join(map(str, index))}] is {given[index]}; it must be a whole number from "
+                    f"{limits.min} to {limits.max}")
+
+
+def address(array: np.ndarray | None) -> c_void_p | None:
+    return None if array is None else array.ctypes.data_as(c_void_p)

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Decisions: placements, what they cost, and strategies side by side."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, Union
+
+import numpy as np
+
+from . import _library as lib
+from .machine import Machine, as_machine
+from .workload import Problem, Workload, as_workload
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+#: A name with knobs ("nuco:alpha=1e-4"), "plugin:FILE.so", "exec:COMMAND", or a function of your own, which takes a
+#: Problem and returns the place of each task; its row is called by its __name__.
+Strategy = Union[str, Callable[[Problem], Any]]
+#: Called with (done, total, what comes next); a true result stops the work with Cancelled.
+Progress = Callable[[int, int, str], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Metrics:
+    """What a placement costs, in seconds and bytes; formulas: docs/model.md."""
+    iteration_s: float  # predicted time of a phase
+    makespan_s: float  # work of the busiest place
+    makespan_bound_s: float  # no placement has a smaller one
+    average_s: float  # all work over all speed
+    imbalance: float  # makespan / average
+    max_comm_s: float  # communication of the place that has most
+    hop_bytes: int  # bytes times edges of the machine's tree on their way
+    internode_bytes: int
+    nuco_messages: float  # messages between places, each times its factor
+    migrations: int
+    migrated_bytes: int
+    migration_s: float  # of the place that sends or receives most
+
+    @classmethod
+    def _of(cls, raw: lib.CMetrics) -> Metrics:
+        return cls(**{field.name: getattr(raw, field.name) for field in dataclasses.fields(cls)})
+
+
+@dataclasses.dataclass(frozen=True)
+class Moves:
+    """Tasks that change their place: four arrays (k,) in the order of tasks."""
+    global_id: np.ndarray
+    task: np.ndarray
+    from_place: np.ndarray
+    to_place: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One strategy of a comparison."""
+    strategy: str
+    error: str | None  # why it cannot work on this problem; then the rest is None or 0
+    metrics: Metrics | None
+    placement: np.ndarray | None  # (n,)
+    decision_s: float  # CPU time that it took
+    decision_wall_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Strategies side by side: iterate over the rows, or take one by the strategy's text."""
+    rows: list[Row]
+    best: Row | None  # the shortest iteration, then the fewest migrated bytes
+    iteration_bound_s: float  # no placement has a shorter iteration
+    machine: Machine
+    workload: Workload
+    current: np.ndarray
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, strategy: str) -> Row:
+        for row in self.rows:
+            if row.strategy == strategy:
+                return row
+        raise KeyError(strategy)
+
+    def to_pandas(self) -> Any:
+        """One row for each strategy, with its metrics as columns."""
+        import pandas
+        return pandas.DataFrame([{"strategy": row.strategy, "error": row.error, "decision_s": row.decision_s,
+                                  **(dataclasses.asdict(row.metrics) if row.metrics else {})} for row in self.rows])
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One strategy of a simulation; the last three arrays have one entry per step."""
+    strategy: str
+    error: str | None
+    total_s: float
+    iteration_s: float
+    migration_s: float
+    decision_s: float
+    decisions: int
+    migrations: int
+    migrated_bytes: int
+    step_iteration_s: np.ndarray
+    step_decision_s: np.ndarray
+    step_migration_s: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulation:
+    """Steps of a trace, replayed with each strategy; the first run is without balancing."""
+    runs: list[Run]
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    def __getitem__(self, strategy: str) -> Run:
+        for run in self.runs:
+            if run.strategy == strategy:
+                return run
+        raise KeyError(strategy)
+
+
+@dataclasses.dataclass(frozen=True)
+class Knob:
+    """A setting of a strategy: a number from min to max, or one of choices."""
+    name: str
+    help: str
+    initial: float
+    min: float
+    max: float
+    choices: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class StrategyInfo:
+    """A row of the table of strategies."""
+    name: str
+    summary: str
+    source: str
+    complexity: str
+    is_incremental: bool
+    is_oracle: bool  # may take long; runs only if it is named
+    ignores_messages: bool
+    knobs: tuple[Knob, ...]
+
+
+class _Callbacks:
+    """Functions of Python as the library calls them. An exception in a strategy becomes the error of its row; one that
+    ends the program, or in `progress`, ends the work and is raised again."""
+
+    def __init__(self, own: Sequence[Callable[[Problem], Any]], progress: Progress | None) -> None:
+        self.errors: dict[str, str] = {}
+        self.raised: BaseException | None = None
+        self.names = [getattr(function, "__name__", repr(function)) for function in own]
+        self.decides = [lib.DECIDE(self._decide(name, function)) for name, function in zip(self.names, own)]
+        self.own = (lib.COwn * len(own))(*[lib.COwn(name.encode(), decide, None)
+                                           for name, decide in zip(self.names, self.decides)])
+        self.progress = lib.PROGRESS(self._progress(progress)) if progress or own else lib.PROGRESS()
+
+    def _decide(self, name: str, function: Callable[[Problem], Any]) -> Callable[[Any, Any, Any], int]:
+        def decide(problem: Any, places: Any, _argument: Any) -> int:
+            try:
+                num_tasks = problem.contents.num_tasks
+                answer = lib.as_array(function(Problem(problem.contents)), np.uint32, (num_tasks,), "the placement")
+                ctypes.memmove(places, answer.ctypes.data, answer.nbytes)
+                return 0
+            except Exception as error:
+                self.errors[name] = f"{name}: {type(error).__name__}: {error}"
+            except BaseException as error:
+                self.raised = error
+            return 1
+        return decide
+
+    def _progress(self, progress: Progress | None) -> Callable[[Any, int, int, bytes], int]:
+        def report(_argument: Any, done: int, total: int, what: bytes) -> int:
+            try:
+                return int(self.raised is not None or bool(progress and progress(done, total, what.decode())))
+            except BaseException as error:
+                self.raised = error
+                return 1
+        return report
+
+    def call(self, *arguments: Any) -> lib.Handle:
+        try:
+            handle = lib.create(*arguments)
+        except lib.Cancelled:
+            if self.raised is None:
+                raise
+        if self.raised is not None:
+            raise self.raised
+        return handle
+
+    def error_of(self, row: Any) -> str | None:
+        if row.error is None:
+            return None
+        return self.errors.get(row.strategy.decode(), row.error.decode(errors="replace"))
+
+
+def _split(strategies: Strategy | Iterable[Strategy] | None) -> tuple[bytes | None, list[Callable[[Problem], Any]]]:
+    """The names as the library takes them, and the functions."""
+    if strategies is None:
+        return None, []
+    listed = [strategies] if isinstance(strategies, str) or callable(strategies) else list(strategies)
+    for strategy in listed:
+        if not isinstance(strategy, str) and not callable(strategy):
+            raise lib.Error(f"{strategy!r} is not a strategy; give a name or a function")
+    return ",".join(s for s in listed if isinstance(s, str)).encode(), [s for s in listed if not isinstance(s, str)]
+
+
+def _places(placement: Any, num_tasks: int, name: str) -> np.ndarray | None:
+    return None if placement is None else lib.as_array(placement, np.uint32, (num_tasks,), name)
+
+
+def plan(machine: Any, workload: Any, current: Any = None, strategy: Strategy = "poise", *, seed: int = 0) -> np.ndarray:
+    """The place of each task, (n,) uint32, as a strategy decides.
+
+    `machine` is a Machine or what describes one, `workload` a Workload or loads in seconds, `current` (n,) the place of
+    each task now (None: blocks of consecutive tasks). The result depends on nothing else. Raises Error.
+    """
+    places, tasks = as_machine(machine), as_workload(workload)
+    now = _places(current, tasks.num_tasks, "current")
+    if not isinstance(strategy, str):
+        row = compare(places, tasks, now, [strategy], seed=seed).rows[0]
+        if row.placement is None:
+            raise lib.Error(row.error)
+        return row.placement
+    result = np.empty(tasks.num_tasks, dtype=np.uint32)
+    lib.call("plan", places._handle.pointer, tasks._handle.pointer, lib.address(now), strategy.encode(), seed,
+             lib.address(result))
+    return result
+
+
+def evaluate(machine: Any, workload: Any, before: Any, after: Any = None) -> Metrics:
+    """What the placement `after` costs, with migrations from `before` (n,); without `after`, that of `before`."""
+    places, tasks = as_machine(machine), as_workload(workload)
+    old = _places(before, tasks.num_tasks, "before")
+    new = old if after is None else _places(after, tasks.num_tasks, "after")
+    metrics = lib.CMetrics()
+    lib.call("evaluate", places._handle.pointer, tasks._handle.pointer, lib.address(old), lib.address(new),
+             ctypes.byref(metrics))
+    return Metrics._of(metrics)
+
+
+def _moves(function: str, before: Any, after: Any, place: int | None, global_ids: Any) -> Moves:
+    old = lib.as_array(before, np.uint32, (None,), "before")
+    new = lib.as_array(after, np.uint32, (len(old),), "after")
+    ids = None if global_ids is None else lib.as_array(global_ids, np.uint64, (len(old),), "global_ids")
+    listed = ctypes.POINTER(lib.CMoves)()
+    lib.call(function, len(old), lib.address(ids), lib.address(old), lib.address(new), -1 if place is None else place,
+             ctypes.byref(listed))
+    try:
+        moves = listed.contents
+        columns = [np.array(lib.view(pointer, (moves.count,), None)) if moves.count else np.empty(0, dtype=pointer._type_)
+                   for pointer in (moves.global_id, moves.task, moves.from_place, moves.to_place)]
+        return Moves(*columns)
+    finally:
+        lib.value("moves_destroy", listed)
+
+
+def exports(before: Any, after: Any, place: int | None = None, global_ids: Any = None) -> Moves:
+    """The tasks that leave `place` (None: all that move)."""
+    return _moves("exports", before, after, place, global_ids)
+
+
+def imports(before: Any, after: Any, place: int | None = None, global_ids: Any = None) -> Moves:
+    """The tasks that come to `place` (None: all that move)."""
+    return _moves("imports", before, after, place, global_ids)
+
+
+def compare(machine: Any, workload: Any, current: Any = None, strategies: Strategy | Iterable[Strategy] | None = None, *,
+            seed: int = 0, progress: Progress | None = None) -> Comparison:
+    """Strategies side by side on one problem: names, functions of your own, or None for all of the table but the
+    oracles. A strategy that fails is a row that says why. Raises Error if the problem or a name is wrong."""
+    places, tasks = as_machine(machine), as_workload(workload)
+    now = _places(current, tasks.num_tasks, "current")
+    names, own = _split(strategies)
+    callbacks = _Callbacks(own, progress)
+    handle = callbacks.call("comparison", "compare", places._handle.pointer, tasks._handle.pointer, lib.address(now), names,
+                            callbacks.own, len(own), seed, callbacks.progress, None)
+    rows = []
+    for i in range(lib.value("comparison_num_rows", handle.pointer)):
+        raw = lib.value("comparison_get", handle.pointer, i).contents
+        error = callbacks.error_of(raw)
+        rows.append(Row(raw.strategy.decode(), error, Metrics._of(raw.metrics) if error is None else None,
+                        lib.view(raw.place_of_task, (tasks.num_tasks,), handle), raw.decision_s, raw.decision_wall_s))
+    best = lib.value("comparison_best", handle.pointer)
+    if now is None:
+        numbers = np.arange(tasks.num_tasks, dtype=np.uint64)
+        now = (numbers * places.num_places // tasks.num_tasks).astype(np.uint32)
+    return Comparison(rows, rows[best] if best >= 0 else None, lib.value("comparison_bound_s", handle.pointer), places,
+                      tasks, now)
+
+
+def simulate(machine: Any, trace: Trace, strategies: Strategy | Iterable[Strategy] | None = None, *, steps: int = 100,
+             every: int = 10, start: Any = None, decision_s: float | None = None, seed: int = 0,
+             progress: Progress | None = None) -> Simulation:
+    """Replays `steps` steps of a trace with a decision every `every` steps. `start` (n,) is the placement of the first
+    phase (None: the trace's, or blocks), `decision_s` what a decision is charged (None: the time that it takes here)."""
+    places = as_machine(machine)
+    now = None if start is None else lib.as_array(start, np.uint32, (None,), "start")
+    handle = trace._create()
+    if now is not None and trace.phases and len(now) != trace.phases[0].workload.num_tasks:
+        raise lib.Error(f"start has {len(now)} entries; it needs {trace.phases[0].workload.num_tasks}")
+    if steps < 0 or every < 0:
+        raise lib.Error(f"steps is {steps} and every is {every}; both must be at least 1")
+    names, own = _split(strategies)
+    callbacks = _Callbacks(own, progress)
+    done = callbacks.call("simulation", "simulate", places._handle.pointer, handle.pointer, lib.address(now), names,
+                          callbacks.own, len(own), steps, every, -1.0 if decision_s is None else decision_s, seed,
+                          callbacks.progress, None)
+    runs = []
+    for i in range(lib.value("simulation_num_rows", done.pointer)):
+        raw = lib.value("simulation_get", done.pointer, i).contents
+        per_step = [lib.view(getattr(raw, f"step_{what}_s"), (steps,), done) for what in ("iteration", "decision", "migration")]
+        runs.append(Run(raw.strategy.decode(), callbacks.error_of(raw), raw.total_s, raw.iteration_s, raw.migration_s,
+                        raw.decision_s, raw.decisions, raw.migrations, raw.migrated_bytes, *per_step))
+    return Simulation(runs)
+
+
+def strategies() -> list[StrategyInfo]:
+    """The table of strategies, the most useful first, with their knobs."""
+    rows: list[StrategyInfo] = []
+    while True:
+        raw = lib.CStrategyRow()
+        try:
+            lib.call("strategy_get", len(rows), ctypes.byref(raw))
+        except lib.Error:
+            return rows
+        knobs = []
+        for k in range(raw.num_knobs):
+            knob = lib.CKnobRow()
+            lib.call("knob_get", len(rows), k, ctypes.byref(knob))
+            choices = tuple(knob.choices.decode().split("|")) if knob.choices else ()
+            knobs.append(Knob(knob.name.decode(), knob.help.decode(), knob.initial, knob.min, knob.max, choices))
+        rows.append(StrategyInfo(raw.name.decode(), raw.summary.decode(), raw.source.decode(), raw.complexity.decode(),
+                                 bool(raw.is_incremental), bool(raw.is_oracle), bool(raw.ignores_messages), tuple(knobs)))

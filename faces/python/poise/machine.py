@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Machines: places in a hierarchy, with the cost of a message between any two."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from . import _library as lib
+
+
+class Machine:
+    """Where tasks can run.
+
+    `description` is "live" (this host), a name such as "NUMA32", a file (.json, or .xml of hwloc), or a text such as
+    "node:2 numa:2 core:4" (docs/machines.md). Raises Error if it is none of these.
+    """
+
+    def __init__(self, description: str | os.PathLike[str] = "live") -> None:
+        text = os.fspath(description)
+        bundled = pathlib.Path(__file__).parent / "machines" / f"{text}.json"
+        if "/" not in text and bundled.exists():
+            text = str(bundled)
+        self._adopt(lib.create("machine", "machine_create", text.encode()))
+
+    @classmethod
+    def from_json(cls, text: str) -> Machine:
+        """The machine of a JSON document, as `Machine.json` and machines/*.json have it."""
+        data = text.encode()
+        return cls._of(lib.create("machine", "machine_from_json", data, len(data)))
+
+    @classmethod
+    def from_hwloc_xml(cls, text: str) -> Machine:
+        """The machine of hwloc's XML (`lstopo --of xml`)."""
+        data = text.encode()
+        return cls._of(lib.create("machine", "machine_from_hwloc_xml", data, len(data)))
+
+    @classmethod
+    def _of(cls, handle: lib.Handle) -> Machine:
+        machine = cls.__new__(cls)
+        machine._adopt(handle)
+        return machine
+
+    def _adopt(self, handle: lib.Handle) -> None:
+        self._handle = handle
+        self.model = "physical"
+        load = np.zeros(1)
+        one_task = lib.create("workload", "workload_create", 1, lib.address(load))
+        self._arrays = lib.create("arrays", "arrays_create", handle.pointer, one_task.pointer, None, 0)
+        self._problem = lib.value("arrays_problem", self._arrays.pointer).contents
+
+    def with_costs(self, model: str | None = None, **costs: float) -> Machine:
+        """The machine with costs by another formula ("physical", as at first, or "nuco", docs/model.md) or with other numbers, such
+        as seconds_per_message=1e-5. Raises Error naming the known ones."""
+        handle = Machine.from_json(self.json)._handle
+        for name, number in costs.items():
+            lib.call("machine_set_cost", handle.pointer, name.encode(), number)
+        lib.call("machine_set_model", handle.pointer, (model or self.model).encode())
+        changed = Machine._of(handle)
+        changed.model = model or self.model
+        return changed
+
+    @property
+    def json(self) -> str:
+        text = ctypes.c_char_p()
+        lib.call("machine_json", self._handle.pointer, ctypes.byref(text))
+        return (text.value or b"").decode()
+
+    @property
+    def name(self) -> str:
+        return str(json.loads(self.json).get("name", ""))
+
+    @property
+    def num_places(self) -> int:
+        return self._problem.num_places
+
+    @property
+    def num_domains(self) -> int:
+        return self._problem.num_domains
+
+    @property
+    def num_nodes(self) -> int:
+        return self._problem.num_nodes
+
+    def _per_place(self, column: str) -> np.ndarray:
+        array = lib.view(getattr(self._problem, column), (self.num_places,), self._arrays)
+        assert array is not None
+        return array
+
+    @property
+    def speed(self) -> np.ndarray:
+        """Per place, relative to the fastest: a load of 1 s takes 1 / speed seconds."""
+        return self._per_place("speed")
+
+    @property
+    def domain(self) -> np.ndarray:
+        """The memory domain of each place."""
+        return self._per_place("domain")
+
+    @property
+    def node(self) -> np.ndarray:
+        """The node of each place."""
+        return self._per_place("node")
+
+    @property
+    def levels(self) -> dict[str, np.ndarray]:
+        """The group of each place in each level, coarsest level first."""
+        groups = lib.view(self._problem.level_group, (self._problem.num_levels, self.num_places), self._arrays)
+        return {self._problem.level_name[i].decode(): groups[i] for i in range(self._problem.num_levels)}
+
+    def _factors(self, column: str) -> np.ndarray | None:
+        return lib.view(getattr(self._problem, column), (self.num_domains, self.num_domains), self._arrays)
+
+    @property
+    def latency_factor(self) -> np.ndarray | None:
+        """Cost of a message between domains, [from, to], relative to one inside a domain; None above 4,096."""
+        return self._factors("latency_factor")
+
+    @property
+    def bandwidth_factor(self) -> np.ndarray | None:
+        """Cost of a byte between domains, [from, to]."""
+        return self._factors("bandwidth_factor")
+
+    def __repr__(self) -> str:
+        return f"<poise.Machine {self.name!r}: {self.num_places} places, {self.num_domains} domains, {self.num_nodes} nodes>"
+
+
+def as_machine(machine: Any) -> Machine:
+    return machine if isinstance(machine, Machine) else Machine(machine)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Traces: phases over time, and the files that hold them."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _library as lib
+from .machine import Machine
+from .workload import Workload
+
+
+@dataclasses.dataclass
+class Phase:
+    """One phase: what was measured, and where each task was (n,), None if that is not recorded. `wall_s` is 0 if the
+    phase was not timed."""
+    workload: Workload
+    placement: Any = None
+    id: int = 0
+    wall_s: float = 0
+
+
+@dataclasses.dataclass
+class Trace:
+    """Phases with increasing ids, of a program on num_places places, and the machine if it is known."""
+    phases: list[Phase]
+    num_places: int
+    machine: Machine | None = None
+
+    def _create(self) -> lib.Handle:
+        machine = None if self.machine is None else self.machine._handle.pointer
+        handle = lib.create("trace", "trace_create", self.num_places, machine)
+        for phase in self.phases:
+            places = None
+            if phase.placement is not None:
+                places = lib.as_array(phase.placement, np.uint32, (phase.workload.num_tasks,), "placement")
+            lib.call("trace_add_phase", handle.pointer, phase.id, phase.wall_s, phase.workload._handle.pointer,
+                     lib.address(places))
+        return handle
+
+
+def _phase(handle: lib.Handle, number: int) -> Phase:
+    identity, wall_s, pointer = ctypes.c_uint64(), ctypes.c_double(), ctypes.c_void_p()
+    lib.call("trace_phase", handle.pointer, number, ctypes.byref(identity), ctypes.byref(wall_s), ctypes.byref(pointer))
+    workload = Workload._of(lib.Handle("workload", pointer))
+    places: np.ndarray | None = np.empty(workload.num_tasks, dtype=np.uint32)
+    try:
+        lib.call("trace_places", handle.pointer, number, lib.address(places))
+    except lib.Error:
+        places = None
+    return Phase(workload, places, identity.value, wall_s.value)
+
+
+def read(path: str | os.PathLike[str], format: str | None = None) -> Trace:
+    """Reads a trace in any format of docs/formats.md, recognised by content. Names of tasks are not kept. Raises Error
+    naming the file."""
+    handle = lib.create("trace", "trace_read", os.fsencode(path), None if format is None else format.encode())
+    phases = [_phase(handle, i) for i in range(lib.value("trace_num_phases", handle.pointer))]
+    machine = None
+    try:
+        machine = Machine._of(lib.create("machine", "trace_machine", handle.pointer))
+    except lib.Error:
+        pass  # the trace records none
+    return Trace(phases, lib.value("trace_num_places", handle.pointer), machine)
+
+
+def write(trace: Trace, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes a trace in the format that the end of the path stands for (.poise, .json, .json.br, .graph). The file
+    appears complete or not at all. Raises Error, or SystemFailure if the disk is full."""
+    handle = trace._create()
+    lib.call("trace_write", handle.pointer, os.fsencode(path), None if format is None else format.encode())

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "poise/base/error.h"
+#include "poise/diagnosis/mapping.h"
+#include "poise/diagnosis/tuning.h"
+#include "poise/simulate/theory.h"
+
+namespace poise {
+
+namespace {
+
+namespace tuning = diagnosis_tuning;
+
+/// Ranks and cores of each node of the machine.
+struct Nodes {
+  std::vector<std::uint32_t> ranks, cores;
+  std::vector<NodeId> of_rank;
+};
+
+Nodes nodes_of(const Trace& trace) {
+  Nodes nodes;
+  const Machine& machine = *trace.machine;
+  nodes.ranks.resize(machine.num_nodes());
+  nodes.cores.resize(machine.num_nodes());
+  for (PlaceId p = 0; p < machine.num_places(); ++p) ++nodes.cores[machine.node_of_place(p)];
+  for (const PlaceId p : trace.phases[0].placement.places()) {
+    ++nodes.ranks[machine.node_of_place(p)];
+    nodes.of_rank.push_back(machine.node_of_place(p));
+  }
+  return nodes;
+}
+
+/// How long ranks waited for others, on average: no balance of work saves more.
+Seconds mean_wait(const MeasuredRun& run) {
+  double sum = 0, squares = 0;
+  for (const MeasuredPhase& phase : run.phases)
+    for (const RankTimes& rank : phase.ranks) {
+      sum += rank.waited.value;
+      squares += rank.waited.half_width * rank.waited.half_width;
+    }
+  const double n = run.num_ranks();
+  return {sum / n, std::sqrt(squares) / n};
+}
+
+Seconds at_most(Seconds saved, const MeasuredRun& run) {
+  if (!run.knows_waiting) return saved;
+  const Seconds wait = mean_wait(run);
+  if (saved.value > wait.value) saved = {wait.value, std::max(saved.half_width, wait.half_width)};
+  return saved;
+}
+
+Advice lending(const MeasuredRun& run, const Imbalance& imbalance) {
+  return {Remedy::lending, at_most({imbalance.total_s, imbalance.total_error_s}, run), true};
+}
+
+/// Work in objects, less the time to move what memory it has.
+Advice objects(const MeasuredRun& run, const Trace& trace, const Imbalance& imbalance) {
+  double bytes = 0;
+  const auto& memory = trace.phases.back().workload.memory;
+  for (const TaskMemory& task : memory) bytes += static_cast<double>(task.footprint_bytes);
+  const double per_rank = memory.empty() ? 0 : bytes / static_cast<double>(memory.size());
+  const double byte_s = trace.machine ? trace.machine->costs().seconds_per_migrated_byte
+                                      : CostModel{}.seconds_per_migrated_byte;
+  const double moving_s =
+      static_cast<double>(imbalance.distributions) * imbalance.moved_share * per_rank * byte_s;
+  Seconds saved = at_most({imbalance.periodic_s, imbalance.periodic_error_s}, run);
+  saved.value -= moving_s;
+  saved.half_width += moving_s;  // the memory's high-water mark is more than what would move
+  return {Remedy::objects, saved, false};
+}
+
+double largest_useful_s(const MeasuredPhase& phase) {
+  double s = 0;
+  for (const RankTimes& rank : phase.ranks) s = std::max(s, rank.useful_s);
+  return s;
+}
+
+/// The time of a phase's work if the ranks of each node shared its cores evenly.
+double shared_s(const MeasuredPhase& phase, const Nodes& nodes) {
+  std::vector<double> sums(nodes.cores.size());
+  double longest_s = 0;
+  for (std::size_t r = 0; r < phase.ranks.size(); ++r) {
+    sums[nodes.of_rank[r]] += phase.ranks[r].load_s;
+    longest_s = std::max(longest_s, phase.ranks[r].load_s);
+  }
+  for (std::size_t n = 0; n < sums.size(); ++n)
+    if (nodes.ranks[n] > nodes.cores[n]) longest_s = std::max(longest_s, sums[n] / nodes.cores[n]);
+  return longest_s;
+}
+
+/// The work of the core that has most, if each rank keeps its core.
+double fullest_core_s(const MeasuredPhase& phase, const Placement& placement) {
+  std::map<PlaceId, double> sums;
+  double most_s = 0;
+  for (std::uint32_t r = 0; r < phase.ranks.size(); ++r)
+    most_s = std::max(most_s, sums[placement.of(r)] += phase.ranks[r].load_s);
+  return most_s;
+}
+
+/// More ranks than cores: ranks that spin while others want their core, and cores with one rank
+/// more than others.
+void add_crowded(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
+                 std::vector<Advice>& advice) {
+  SpmdProgram fullest{.threads = 1, .places = 1, .phase_s = 1};
+  for (std::size_t n = 0; n < nodes.cores.size(); ++n)
+    if (nodes.ranks[n] > nodes.cores[n] &&
+        nodes.ranks[n] * fullest.places >= fullest.threads * nodes.cores[n])
+      fullest = {.threads = nodes.ranks[n], .places = nodes.cores[n], .phase_s = 1};
+  if (fullest.threads <= fullest.places) return;
+  double spun_s = 0, uneven_s = 0;
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    const MeasuredPhase& phase = run.phases[p];
+    const double core_s = fullest_core_s(phase, trace.phases[p].placement);
+    spun_s += std::max(0.0, largest_useful_s(phase) - core_s);
+    uneven_s += std::max(0.0, core_s - shared_s(phase, nodes));
+  }
+  // Half of what is lost to sharing a core may be other overhead.
+  advice.push_back({Remedy::fewer_ranks, {spun_s, spun_s / 2}, false});
+  // A balancer reaches between what reactive balancing does and the ideal.
+  double reached = 1;
+  if (is_imbalanced(fullest))
+    reached = (static_s(fullest) - reactive_s(fullest)) / (static_s(fullest) - ideal_s(fullest));
+  const double least_s = reached * uneven_s;
+  advice.push_back({Remedy::juggle, {(uneven_s + least_s) / 2, (uneven_s - least_s) / 2}, false});
+}
+
+/// Ranks that share a core, or change cores, while their node has a core for each.
+void add_binding(const MeasuredRun& run, const Trace& trace, const Nodes& nodes,
+                 std::vector<Advice>& advice) {
+  double saved_s = 0, squares = 0;
+  std::size_t with_others = 0;
+  const bool has_free_cores =
+      std::equal(nodes.ranks.begin(), nodes.ranks.end(), nodes.cores.begin(), std::less_equal<>());
+  if (!has_free_cores) return;
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    std::map<PlaceId, int> ranks_at;
+    bool shares = false;
+    const Placement& placement = trace.phases[p].placement;
+    for (TaskId r = 0; r < placement.num_tasks(); ++r) {
+      const bool has_moved = p > 0 && placement.of(r) != trace.phases[p - 1].placement.of(r);
+      shares = ++ranks_at[placement.of(r)] > 1 || has_moved || shares;
+    }
+    with_others += shares ? 1 : 0;
+    double loaded_s = 0;
+    for (const RankTimes& rank : run.phases[p].ranks) loaded_s = std::max(loaded_s, rank.load_s);
+    const double saved = std::max(0.0, largest_useful_s(run.phases[p]) - loaded_s);
+    saved_s += saved;
+    squares += saved * saved;
+  }
+  // Cores that other programs use are not won by binding.
+  if (tuning::kMinSharing * static_cast<double>(run.phases.size()) >
+      static_cast<double>(with_others))
+    return;
+  advice.push_back({Remedy::binding, {saved_s, 1.96 * std::sqrt(squares)}, false});
+}
+
+/// Another rank at each place: it saves its share of the time of transfers.
+void add_mapping(const MeasuredRun& run, const Trace& trace, Diagnosis& diagnosis) {
+  const Workload traffic = traffic_of(trace);
+  const Placement& now = trace.phases.back().placement;
+  const double cost_s = message_cost_s(*trace.machine, traffic, now);
+  if (cost_s <= 0) return;
+  const Placement better = mapped(*trace.machine, traffic, now);
+  diagnosis.mapping_share = 1 - message_cost_s(*trace.machine, traffic, better) / cost_s;
+  double transfer_s = 0;
+  for (const MeasuredPhase& phase : run.phases)
+    for (const RankTimes& rank : phase.ranks)
+      transfer_s += std::max(0.0, rank.wall_s - rank.useful_s - rank.waited.value);
+  const double saved_s = diagnosis.mapping_share * transfer_s / run.num_ranks();
+  // The model knows ratios of costs, not which part of a transfer is the network's.
+  diagnosis.advice.push_back({Remedy::mapping, {saved_s, saved_s / 2}, false});
+}
+
+std::vector<LateRank> late_ranks(const MeasuredRun& run) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> waits;  // (for whom, who)
+  for (const MeasuredPhase& phase : run.phases)
+    for (std::uint32_t r = 0; r < phase.ranks.size(); ++r)
+      for (const auto& [whom, seconds] : phase.ranks[r].waited_for) waits[{whom, r}] += seconds;
+  std::map<std::uint32_t, LateRank> by_rank;
+  for (const auto& [pair, seconds] : waits) {
+    LateRank& late = by_rank.try_emplace(pair.first, LateRank{.rank = pair.first}).first->second;
+    ++late.num_waiting;
+    late.seconds += seconds;
+  }
+  std::vector<LateRank> late;
+  for (const auto& [rank, entry] : by_rank) late.push_back(entry);
+  std::stable_sort(late.begin(), late.end(),
+                   [](const LateRank& a, const LateRank& b) { return a.seconds > b.seconds; });
+  return late;
+}
+
+/// What saves most first, then the one to try to the front.
+void rank_advice(std::vector<Advice>& advice, double run_s) {
+  std::erase_if(advice, [&](const Advice& a) {
+    return a.saved.value < tuning::kMinShare * run_s || a.saved.value <= a.saved.half_width * 0.99;
+  });
+  std::stable_sort(advice.begin(), advice.end(),
+                   [](const Advice& a, const Advice& b) { return a.saved.value > b.saved.value; });
+  if (advice.empty()) {
+    advice.push_back({});
+    return;
+  }
+  auto first = advice.begin();
+  for (auto other = advice.begin(); other != advice.end(); ++other)
+    if (other->remedy < first->remedy &&
+        other->saved.value >= tuning::kGoodEnough * advice.front().saved.value)
+      first = other;
+  std::rotate(advice.begin(), first, first + 1);
+}
+
+}  // namespace
+
+Diagnosis diagnose(const MeasuredRun& run, const Trace& trace) {
+  check(run);
+  if (trace.phases.size() != run.phases.size() ||
+      trace.phases[0].placement.num_tasks() != run.num_ranks())
+    fail("the profile has {} ranks and {} phases, the trace {} and {}", run.num_ranks(),
+         run.phases.size(), trace.phases.empty() ? 0 : trace.phases[0].placement.num_tasks(),
+         trace.phases.size());
+  Diagnosis diagnosis;
+  diagnosis.whole = efficiencies(run);
+  std::map<std::string, bool> names;
+  for (const MeasuredPhase& phase : run.phases)
+    if (!phase.name.empty() && names.try_emplace(phase.name).second)
+      diagnosis.named.emplace_back(phase.name, efficiencies(part_named(run, phase.name)));
+  diagnosis.imbalance = imbalance_of(run);
+  diagnosis.late = late_ranks(run);
+  diagnosis.advice = {objects(run, trace, diagnosis.imbalance), lending(run, diagnosis.imbalance)};
+  if (trace.machine) {
+    const Nodes nodes = nodes_of(trace);
+    for (std::size_t n = 0; n < nodes.ranks.size(); ++n) {
+      if (nodes.ranks[n] < diagnosis.ranks_per_node) continue;
+      diagnosis.ranks_per_node = nodes.ranks[n];
+      diagnosis.cores_per_node = nodes.cores[n];
+    }
+    add_crowded(run, trace, nodes, diagnosis.advice);
+    add_binding(run, trace, nodes, diagnosis.advice);
+    add_mapping(run, trace, diagnosis);
+  }
+  rank_advice(diagnosis.advice, diagnosis.whole.run_s);
+  return diagnosis;
+}
+
+}  // namespace poise

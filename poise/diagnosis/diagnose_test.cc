@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/diagnosis/planted_testing.h"
+
+namespace poise {
+namespace {
+
+using planted::Cause;
+
+constexpr Cause kAll[] = {Cause::none,    Cause::persistent,  Cause::drifting,
+                          Cause::random,  Cause::mapping,     Cause::network,
+                          Cause::binding, Cause::odd_threads, Cause::crowding};
+
+struct Tally {
+  int right = 0;
+  std::map<Remedy, int> wrong;
+};
+
+void tally(const std::vector<planted::Planted>& causes, std::uint64_t seed, Tally& tally) {
+  const planted::Profile profile = planted::Generator(causes, seed).profile();
+  const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+  const Remedy first = diagnosis.advice.front().remedy;
+  if (first == planted::remedy_of(causes[0].cause))
+    ++tally.right;
+  else
+    ++tally.wrong[first];
+}
+
+std::string text(const Tally& tally) {
+  std::string result;
+  for (const auto& [remedy, times] : tally.wrong)
+    result +=
+        std::to_string(times) + " x remedy " + std::to_string(static_cast<int>(remedy)) + "; ";
+  return result;
+}
+
+TEST(diagnose, names_the_remedy_of_each_planted_cause) {
+  for (const Cause cause : kAll) {
+    Tally one;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      Random random(seed * 77);
+      tally({{cause, random.uniform(0.1, 0.6)}}, seed, one);
+    }
+    EXPECT_GE(one.right, 95) << "cause " << static_cast<int>(cause) << ": " << text(one);
+  }
+}
+
+/// Pairs that can be in one run and ask for different remedies.
+bool fit(Cause a, Cause b) {
+  const auto crowds = [](Cause c) {
+    return c == Cause::binding || c == Cause::odd_threads || c == Cause::crowding;
+  };
+  if (a == Cause::none || b == Cause::none || a == b) return false;
+  if (planted::remedy_of(a) == planted::remedy_of(b)) return false;
+  if (crowds(a) && crowds(b)) return false;
+  // Thread balancing evens out work inside a node, too; how much crowding costs is not drawn.
+  if (b == Cause::odd_threads || b == Cause::crowding) return false;
+  // Ranks that share cores are not mapped one to a place.
+  return !(crowds(a) && b == Cause::mapping) && !(crowds(b) && a == Cause::mapping);
+}
+
+TEST(diagnose, names_the_remedy_of_the_larger_of_two_causes) {
+  int pairs = 0;
+  for (const Cause large : kAll)
+    for (const Cause small : kAll) {
+      if (!fit(large, small) || large == Cause::network) continue;
+      ++pairs;
+      Tally both;
+      for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        Random random(seed * 91);
+        const double share = random.uniform(0.3, 0.6);
+        tally({{large, share}, {small, share / random.uniform(2.5, 5)}}, seed, both);
+      }
+      EXPECT_GE(both.right, 95) << "causes " << static_cast<int>(large) << " and "
+                                << static_cast<int>(small) << ": " << text(both);
+    }
+  EXPECT_GE(pairs, 20);
+}
+
+TEST(diagnose, says_who_was_waited_for) {
+  MeasuredRun run{.node_of_rank = {0, 0, 0}};
+  MeasuredPhase& phase = run.phases.emplace_back();
+  phase.ranks = {
+      {.wall_s = 3, .useful_s = 1, .load_s = 1, .waited = {2, 0}, .waited_for = {{1, 2}}},
+      {.wall_s = 3, .useful_s = 3, .load_s = 3},
+      {.wall_s = 3,
+       .useful_s = 2,
+       .load_s = 2,
+       .waited = {1, 0},
+       .waited_for = {{1, .75}, {0, .25}}}};
+  Trace trace;
+  trace.phases.emplace_back().placement = Placement(std::vector<PlaceId>{0, 1, 2});
+  const Diagnosis diagnosis = diagnose(run, trace);
+  ASSERT_EQ(diagnosis.late.size(), 2u);
+  EXPECT_EQ(diagnosis.late[0].rank, 1u);
+  EXPECT_EQ(diagnosis.late[0].num_waiting, 2u);
+  EXPECT_DOUBLE_EQ(diagnosis.late[0].seconds, 2.75);
+  run.node_of_rank.pop_back();
+  EXPECT_THROW(diagnose(run, trace), Error);
+}
+
+/// No advice saves more than the time in which cores do not work.
+TEST(diagnose, promises_no_more_than_what_was_lost) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Random random(seed);
+    const auto cause = kAll[random.below(std::size(kAll))];
+    const planted::Profile profile =
+        planted::Generator({{cause, random.uniform(0.05, 1)}}, seed).profile();
+    const Diagnosis diagnosis = diagnose(profile.run, profile.trace);
+    double worked_s = 0;
+    for (const MeasuredPhase& phase : profile.run.phases)
+      for (const RankTimes& rank : phase.ranks) worked_s += rank.load_s;
+    const double cores = std::min<double>(profile.run.num_ranks(), profile.trace.num_places);
+    for (const Advice& advice : diagnosis.advice) {
+      EXPECT_GE(advice.saved.value, 0);
+      EXPECT_LE(advice.saved.value, diagnosis.whole.run_s - worked_s / cores + 1e-9);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poise

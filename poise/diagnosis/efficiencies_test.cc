@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/efficiencies.h"
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+/// Ranks that compute for `useful_s`, wait for the last, and transfer for `transfer_s`.
+MeasuredPhase barrier_phase(const std::vector<double>& useful_s, double transfer_s) {
+  MeasuredPhase phase;
+  const double last_s = *std::max_element(useful_s.begin(), useful_s.end());
+  for (const double s : useful_s)
+    phase.ranks.push_back(
+        {.wall_s = last_s + transfer_s, .useful_s = s, .load_s = s, .waited = {last_s - s, 0}});
+  return phase;
+}
+
+TEST(efficiencies, of_one_imbalanced_phase) {
+  const MeasuredRun run{.node_of_rank = {0, 0, 1, 1}, .phases = {barrier_phase({4, 2, 1, 1}, 1)}};
+  const Efficiencies e = efficiencies(run);
+  EXPECT_DOUBLE_EQ(e.run_s, 5);
+  EXPECT_DOUBLE_EQ(e.parallel, 0.4);
+  EXPECT_DOUBLE_EQ(e.load_balance, 0.5);
+  EXPECT_DOUBLE_EQ(e.inside_nodes, 0.75);        // of the busier node: 3 of 4
+  EXPECT_DOUBLE_EQ(e.between_nodes, 2.0 / 3.0);  // 2 of 3
+  EXPECT_DOUBLE_EQ(e.communication, 0.8);
+  EXPECT_DOUBLE_EQ(e.serialisation, 1);
+  EXPECT_DOUBLE_EQ(e.transfer, 0.8);
+}
+
+/// The busy rank changes: each has the same work, yet all wait. Dependences, not balance, are it.
+TEST(efficiencies, of_work_in_turns) {
+  MeasuredRun run{.node_of_rank = {0, 0, 0}};
+  for (int turn = 0; turn < 3; ++turn) {
+    std::vector<double> useful_s(3, 0);
+    useful_s[static_cast<std::size_t>(turn)] = 1;
+    run.phases.push_back(barrier_phase(useful_s, 0));
+  }
+  const Efficiencies e = efficiencies(run);
+  EXPECT_DOUBLE_EQ(e.load_balance, 1);
+  EXPECT_DOUBLE_EQ(e.serialisation, 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(e.transfer, 1);
+  EXPECT_DOUBLE_EQ(e.parallel, 1.0 / 3.0);
+}
+
+TEST(efficiencies, cores_that_are_shared_are_not_imbalance_of_work) {
+  MeasuredRun run{.node_of_rank = {0, 0}, .phases = {barrier_phase({2, 1}, 0)}};
+  run.phases[0].ranks[0].load_s = 1;
+  run.phases[0].ranks[0].queued_s = 1;
+  const Efficiencies e = efficiencies(run);
+  EXPECT_DOUBLE_EQ(e.load_balance, 0.75);
+  EXPECT_DOUBLE_EQ(e.work_balance, 1);
+  EXPECT_DOUBLE_EQ(e.queued, 0.25);
+}
+
+TEST(efficiencies, factors_multiply_whatever_the_run) {
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    MeasuredRun run;
+    const std::size_t ranks = 1 + random.below(20);
+    for (std::size_t r = 0; r < ranks; ++r)
+      run.node_of_rank.push_back(static_cast<std::uint32_t>(random.below(4)));
+    for (std::size_t p = 1 + random.below(9); p > 0; --p) {
+      std::vector<double> useful_s;
+      for (std::size_t r = 0; r < ranks; ++r) useful_s.push_back(random.uniform());
+      run.phases.push_back(barrier_phase(useful_s, random.uniform()));
+    }
+    const Efficiencies e = efficiencies(run);
+    EXPECT_NEAR(e.parallel, e.load_balance * e.communication, 1e-12);
+    EXPECT_NEAR(e.load_balance, e.inside_nodes * e.between_nodes, 1e-12);
+    EXPECT_NEAR(e.communication, e.serialisation * e.transfer, 1e-12);
+    for (const double x :
+         {e.parallel, e.inside_nodes, e.between_nodes, e.serialisation, e.transfer}) {
+      EXPECT_GT(x, 0);
+      EXPECT_LE(x, 1);
+    }
+  }
+}
+
+TEST(efficiencies, a_profile_that_does_not_fit_is_refused) {
+  EXPECT_THROW(check(MeasuredRun{}), Error);
+  EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0}}), Error);
+  EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0, 0}, .phases = {barrier_phase({1}, 0)}}),
+               Error);
+  EXPECT_THROW(check(MeasuredRun{.node_of_rank = {0}, .phases = {barrier_phase({-1}, 0)}}), Error);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/imbalance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "poise/diagnosis/efficiencies.h"
+#include "poise/diagnosis/tuning.h"
+
+namespace poise {
+
+namespace {
+
+using Loads = std::vector<std::vector<double>>;  // per phase and rank
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double excess(std::span<const double> loads) {
+  return *std::max_element(loads.begin(), loads.end()) - mean(loads);
+}
+
+/// Loads after work was distributed evenly by `foretold`: busy ranks gave work to the others in
+/// proportion to what those lack.
+std::vector<double> redistributed(std::span<const double> loads, std::span<const double> foretold) {
+  const double even = mean(foretold);
+  std::vector<double> result(loads.begin(), loads.end());
+  double lacking = 0, moved = 0;  // foretold seconds that idle ranks lack; measured ones that move
+  for (std::size_t r = 0; r < loads.size(); ++r) {
+    if (foretold[r] <= even) {
+      lacking += even - foretold[r];
+      continue;
+    }
+    result[r] = loads[r] * even / foretold[r];
+    moved += loads[r] - result[r];
+  }
+  if (lacking <= 0) return result;
+  for (std::size_t r = 0; r < loads.size(); ++r)
+    if (foretold[r] < even) result[r] += moved * (even - foretold[r]) / lacking;
+  return result;
+}
+
+/// The share of all work that moves from one distribution to the next. `given`: the share that each
+/// rank has given away (negative: received) before and, at the end, after.
+double moved_between(std::span<const double> foretold, std::vector<double>& given) {
+  const double even = mean(foretold);
+  double moved = 0;
+  for (std::size_t r = 0; r < foretold.size() && even > 0; ++r) {
+    const double gives = (foretold[r] - even) / (even * static_cast<double>(foretold.size()));
+    moved += std::abs(gives - given[r]) / 2;
+    given[r] = gives;
+  }
+  return moved;
+}
+
+/// Seconds saved in each phase if work is distributed before phases `every`, 2 `every`, ...
+struct Savings {
+  std::vector<double> saved_s;
+  double moved_share = 0;
+  std::uint64_t distributions = 0;
+  double total_s() const { return std::accumulate(saved_s.begin(), saved_s.end(), 0.0); }
+};
+
+Savings periodic(const Loads& loads, std::size_t every) {
+  Savings savings;
+  std::vector<double> foretold(loads[0].size()), given(loads[0].size());
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    if (p < every) {
+      savings.saved_s.push_back(0);
+      continue;
+    }
+    if (p % every == 0) {
+      std::fill(foretold.begin(), foretold.end(), 0);
+      for (std::size_t q = p - every; q < p; ++q)
+        for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += loads[q][r];
+      ++savings.distributions;
+      savings.moved_share += moved_between(foretold, given);
+    }
+    savings.saved_s.push_back(excess(loads[p]) - excess(redistributed(loads[p], foretold)));
+  }
+  return savings;
+}
+
+double once(const Loads& loads) {
+  std::vector<double> foretold(loads[0].size());
+  for (const auto& phase : loads)
+    for (std::size_t r = 0; r < foretold.size(); ++r) foretold[r] += phase[r];
+  double saved = 0;
+  for (const auto& phase : loads) saved += excess(phase) - excess(redistributed(phase, foretold));
+  return saved;
+}
+
+/// Half width of the 95 % interval of a sum over phases from `first` on, as a ratio to the phases'
+/// times: phases differ in length, and long ones lose more (ratio estimator: Cochran, Sampling
+/// Techniques, 1977, section 2.9).
+double error_of_sum(std::span<const double> values, std::span<const double> times_s,
+                    std::size_t first) {
+  if (values.size() < first + 2) return 0;
+  values = values.subspan(first);
+  times_s = times_s.subspan(first);
+  const auto n = static_cast<double>(values.size());
+  const double time_s = std::accumulate(times_s.begin(), times_s.end(), 0.0);
+  const double ratio = time_s > 0 ? std::accumulate(values.begin(), values.end(), 0.0) / time_s : 0;
+  double squares = 0;
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const double residual = values[p] - ratio * times_s[p];
+    squares += residual * residual;
+  }
+  return 1.96 * std::sqrt(n * squares / (n - 1));
+}
+
+Loads loads_of(const MeasuredRun& run) {
+  Loads loads;
+  for (const MeasuredPhase& phase : run.phases) {
+    std::vector<double>& row = loads.emplace_back();
+    for (const RankTimes& rank : phase.ranks) row.push_back(rank.load_s);
+  }
+  return loads;
+}
+
+}  // namespace
+
+Imbalance imbalance_of(const MeasuredRun& run) {
+  namespace tuning = diagnosis_tuning;
+  const Loads loads = loads_of(run);
+  const std::vector<double> times_s = phase_times_s(run);
+  Imbalance result;
+  std::vector<double> lost;
+  for (const auto& phase : loads) lost.push_back(excess(phase));
+  result.total_s = std::accumulate(lost.begin(), lost.end(), 0.0);
+  result.total_error_s = error_of_sum(lost, times_s, 0);
+  result.persistent_s = std::clamp(once(loads), 0.0, result.total_s);
+  // Rarer first: distributing more often must pay.
+  for (auto every = tuning::kIntervals.rbegin(); every != tuning::kIntervals.rend(); ++every) {
+    if (2 * *every > loads.size()) continue;
+    const Savings savings = periodic(loads, *every);
+    if (savings.total_s() <= tuning::kWorthMore * result.periodic_s) continue;
+    result.periodic_s = savings.total_s();
+    result.every = *every;
+    result.periodic_error_s = error_of_sum(savings.saved_s, times_s, *every);
+    result.moved_share = savings.moved_share;
+    result.distributions = savings.distributions;
+  }
+  const double run_s = efficiencies(run).run_s;
+  if (result.total_s < tuning::kMinShare * run_s)
+    result.kind = ImbalanceKind::none;
+  else if (loads.size() < tuning::kMinPhases)
+    result.kind = ImbalanceKind::unknown;
+  else if (result.persistent_s >= tuning::kPersistentShare * result.total_s)
+    result.kind = ImbalanceKind::persistent;
+  else if (result.periodic_s >= tuning::kPersistentShare * result.total_s)
+    result.kind = ImbalanceKind::drifting;
+  else
+    result.kind = ImbalanceKind::random;
+  return result;
+}
+
+}  // namespace poise

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What kind of imbalance a run has: whether the same ranks are busier phase after phase, and what a
+// balancer that looks back could remove.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/diagnosis/measured_run.h"
+
+namespace poise {
+
+enum class ImbalanceKind : std::uint8_t {
+  none,        // less than kMinShare of the run
+  persistent,  // the same ranks are busier in all phases
+  drifting,    // they change slowly: loads of a phase foretell those of the next ones
+  random,      // past loads do not foretell
+  unknown,     // too few phases to tell
+};
+
+/// Times are seconds that the run would save.
+struct Imbalance {
+  ImbalanceKind kind = ImbalanceKind::none;
+  double total_s = 0;       // with all loads even in every phase: largest - mean load
+  double persistent_s = 0;  // with work distributed once, by the mean loads of all phases
+  /// With work distributed every `every` phases, by the loads since the last time: the best of
+  /// several. What moving the work costs is not subtracted.
+  double periodic_s = 0;
+  std::uint32_t every = 1;
+  double periodic_error_s = 0;  // half width of the 95 % interval, from the spread over phases
+  double total_error_s = 0;
+  double moved_share = 0;  // of all work, summed over the distributions
+  std::uint64_t distributions = 0;
+};
+
+/// Work is taken to be divisible, and to keep its ratio of measured to foretold load where it goes.
+/// O(phases x ranks).
+Imbalance imbalance_of(const MeasuredRun& run);
+
+}  // namespace poise

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/imbalance.h"
+
+#include <gtest/gtest.h>
+
+namespace poise {
+namespace {
+
+MeasuredRun run_of(const std::vector<std::vector<double>>& loads_s) {
+  MeasuredRun run;
+  run.node_of_rank.assign(loads_s[0].size(), 0);
+  for (const auto& row : loads_s) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double s : row) phase.ranks.push_back({.wall_s = 4, .useful_s = s, .load_s = s});
+  }
+  return run;
+}
+
+TEST(imbalance, of_the_same_ranks_is_removed_by_distributing_once) {
+  const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(20, {4, 2, 2, 0})));
+  EXPECT_EQ(i.kind, ImbalanceKind::persistent);
+  EXPECT_DOUBLE_EQ(i.total_s, 40);
+  EXPECT_NEAR(i.persistent_s, 40, 1e-9);
+  EXPECT_NEAR(i.periodic_s, 2 * (20 - i.every), 1e-9);  // all phases behind the first distribution
+  EXPECT_NEAR(i.moved_share, 0.25, 1e-12);              // the first distribution alone moves work
+}
+
+TEST(imbalance, that_alternates_is_not_removed_by_looking_one_phase_back) {
+  std::vector<std::vector<double>> loads;
+  for (int p = 0; p < 40; ++p)
+    loads.push_back(p % 2 == 0 ? std::vector<double>{4, 0} : std::vector<double>{0, 4});
+  const Imbalance i = imbalance_of(run_of(loads));
+  EXPECT_EQ(i.kind, ImbalanceKind::random);
+  EXPECT_DOUBLE_EQ(i.total_s, 80);
+  EXPECT_NEAR(i.persistent_s, 0, 1e-9);
+  EXPECT_LT(i.periodic_s, 0.2 * i.total_s);
+}
+
+TEST(imbalance, that_wanders_is_removed_by_distributing_often) {
+  std::vector<std::vector<double>> loads;
+  for (int p = 0; p < 80; ++p) {
+    std::vector<double> row(4, 1);
+    row[static_cast<std::size_t>(p / 20)] = 4;
+    loads.push_back(row);
+  }
+  const Imbalance i = imbalance_of(run_of(loads));
+  EXPECT_EQ(i.kind, ImbalanceKind::drifting);
+  EXPECT_LT(i.persistent_s, 0.1 * i.total_s);
+  EXPECT_GT(i.periodic_s, 0.8 * i.total_s);
+  EXPECT_LE(i.every, 5u);
+}
+
+TEST(imbalance, of_few_phases_has_no_kind) {
+  const Imbalance i = imbalance_of(run_of({{4, 2}, {4, 2}}));
+  EXPECT_EQ(i.kind, ImbalanceKind::unknown);
+  EXPECT_DOUBLE_EQ(i.total_s, 2);
+}
+
+TEST(imbalance, of_even_loads_is_none) {
+  const Imbalance i = imbalance_of(run_of(std::vector<std::vector<double>>(10, {1, 1, 1})));
+  EXPECT_EQ(i.kind, ImbalanceKind::none);
+  EXPECT_DOUBLE_EQ(i.total_s, 0);
+  EXPECT_EQ(i.distributions, 0u);
+}
+
+TEST(Imbalance, phases_of_unequal_length_do_not_make_it_uncertain) {
+  MeasuredRun run;
+  run.node_of_rank = {0, 0};
+  for (const double length_s : {.01, .02, 5., .01, 3., .02, .5, 1.}) {
+    MeasuredPhase& phase = run.phases.emplace_back();
+    for (const double share : {1., .2})
+      phase.ranks.push_back(
+          {.wall_s = length_s, .useful_s = share * length_s, .load_s = share * length_s});
+  }
+  const Imbalance imbalance = imbalance_of(run);
+  EXPECT_NEAR(imbalance.total_error_s, 0, 1e-12);
+  EXPECT_LT(imbalance.periodic_error_s, .1 * imbalance.periodic_s);
+}
+
+}  // namespace
+}  // namespace poise

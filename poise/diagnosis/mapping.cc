@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/mapping.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "poise/partition/rank_map.h"
+
+namespace poise {
+
+namespace {
+
+bool has_own_places(const Placement& placement, std::uint32_t num_places) {
+  std::vector<bool> is_taken(num_places);
+  for (const PlaceId p : placement.places()) {
+    if (is_taken[p]) return false;
+    is_taken[p] = true;
+  }
+  return true;
+}
+
+}  // namespace
+
+Workload traffic_of(const Trace& trace) {
+  std::map<std::pair<TaskId, TaskId>, Message> sums;
+  for (const Phase& phase : trace.phases)
+    for (const Message& message : phase.workload.messages) {
+      Message& sum =
+          sums.try_emplace({message.from, message.to}, Message{message.from, message.to, 0, 0})
+              .first->second;
+      sum.count += message.count;
+      sum.bytes += message.bytes;
+    }
+  Workload traffic;
+  if (!trace.phases.empty()) traffic.tasks = trace.phases[0].workload.tasks;
+  for (Task& task : traffic.tasks) task.load_s = 1;  // one rank a place
+  for (const auto& [pair, message] : sums) traffic.messages.push_back(message);
+  return traffic;
+}
+
+double message_cost_s(const Machine& machine, const Workload& traffic, const Placement& placement) {
+  const UnitCosts costs = unit_costs(machine, machine.costs());
+  double sum = 0;
+  for (const Message& m : traffic.messages) {
+    const PlaceId from = placement.of(m.from), to = placement.of(m.to);
+    sum += static_cast<double>(m.count) * costs.message_s * machine.message_factor(from, to) +
+           static_cast<double>(m.bytes) * costs.byte_s * machine.byte_factor(from, to);
+  }
+  return sum;
+}
+
+Placement mapped(const Machine& machine, const Workload& traffic, const Placement& current) {
+  if (!has_own_places(current, machine.num_places())) return current;
+  Placement found = map_ranks(machine, traffic, &current, {.distance = Distance::factors});
+  const auto cost = [&](const Placement& p) { return message_cost_s(machine, traffic, p); };
+  return cost(found) < cost(current) ? std::move(found) : current;
+}
+
+}  // namespace poise

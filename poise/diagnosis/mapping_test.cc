@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/mapping.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/map_cost.h"
+
+namespace poise {
+namespace {
+
+Placement placed(std::vector<PlaceId> places) { return Placement(std::move(places)); }
+
+Workload random_traffic(TaskId tasks, Random& random) {
+  Workload traffic;
+  traffic.tasks.assign(tasks, {.load_s = 1});
+  for (TaskId t = 0; t < tasks; ++t)
+    for (TaskId u = 0; u < tasks; ++u)
+      if (t != u && random.below(3) == 0)
+        traffic.messages.push_back({t, u, 1 + random.below(9), random.below(100000)});
+  return traffic;
+}
+
+TEST(mapping, costs_no_more_and_has_the_least_traffic_of_all_maps_where_it_moves) {
+  Random random(8);
+  const Machine machine = machine_from_text("node:2 core:3");
+  int moved = 0;
+  const auto traffic_of_map = [&](const Workload& traffic, const Placement& placement) {
+    return map_cost(machine, traffic, placement, Distance::factors).traffic;
+  };
+  for (int i = 0; i < 50; ++i) {
+    const Workload traffic = random_traffic(6, random);
+    std::vector<PlaceId> places(6);
+    std::iota(places.begin(), places.end(), 0u);
+    const Placement start(places);
+    const Placement found = mapped(machine, traffic, start);
+    EXPECT_LE(message_cost_s(machine, traffic, found), message_cost_s(machine, traffic, start));
+    double best = traffic_of_map(traffic, start);
+    std::vector<bool> taken(6);
+    for (const PlaceId p : found.places()) {
+      EXPECT_FALSE(taken[p]);
+      taken[p] = true;
+    }
+    if (found == start) continue;
+    ++moved;
+    do best = std::min(best, traffic_of_map(traffic, Placement(places)));
+    while (std::next_permutation(places.begin(), places.end()));
+    EXPECT_LE(traffic_of_map(traffic, found), best * (1 + 1e-9));
+  }
+  EXPECT_GE(moved, 30) << "few of the random starts are the best";
+}
+
+TEST(mapping, uses_free_places) {
+  const Machine machine = machine_from_text("node:2 core:4");
+  Workload traffic;
+  traffic.tasks.assign(2, {.load_s = 1});
+  traffic.messages = {{0, 1, 10, 1000}};
+  const Placement found = mapped(machine, traffic, placed({0, 4}));
+  EXPECT_NE(found.of(0), found.of(1));
+  EXPECT_EQ(machine.node_of_place(found.of(0)), machine.node_of_place(found.of(1)));
+}
+
+TEST(mapping, leaves_ranks_that_share_places) {
+  const Machine machine = machine_from_text("node:2 core:1");
+  Workload traffic;
+  traffic.tasks.assign(3, {.load_s = 1});
+  traffic.messages = {{0, 1, 10, 1000}};
+  EXPECT_EQ(mapped(machine, traffic, placed({0, 1, 1})), placed({0, 1, 1}));
+}
+
+}  // namespace
+}  // namespace poise

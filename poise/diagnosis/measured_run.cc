@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/diagnosis/measured_run.h"
+
+#include <cmath>
+
+#include "poise/base/error.h"
+
+namespace poise {
+
+void check(const MeasuredRun& run) {
+  if (run.num_ranks() == 0) fail("the profile has no ranks");
+  if (run.phases.empty()) fail("the profile has no phases");
+  for (std::size_t p = 0; p < run.phases.size(); ++p) {
+    const auto& ranks = run.phases[p].ranks;
+    if (ranks.size() != run.num_ranks())
+      fail("phase {} of the profile has {} ranks, not {}", p, ranks.size(), run.num_ranks());
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      for (const double s : {ranks[r].wall_s, ranks[r].useful_s, ranks[r].load_s, ranks[r].queued_s,
+                             ranks[r].waited.value, ranks[r].waited.half_width})
+        if (!std::isfinite(s) || s < 0)
+          fail("phase {}, rank {} of the profile has a time of {} s", p, r, s);
+  }
+}
+
+MeasuredRun part_named(const MeasuredRun& run, const std::string& name) {
+  if (name.empty()) return run;
+  MeasuredRun part{.node_of_rank = run.node_of_rank, .knows_waiting = run.knows_waiting};
+  for (const MeasuredPhase& phase : run.phases)
+    if (phase.name == name) part.phases.push_back(phase);
+  return part;
+}
+
+}  // namespace poise

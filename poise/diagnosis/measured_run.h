@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a profile says of a run: per rank and phase where the time went, and who waited for whom.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace poise {
+
+/// Seconds, and the half width of their 95 % interval.
+struct Seconds {
+  double value = 0, half_width = 0;
+};
+
+/// One rank in one phase.
+struct RankTimes {
+  double wall_s = 0;
+  double useful_s = 0;  // outside MPI
+  double load_s = 0;    // useful time without what it waited for a core
+  double queued_s = 0;  // ready, but not on a core; inside and outside MPI
+  Seconds waited = {};  // in MPI, for late ranks; the rest of the time in MPI is transfer
+  std::vector<std::pair<std::uint32_t, double>> waited_for = {};  // rank, seconds
+};
+
+struct MeasuredPhase {
+  std::string name;  // given by the program; empty: none
+  std::vector<RankTimes> ranks = {};
+};
+
+/// Phases in order of time, all with the same ranks.
+struct MeasuredRun {
+  std::vector<std::uint32_t> node_of_rank;
+  std::vector<MeasuredPhase> phases = {};
+  bool knows_waiting = true;  // else waited is 0 where nothing is known
+  std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
+};
+
+/// Throws Error if there are no ranks or phases, a phase has another number of ranks, or a time is
+/// negative or not finite.
+void check(const MeasuredRun& run);
+
+/// The phases with this name, or all if it is empty.
+MeasuredRun part_named(const MeasuredRun& run, const std::string& name);
+
+}  // namespace poise

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Profiles whose cause of lost time is known, because it was put there.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/diagnosis/diagnose.h"
+#include "poise/diagnosis/mapping.h"
+#include "poise/machine/text.h"
+
+namespace poise::planted {
+
+enum class Cause {
+  none,         // little noise only
+  persistent,   // some ranks have more work in all phases
+  drifting,     // the ranks with more work change slowly
+  random,       // other ranks have more work in each phase
+  mapping,      // neighbours run on far nodes
+  network,      // messages that no mapping makes shorter
+  binding,      // two ranks on a core, one core idle
+  odd_threads,  // ranks are no multiple of the cores
+  crowding,     // ranks are a multiple of the cores, and spin while others want the core
+};
+
+/// What saves this cause's seconds and asks least of the user.
+inline Remedy remedy_of(Cause cause) {
+  switch (cause) {
+    case Cause::persistent:
+    case Cause::drifting: return Remedy::objects;
+    case Cause::random: return Remedy::lending;
+    case Cause::mapping: return Remedy::mapping;
+    case Cause::binding: return Remedy::binding;
+    case Cause::odd_threads: return Remedy::juggle;
+    case Cause::crowding: return Remedy::fewer_ranks;
+    default: return Remedy::nothing;
+  }
+}
+
+/// A cause, and what the run loses by it as a share of its useful time.
+struct Planted {
+  Cause cause = Cause::none;
+  double share = 0;
+};
+
+struct Profile {
+  MeasuredRun run;
+  Trace trace;
+};
+
+class Generator {
+ public:
+  Generator(std::vector<Planted> causes, std::uint64_t seed)
+      : causes_(std::move(causes)), random_(seed) {}
+
+  Profile profile() {
+    choose_machine();
+    const std::vector<double> lasting = deviations();
+    const double drift = random_.uniform(0.5, 1.5) * num_ranks_ / num_phases_;
+    for (std::size_t p = 0; p < num_phases_; ++p) {
+      std::vector<double> loads(num_ranks_, 1), passing = deviations();
+      for (std::size_t r = 0; r < num_ranks_; ++r) {
+        loads[r] +=
+            share(Cause::persistent) * lasting[r] + share(Cause::random) * passing[r] +
+            share(Cause::drifting) * bump(static_cast<double>(r) - drift * static_cast<double>(p)) +
+            0.002 * random_.normal();
+        loads[r] = std::max(0.01, loads[r]);
+      }
+      add_phase(p, loads);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  double share(Cause cause) const {
+    double sum = 0;
+    for (const Planted& planted : causes_) sum += planted.cause == cause ? planted.share : 0;
+    return sum;
+  }
+
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_.below(n)); }
+
+  void choose_machine() {
+    const std::size_t nodes = 2 + below(3), cores = 4 * (1 + below(2));
+    result_.trace.machine =
+        machine_from_text("node:" + std::to_string(nodes) + " core:" + std::to_string(cores));
+    std::size_t per_node = cores;
+    if (share(Cause::binding) > 0) per_node = cores - 1;
+    if (share(Cause::odd_threads) > 0) per_node = cores + 1 + below(cores - 1);
+    if (share(Cause::crowding) > 0) per_node = 2 * cores;
+    num_ranks_ = nodes * per_node;
+    num_phases_ = 40 + below(80);
+    for (std::size_t r = 0; r < num_ranks_; ++r) {
+      const std::size_t node = r / per_node;
+      result_.run.node_of_rank.push_back(static_cast<std::uint32_t>(node));
+      places_.push_back(static_cast<PlaceId>(node * cores + r % per_node % cores));
+    }
+    if (share(Cause::mapping) > 0)
+      for (std::size_t r = num_ranks_; r > 1; --r) {
+        const std::size_t other = below(r);
+        std::swap(places_[r - 1], places_[other]);
+        std::swap(result_.run.node_of_rank[r - 1], result_.run.node_of_rank[other]);
+      }
+    result_.trace.num_places = result_.trace.machine->num_places();
+  }
+
+  /// Mean 0, largest 1: a few ranks have much.
+  std::vector<double> deviations() {
+    std::vector<double> x(num_ranks_);
+    for (double& v : x) v = std::abs(random_.normal());
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(num_ranks_);
+    const double largest = *std::max_element(x.begin(), x.end());
+    for (double& v : x) v = (v - mean) / (largest - mean);
+    return x;
+  }
+
+  /// One period of a wave along the ranks.
+  double bump(double at) const {
+    return std::cos(2 * 3.14159265358979 * at / static_cast<double>(num_ranks_));
+  }
+
+  std::vector<Message> messages() const {
+    std::vector<Message> list;
+    const auto n = static_cast<TaskId>(num_ranks_);
+    for (TaskId r = 0; r < n; ++r) {
+      if (share(Cause::mapping) > 0)
+        for (const TaskId to : {(r + 1) % n, (r + n - 1) % n}) list.push_back({r, to, 10, 100000});
+      if (share(Cause::network) > 0)
+        for (TaskId to = 0; to < n; ++to)
+          if (to != r) list.push_back({r, to, 1, 1000});
+    }
+    return list;
+  }
+
+  /// Useful time of each rank: its load, and what it waits for its core.
+  std::vector<double> useful_times(std::size_t p, const std::vector<double>& loads) {
+    std::vector<double> useful = loads;
+    std::vector<PlaceId> places = places_;
+    const double binding = share(Cause::binding);
+    if (binding > 0 && random_.uniform() < binding) {  // a rank comes to a neighbour's core
+      const std::size_t victim = below(num_ranks_);
+      const std::size_t other =
+          victim > 0 && result_.run.node_of_rank[victim - 1] == result_.run.node_of_rank[victim]
+              ? victim - 1
+              : (victim + 1) % num_ranks_;
+      places[other] = places[victim];
+    }
+    std::vector<double> at(result_.trace.num_places);
+    for (std::size_t r = 0; r < num_ranks_; ++r) at[places[r]] += loads[r];
+    for (std::size_t r = 0; r < num_ranks_; ++r)
+      useful[r] = std::max(loads[r], at[places[r]]) * (1 + share(Cause::crowding));
+    result_.trace.phases[p].placement = Placement(places);
+    return useful;
+  }
+
+  void add_phase(std::size_t p, const std::vector<double>& loads) {
+    Phase& phase = result_.trace.phases.emplace_back();
+    phase.id = p;
+    for (const double load : loads) phase.workload.tasks.push_back({.load_s = load});
+    phase.workload.messages = messages();
+    const std::vector<double> useful = useful_times(p, loads);
+    // Of a scattered ring's messages a mapping saves at least two thirds here.
+    const double transfer = 1.5 * share(Cause::mapping) + share(Cause::network) + 0.01;
+    const auto last =
+        static_cast<std::uint32_t>(std::max_element(useful.begin(), useful.end()) - useful.begin());
+    MeasuredPhase& measured = result_.run.phases.emplace_back();
+    for (std::size_t r = 0; r < num_ranks_; ++r) {
+      const double waited = useful[last] - useful[r];
+      RankTimes times{.wall_s = useful[last] + transfer,
+                      .useful_s = useful[r],
+                      .load_s = loads[r],
+                      .queued_s = useful[r] - loads[r],
+                      .waited = {waited, 0.03 * waited}};
+      if (waited > 0) times.waited_for = {{last, waited}};
+      measured.ranks.push_back(std::move(times));
+    }
+    phase.wall_s = measured.ranks[0].wall_s;
+  }
+
+  std::vector<Planted> causes_;
+  Random random_;
+  std::size_t num_ranks_ = 0, num_phases_ = 0;
+  std::vector<PlaceId> places_;
+  Profile result_;
+};
+
+}  // namespace poise::planted

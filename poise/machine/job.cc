@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/machine/job.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/machine/hosts.h"
+
+namespace poise {
+
+namespace {
+
+constexpr std::uint64_t kMaxHosts = 1u << 20;
+
+/// The pieces between separators that are outside brackets.
+std::vector<std::string_view> split_outside_brackets(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '[') ++depth;
+    if (i < text.size() && text[i] == ']') --depth;
+    if (i < text.size() && (text[i] != separator || depth > 0)) continue;
+    if (i > begin) pieces.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return pieces;
+}
+
+/// Blanks and line ends separate words.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (text.empty()) return words;
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n"), text.size());
+    words.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+/// The numbers of "001-003" with as many digits as the first has.
+std::vector<std::string> range_of(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const std::string_view first_text = text.substr(0, dash);
+  const auto first = parse_unsigned(first_text);
+  const auto last = dash == text.npos ? first : parse_unsigned(text.substr(dash + 1));
+  if (!first || !last || *last < *first || *last - *first >= kMaxHosts)
+    fail("hosts of the job: \"{}\" is not a range of numbers", text);
+  std::vector<std::string> numbers;
+  for (auto number = *first; number <= *last; ++number)
+    numbers.push_back(fmt::format("{:0{}}", number, first_text.size()));
+  return numbers;
+}
+
+/// All names of one piece, which may have several brackets.
+std::vector<std::string> names_of(std::string_view piece) {
+  std::vector<std::string> names{""};
+  while (!piece.empty()) {
+    const std::size_t open = std::min(piece.find('['), piece.size());
+    for (std::string& name : names) name += piece.substr(0, open);
+    piece.remove_prefix(open);
+    if (piece.empty()) break;
+    const std::size_t close = piece.find(']');
+    if (close == piece.npos || close == 1)
+      fail("hosts of the job: \"{}\" has no numbers before ]", piece);
+    std::vector<std::string> longer;
+    for (const std::string& name : names)
+      for (const std::string_view range : split(piece.substr(1, close - 1), ','))
+        for (const std::string& number : range_of(range)) longer.push_back(name + number);
+    if (longer.size() > kMaxHosts) fail("hosts of the job: more than {}", kMaxHosts);
+    names = std::move(longer);
+    piece.remove_prefix(close + 1);
+  }
+  return names;
+}
+
+/// Counts such as "16(x3),8", one per host.
+std::vector<std::uint32_t> counts_of(std::string_view text) {
+  std::vector<std::uint32_t> counts;
+  for (const std::string_view piece : split(text, ',')) {
+    const std::size_t open = piece.find("(x");
+    const auto count = parse_unsigned(piece.substr(0, open));
+    std::optional<unsigned long long> times = 1;
+    if (open != piece.npos)
+      times = piece.ends_with(')') ? parse_unsigned(piece.substr(open + 2, piece.size() - open - 3))
+                                   : std::nullopt;
+    if (!count || !times || *times > kMaxHosts || *count > kMaxHosts)
+      fail("processors of the job: \"{}\" is not a count", piece);
+    counts.insert(counts.end(), *times, static_cast<std::uint32_t>(*count));
+  }
+  return counts;
+}
+
+/// The value of KEY=VALUE among the words of a line; empty if there is none. Keys are matched in
+/// any case, as Slurm does.
+std::string_view value_of(std::span<const std::string_view> words, std::string_view key) {
+  for (const std::string_view word : words) {
+    const bool fits = word.size() > key.size() && word[key.size()] == '=' &&
+                      std::equal(key.begin(), key.end(), word.begin(), [](char a, char b) {
+                        return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b);
+                      });
+    if (fits) return word.substr(key.size() + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> expanded_hosts(std::string_view text) {
+  std::vector<std::string> hosts;
+  for (const std::string_view piece : split_outside_brackets(text, ','))
+    for (std::string& name : names_of(piece)) hosts.push_back(std::move(name));
+  if (hosts.size() > kMaxHosts) fail("hosts of the job: more than {}", kMaxHosts);
+  return hosts;
+}
+
+std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors) {
+  std::vector<JobHost> hosts;
+  for (std::string& name : expanded_hosts(nodes)) hosts.push_back({.name = std::move(name)});
+  const std::vector<std::uint32_t> counts = counts_of(processors);
+  if (!counts.empty() && counts.size() != hosts.size())
+    fail("the job has {} hosts, but processors of {}", hosts.size(), counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) hosts[i].slots = counts[i];
+  return hosts;
+}
+
+std::vector<JobHost> hosts_of_pbs(std::string_view node_file) {
+  std::vector<JobHost> hosts;
+  std::map<std::string_view, std::size_t> index;
+  for (const std::string_view name : words_of(node_file)) {
+    const auto [entry, is_new] = index.try_emplace(name, hosts.size());
+    if (is_new) hosts.push_back({.name = std::string(name)});
+    ++hosts[entry->second].slots;
+  }
+  return hosts;
+}
+
+std::vector<JobHost> hosts_of_lsf(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  std::vector<JobHost> hosts;
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const auto count = i + 1 < words.size() ? parse_unsigned(words[i + 1]) : std::nullopt;
+    if (!count || *count > kMaxHosts)
+      fail("LSB_MCPU_HOSTS: no number of slots after host \"{}\"", words[i]);
+    hosts.push_back({.name = std::string(words[i]), .slots = static_cast<std::uint32_t>(*count)});
+  }
+  return hosts;
+}
+
+void find_switches(std::string_view topology, std::vector<JobHost>& hosts) {
+  std::map<std::string_view, JobHost*> by_name;
+  for (JobHost& host : hosts) by_name[host.name] = &host;
+  std::map<const JobHost*, std::size_t> size_of_leaf;
+  for (const std::string_view line : split(topology, '\n')) {
+    const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
+    const std::string_view name = value_of(words, "switchname"), nodes = value_of(words, "nodes");
+    if (name.empty() || nodes.empty()) continue;
+    const std::vector<std::string> listed = expanded_hosts(nodes);
+    for (const std::string& host_name : listed) {
+      const auto host = by_name.find(host_name);
+      if (host == by_name.end()) continue;
+      const auto [leaf, is_new] = size_of_leaf.try_emplace(host->second, listed.size());
+      if (!is_new && leaf->second <= listed.size()) continue;
+      leaf->second = listed.size();
+      host->second->leaf_switch = name;
+    }
+  }
+}
+
+Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
+                       std::vector<std::string>& names) {
+  if (hosts.empty()) fail("the job has no hosts");
+  const bool are_known = std::all_of(hosts.begin(), hosts.end(),
+                                     [](const JobHost& h) { return !h.leaf_switch.empty(); });
+  std::map<std::string, std::uint32_t> first_seen;
+  for (const JobHost& host : hosts)
+    first_seen.try_emplace(host.leaf_switch, static_cast<std::uint32_t>(first_seen.size()));
+  if (are_known) {
+    std::map<std::uint32_t, std::vector<JobHost>> groups;
+    for (JobHost& host : hosts) groups[first_seen[host.leaf_switch]].push_back(std::move(host));
+    hosts.clear();
+    for (auto& [number, group] : groups)
+      for (JobHost& host : group) hosts.push_back(std::move(host));
+  }
+  names.clear();
+  for (const JobHost& host : hosts) names.push_back(host.name);
+  if (hosts.size() == 1) return node;
+  const Machine cluster = cluster_of(node, names);
+  if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
+    return cluster;
+  // Nothing was measured between switches, so only hops tell near from far.
+  MachineParts parts = cluster.parts();
+  Tier tier{{}, parts.network.factor};
+  Level level{.name = "switch"};
+  for (NodeId n = 0; n < hosts.size(); ++n) {
+    const std::uint32_t group = first_seen[hosts[n].leaf_switch];
+    if (tier.group_of_node.empty() || group != tier.group_of_node.back())
+      level.first_place.push_back(cluster.first_place(cluster.first_domain(n)));
+    tier.group_of_node.push_back(group);
+  }
+  level.first_place.push_back(cluster.num_places());
+  parts.levels.insert(parts.levels.begin(), std::move(level));
+  parts.network.tiers.insert(parts.network.tiers.begin(), std::move(tier));
+  return Machine(std::move(parts));
+}
+
+}  // namespace poise

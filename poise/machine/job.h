@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hosts of a running batch job, from what its scheduler tells in variables and files. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// A host of the job, and what it is connected to.
+struct JobHost {
+  std::string name = {};
+  std::uint32_t slots = 0;       // processors that the job has there; 0: not told
+  std::string leaf_switch = {};  // empty: not known
+};
+
+/// Names from Slurm's form, such as "n[001-003,7],login": SLURM_JOB_NODELIST. Ranges keep their
+/// leading zeros. Throws Error with the text if brackets or ranges are wrong.
+std::vector<std::string> expanded_hosts(std::string_view text);
+
+/// Hosts of a Slurm job; `processors` is SLURM_JOB_CPUS_PER_NODE, such as "16(x3),8", or empty.
+/// Throws Error if the counts do not fit the hosts.
+std::vector<JobHost> hosts_of_slurm(std::string_view nodes, std::string_view processors);
+
+/// Hosts of a PBS job from the file PBS_NODEFILE: a line per slot, hosts in order of appearance.
+std::vector<JobHost> hosts_of_pbs(std::string_view node_file);
+
+/// Hosts of an LSF job from LSB_MCPU_HOSTS: "hostA 16 hostB 8". Throws Error if a count is missing.
+std::vector<JobHost> hosts_of_lsf(std::string_view text);
+
+/// Sets the switch of each host from lines "SwitchName=s0 ... Nodes=n[0-3]": topology.conf
+/// (topology.conf(5)) or `scontrol show topology`. Of several switches that list a host, the one
+/// with the fewest hosts is its leaf; Slurm also lists at higher switches all hosts below.
+void find_switches(std::string_view topology, std::vector<JobHost>& hosts);
+
+/// One copy of `node` per host. Hosts of one switch are neighbours and form a group "switch", if
+/// all switches are known and there are several; otherwise hosts keep their order. `names` becomes
+/// the hosts in the order of the machine's nodes.
+Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
+                       std::vector<std::string>& names);
+
+}  // namespace poise

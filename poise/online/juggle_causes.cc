@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/juggle_causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace poise {
+
+namespace {
+
+constexpr double kEnoughS = 0.3;  // six windows of 50 ms; nothing is said of shorter runs
+constexpr double kAwake = 0.05;   // share of the time; a thread that sleeps less is awake
+constexpr double kTaken = 0.2;    // share of a cpu that another program must take to be named
+// Turns per second of a thread that calls sched_yield in a loop: the kernel's time slices alone
+// give a few hundred.
+constexpr double kYields = 2000;
+
+using Kind = JuggleCause::Kind;
+
+double number(std::size_t count) { return static_cast<double>(count); }
+
+std::string threads_text(std::size_t count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
+
+std::string cpus_text(std::size_t count) {
+  return fmt::format("{} cpu{}", count, count == 1 ? "" : "s");
+}
+
+/// The cpus that the threads can use at a time.
+double usable_cpus(const JuggleFacts& facts) {
+  const double cpus = number(facts.cpus.size());
+  return facts.quota_cpus ? std::min(cpus, *facts.quota_cpus) : cpus;
+}
+
+void add_spinning(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+  const std::size_t cpus = facts.cpus.size();
+  const bool yields = facts.turns > kYields * facts.watched_s;
+  if (facts.threads <= cpus || facts.asleep_s > kAwake * facts.watched_s) return;
+  if (!facts.waits_actively && !yields) return;
+  causes.push_back(
+      {Kind::spinning, std::ceil(facts.threads / number(cpus)),
+       fmt::format("{} on {} wait actively for each other, so waiting threads take the cpus from "
+                   "those that compute: use {}, or let threads sleep while they wait "
+                   "(OMP_WAIT_POLICY=passive)",
+                   threads_text(facts.threads), cpus_text(cpus), threads_text(cpus))});
+}
+
+void add_bound(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+  const auto& on = facts.bound_on;
+  const std::size_t bound = std::accumulate(on.begin(), on.end(), std::size_t{0});
+  if (facts.threads < 2 || on.size() < 2 || bound < facts.threads) return;
+  const auto [least, most] = std::minmax_element(on.begin(), on.end());
+  const double fair = std::max(1.0, number(bound) / number(on.size()));
+  const double gain = *most / fair;
+  if (*most == bound) {
+    const auto cpu = facts.cpus[static_cast<std::size_t>(most - on.begin())];
+    causes.push_back(
+        {Kind::one_cpu, gain,
+         fmt::format("all {} are bound to cpu {}, and {} not used: remove the binding "
+                     "(OMP_PROC_BIND=false, no taskset); two OpenMP run-times in one process do "
+                     "this",
+                     threads_text(bound), cpu,
+                     on.size() == 2 ? "the other cpu is"
+                                    : fmt::format("{} other cpus are", on.size() - 1))});
+  } else if (*most > std::max(*least, 1U)) {
+    causes.push_back(
+        {Kind::bound_unevenly, gain,
+         fmt::format("{} are bound to {}, {} to one and {} to another: use {} or {}, or remove the "
+                     "binding (OMP_PROC_BIND=false)",
+                     threads_text(bound), cpus_text(on.size()), *most, *least,
+                     threads_text(std::max<std::size_t>(1, bound / on.size()) * on.size()),
+                     (bound / on.size() + 1) * on.size())});
+  }
+}
+
+void add_quota(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+  if (!facts.quota_cpus) return;
+  const double usable = std::min(number(facts.threads), number(facts.cpus.size()));
+  if (*facts.quota_cpus >= usable) return;
+  const auto fitting = static_cast<std::size_t>(std::ceil(*facts.quota_cpus));
+  causes.push_back(
+      {Kind::quota, usable / *facts.quota_cpus,
+       fmt::format("the cgroup's quota (cpu.max) pays for {:.3g} cpus, and {} compute: the kernel "
+                   "stops all of them for a part of each 100 ms; use {}, or ask for more cpus",
+                   *facts.quota_cpus, threads_text(facts.threads), threads_text(fitting))});
+}
+
+void add_stranger(const JuggleFacts& facts, std::vector<JuggleCause>& causes) {
+  const auto most = std::max_element(facts.taken_s.begin(), facts.taken_s.end());
+  const bool is_on_a_cpu = most != facts.taken_s.end() && *most > kTaken * facts.watched_s;
+  const double lost = facts.lost_cpu_s / facts.watched_s;
+  // Threads that are bound to one cpu wait for each other.
+  const bool is_bound = std::any_of(facts.bound_on.begin(), facts.bound_on.end(),
+                                    [](std::uint32_t threads) { return threads > 0; });
+  if (!is_on_a_cpu && (is_bound || lost <= kTaken)) return;
+  const double share = is_on_a_cpu ? *most / facts.watched_s : std::min(lost, 0.99);
+  const std::size_t cpus = facts.cpus.size();
+  const std::string where =
+      is_on_a_cpu ? fmt::format("cpu {}",
+                                facts.cpus[static_cast<std::size_t>(most - facts.taken_s.begin())])
+                  : "one of the cpus";
+  const std::string cure = facts.threads == cpus && cpus > 1
+                               ? fmt::format("stop it, or use {}", threads_text(cpus - 1))
+                               : "stop it, or leave that cpu to it (--cpus)";
+  causes.push_back({Kind::stranger, 1 / (1 - std::min(share, 0.99)),
+                    fmt::format("another program takes {:.0f}% of {} from the threads: {}",
+                                100 * share, where, cure)});
+}
+
+}  // namespace
+
+std::vector<JuggleCause> causes_of(const JuggleFacts& facts) {
+  if (facts.watched_s < kEnoughS || facts.threads == 0)
+    return {{Kind::unknown, 1, "the threads computed too briefly to tell what slows them down"}};
+  std::vector<JuggleCause> causes;
+  add_spinning(facts, causes);
+  add_bound(facts, causes);
+  add_quota(facts, causes);
+  add_stranger(facts, causes);
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const JuggleCause& a, const JuggleCause& b) { return a.gain > b.gain; });
+  if (causes.empty())
+    causes.push_back({Kind::nothing, 1,
+                      fmt::format("nothing to gain: {} had the cpus that they could use, {:.3g}",
+                                  threads_text(facts.threads),
+                                  std::min<double>(facts.threads, usable_cpus(facts)))});
+  return causes;
+}
+
+bool is_for_user(JuggleCause::Kind kind) { return kind == Kind::spinning || kind == Kind::quota; }
+
+const char* name_of(JuggleCause::Kind kind) {
+  constexpr const char* kNames[] = {"unknown", "spinning", "one_cpu", "bound_unevenly",
+                                    "quota",   "stranger", "nothing"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace poise

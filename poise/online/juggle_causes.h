@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The doctor's list: what slows the threads of a program down, and the cure.
+//
+// The facts come from watching the threads (juggle_watch.h) or from any other measurement. The
+// decision is pure: the same facts give the same causes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace poise {
+
+/// What is known about the threads that compute. Times are sums over the time watched.
+struct JuggleFacts {
+  double watched_s = 0;                  // how long the threads were watched while they computed
+  std::uint32_t threads = 0;             // most threads that computed at the same time
+  std::vector<std::uint32_t> cpus = {};  // Linux's numbers of the cpus that they may use
+  std::vector<std::uint32_t> bound_on = {};  // per cpu, the threads that may use only this one
+  std::vector<double> taken_s = {};  // per cpu, while a thread was bound to it and waited for it
+  std::optional<double> quota_cpus = {};  // the cgroup's limit of cpu time, in cpus
+  double asleep_s = 0;                    // of the thread that slept most
+  double lost_cpu_s = 0;  // cpu time that other programs got while the threads were ready to run
+  double turns = 0;       // how often a thread was put on a cpu
+  double acted_s = 0;     // how long the threads were balanced
+  /// True if the program is known to wait actively: its settings or libraries say it.
+  bool waits_actively = false;
+};
+
+/// One thing that is wrong.
+struct JuggleCause {
+  enum class Kind : std::uint8_t {
+    unknown,         // the threads did not compute for long enough to tell
+    spinning,        // more threads than cpus, and waiting threads use their cpu
+    one_cpu,         // all threads are bound to one cpu, and others are idle
+    bound_unevenly,  // more threads are bound to one cpu than to another
+    quota,           // more threads compute than the quota pays for
+    stranger,        // another program uses one of the cpus
+    nothing          // nothing to gain
+  };
+  Kind kind = Kind::nothing;
+  /// How many times faster the program could be; a lower limit for spinning, where the gain depends
+  /// on the phases.
+  double gain = 1;
+  std::string text = {};  // one line: what is wrong, and the cure
+};
+
+/// The causes, the one with the largest gain first. The list is never empty: the last resort is
+/// Kind::unknown or Kind::nothing.
+std::vector<JuggleCause> causes_of(const JuggleFacts& facts);
+
+/// True if poise juggle cannot cure this cause, so that the user has to.
+bool is_for_user(JuggleCause::Kind kind);
+
+/// "spinning", "one_cpu" and so on, for JSON.
+const char* name_of(JuggleCause::Kind kind);
+
+}  // namespace poise

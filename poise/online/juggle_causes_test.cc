@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/juggle_causes.h"
+
+#include <gmock/gmock.h>
+
+#include "poise/online/simulated_cpus.h"
+
+namespace poise {
+namespace {
+
+using Affinities = std::vector<std::vector<PlaceId>>;
+using Kind = JuggleCause::Kind;
+using testing::HasSubstr;
+
+constexpr double kPhaseS = 0.0002, kRunS = 5;
+
+/// A run that is only watched, on simulated cpus.
+class Patient {
+ public:
+  explicit Patient(std::uint32_t num_cpus, JugglePolicy policy = JugglePolicy::off)
+      : team_({.policy = policy}, std::vector<JugglePlace>(num_cpus)), cpus(team_, num_cpus) {}
+
+  JuggleFacts facts(double seconds = kRunS) {
+    cpus.run_until(cpus.now_s + seconds);
+    JuggleFacts facts = team_.facts();
+    for (std::uint32_t cpu = 0; cpu < team_.num_places(); ++cpu) facts.cpus.push_back(cpu);
+    return facts;
+  }
+  Kind worst() { return causes_of(facts()).front().kind; }
+
+ private:
+  JuggleTeam team_;
+
+ public:
+  SimulatedCpus cpus;
+};
+
+// The planted cases, one per cause.
+
+TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
+  Patient patient(2);
+  patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
+  JuggleFacts facts = patient.facts();
+  facts.waits_actively = true;
+  const JuggleCause cause = causes_of(facts).front();
+  EXPECT_EQ(cause.kind, Kind::spinning);
+  EXPECT_THAT(cause.text, HasSubstr("3 threads on 2 cpus"));
+  EXPECT_THAT(cause.text, HasSubstr("use 2 threads"));
+  EXPECT_TRUE(is_for_user(cause.kind));
+}
+
+TEST(JuggleCauses, threads_that_yield_all_the_time_are_spinning_without_other_evidence) {
+  Patient patient(2);
+  patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(3));
+  JuggleFacts facts = patient.facts();
+  facts.turns = 5000 * facts.watched_s;
+  EXPECT_EQ(causes_of(facts).front().kind, Kind::spinning);
+}
+
+TEST(JuggleCauses, all_threads_on_one_cpu_are_named_with_the_cpu) {
+  for (const SimulatedWait wait : {SimulatedWait::spin, SimulatedWait::sleep}) {
+    Patient patient(2);
+    patient.cpus.add_program(kPhaseS, wait, {{1}, {1}, {1}});
+    const JuggleCause cause = causes_of(patient.facts()).front();
+    EXPECT_EQ(cause.kind, Kind::one_cpu);
+    EXPECT_THAT(cause.text, HasSubstr("all 3 threads are bound to cpu 1"));
+    EXPECT_DOUBLE_EQ(cause.gain, 2);
+  }
+}
+
+TEST(JuggleCauses, threads_bound_unevenly_are_told_which_numbers_fit) {
+  Patient patient(2);
+  patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {1}, {0}});
+  const JuggleCause cause = causes_of(patient.facts()).front();
+  EXPECT_EQ(cause.kind, Kind::bound_unevenly);
+  EXPECT_THAT(cause.text, HasSubstr("use 2 threads or 4"));
+  EXPECT_NEAR(cause.gain, 4. / 3, 1e-9);
+}
+
+TEST(JuggleCauses, a_quota_below_the_threads_is_told_with_the_number_of_threads_that_fit) {
+  Patient patient(8);
+  patient.cpus.add_program(0.1, SimulatedWait::sleep, Affinities(8));
+  JuggleFacts facts = patient.facts();
+  facts.quota_cpus = 2.5;
+  const JuggleCause cause = causes_of(facts).front();
+  EXPECT_EQ(cause.kind, Kind::quota);
+  EXPECT_THAT(cause.text, HasSubstr("pays for 2.5 cpus, and 8 threads"));
+  EXPECT_THAT(cause.text, HasSubstr("use 3 threads"));
+  EXPECT_NEAR(cause.gain, 8 / 2.5, 1e-9);
+}
+
+TEST(JuggleCauses, another_program_is_named_with_its_cpu_if_threads_are_bound) {
+  Patient patient(2);
+  patient.cpus.add_program(0.1, SimulatedWait::spin, {{0}, {1}});
+  patient.cpus.add_stranger({1});
+  const JuggleCause cause = causes_of(patient.facts()).front();
+  EXPECT_EQ(cause.kind, Kind::stranger);
+  EXPECT_THAT(cause.text, HasSubstr("of cpu 1"));
+  EXPECT_NEAR(cause.gain, 2, 0.2);
+}
+
+TEST(JuggleCauses, another_program_is_noticed_beside_free_threads) {
+  Patient patient(2);
+  patient.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(2));
+  patient.cpus.add_stranger();
+  EXPECT_EQ(patient.worst(), Kind::stranger);
+}
+
+TEST(JuggleCauses, causes_are_found_although_the_threads_are_balanced) {
+  Patient bound(2, JugglePolicy::automatic);
+  bound.cpus.add_program(1, SimulatedWait::sleep, {{0}, {1}, {0}});
+  EXPECT_EQ(bound.worst(), Kind::bound_unevenly);
+  Patient beside(2, JugglePolicy::automatic);
+  beside.cpus.add_program(kPhaseS, SimulatedWait::spin, Affinities(2));
+  beside.cpus.add_stranger();
+  EXPECT_EQ(beside.worst(), Kind::stranger);
+}
+
+TEST(JuggleCauses, the_cause_with_the_largest_gain_comes_first) {
+  JuggleFacts facts{.watched_s = 10, .threads = 8, .cpus = {0, 1, 2, 3}};
+  facts.waits_actively = true;
+  facts.quota_cpus = 3;
+  const auto causes = causes_of(facts);
+  ASSERT_EQ(causes.size(), 2u);
+  EXPECT_EQ(causes[0].kind, Kind::spinning);
+  EXPECT_EQ(causes[1].kind, Kind::quota);
+}
+
+// The doctor is silent on healthy programs.
+
+struct Healthy {
+  const char* what;
+  double phase_s;
+  SimulatedWait wait;
+  Affinities own;
+  double quota_cpus = 100;
+  bool waits_actively = false;
+};
+
+const Healthy kHealthy[] = {
+    {"a thread per cpu, asleep at barriers", 0.001, SimulatedWait::sleep, Affinities(4)},
+    {"a thread per cpu, long phases", 1, SimulatedWait::sleep, Affinities(4)},
+    {"a thread per cpu, spinning", 0.0002, SimulatedWait::spin, Affinities(4), 100, true},
+    {"fewer threads than cpus, spinning", 0.01, SimulatedWait::spin, Affinities(3), 100, true},
+    {"one thread", 1, SimulatedWait::none, Affinities(1)},
+    {"two threads per cpu, bound evenly",
+     0.1,
+     SimulatedWait::sleep,
+     {{0}, {1}, {2}, {3}, {0}, {1}, {2}, {3}}},
+    {"a thread per cpu, bound", 0.01, SimulatedWait::spin, {{0}, {1}, {2}, {3}}, 100, true},
+    {"threads that never wait for each other", 1, SimulatedWait::none, Affinities(5)},
+    {"more threads than cpus, asleep at barriers", 0.1, SimulatedWait::sleep, Affinities(6)},
+    {"a quota above the threads", 0.01, SimulatedWait::sleep, Affinities(2), 2.5},
+    {"threads bound to pairs of cpus",
+     0.01,
+     SimulatedWait::sleep,
+     {{0, 1}, {0, 1}, {2, 3}, {2, 3}}},
+};
+
+TEST(JuggleCauses, there_is_nothing_to_gain_in_healthy_programs) {
+  for (const auto& healthy : kHealthy) {
+    SCOPED_TRACE(healthy.what);
+    Patient patient(4);
+    patient.cpus.add_program(healthy.phase_s, healthy.wait, healthy.own);
+    JuggleFacts facts = patient.facts();
+    facts.quota_cpus = healthy.quota_cpus;
+    facts.waits_actively = healthy.waits_actively;
+    const JuggleCause cause = causes_of(facts).front();
+    EXPECT_EQ(cause.kind, Kind::nothing) << cause.text;
+    EXPECT_FALSE(is_for_user(cause.kind));
+  }
+}
+
+TEST(JuggleCauses, a_short_run_tells_nothing) {
+  Patient patient(2);
+  patient.cpus.add_program(0.1, SimulatedWait::sleep, {{0}, {0}});
+  EXPECT_EQ(causes_of(patient.facts(0.2)).front().kind, Kind::unknown);
+  EXPECT_EQ(causes_of({}).front().kind, Kind::unknown);
+}
+
+TEST(JuggleCauses, every_kind_has_a_name) {
+  EXPECT_STREQ(name_of(Kind::unknown), "unknown");
+  EXPECT_STREQ(name_of(Kind::nothing), "nothing");
+}
+
+}  // namespace
+}  // namespace poise

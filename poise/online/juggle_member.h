@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is known of one thread that may be balanced, and of one place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// A place, as the balancer uses it.
+struct JugglePlace {
+  DomainId domain = 0;  // numbered from 0; threads stay in their domain
+  double speed = 1;     // relative to the fastest
+};
+
+/// A thread's readings at a balancing point. `key` identifies it for its lifetime.
+struct ThreadReading {
+  std::uint64_t key = 0;
+  double run_s = 0, wait_s = 0;           // seconds since its start: running, and ready but waiting
+  bool is_bound = false;                  // its own affinity excludes some places
+  std::optional<PlaceId> own_place = {};  // the only place that its own affinity allows
+  std::optional<double> work = {};        // since its start, in any unit, such as instructions
+  std::uint64_t turns = 0;  // how often it was put on a cpu since its start; 0: unknown
+  bool is_beyond = false;   // it may use more cpus than its quota pays for
+};
+
+/// The state of a thread.
+struct JuggleMember {
+  ThreadReading last;
+  std::optional<PlaceId> place = {}, place_before = {};  // now, and before this balancing point
+  bool is_wide = false, was_wide = false;  // it may use all places of the domain of `place`
+  bool takes_part = false;
+  double progress_s = 0;                           // run_s weighted by the speeds of its places
+  double worked_s = 0, worked_at_point_s = 0;      // the same without later corrections
+  double gained_s = 0, waited_s = 0;               // in the last round
+  double run_at_point_s = 0, wait_at_point_s = 0;  // at the last proactive balancing point
+  double run_at_window_s = 0, wait_at_window_s = 0;
+  std::uint64_t turns_at_window = 0;
+  std::uint32_t windows = 0;  // windows in which it was watched as a member of the team
+  /// Exponential averages: fraction of the time asleep, broken windows per second, turns per
+  /// second.
+  double asleep = 0, broken_per_s = 0, turns_per_s = 0;
+  double part_since_s = 0, run_before_s = 0;
+  double busy_s = 0;  // when it last computed, or was first seen
+  std::uint32_t busy_rounds = 0, quiet_rounds = 0;
+  std::uint64_t migrations = 0;
+
+  /// The place whose time the thread uses, if that is known.
+  std::optional<PlaceId> seat() const {
+    if (is_wide) return {};
+    return place ? place : last.own_place;
+  }
+};
+
+}  // namespace poise

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/juggle_stance.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "poise/online/simulated_cpus.h"
+
+namespace poise {
+namespace {
+
+using Affinities = std::vector<std::vector<PlaceId>>;
+
+constexpr double kRunS = 10;
+
+/// What happened to a program on simulated cpus within kRunS.
+struct Result {
+  double phases = 0;
+  JuggleAction action = JuggleAction::leave;
+  double period_s = 0;
+  int orders = 0;
+};
+
+/// A program beside other programs, on two cpus.
+struct Case {
+  double phase_s;
+  SimulatedWait wait;
+  Affinities own;
+  int strangers = 0;
+};
+
+Result run(const Case& given, JugglePolicy policy) {
+  JuggleTeam team({.policy = policy}, std::vector<JugglePlace>(2));
+  SimulatedCpus cpus(team, 2);
+  cpus.add_program(given.phase_s, given.wait, given.own);
+  for (int i = 0; i < given.strangers; ++i) cpus.add_stranger();
+  cpus.run_until(kRunS);
+  return {static_cast<double>(cpus.programs[0].phases), team.action(), team.period_s(),
+          cpus.orders};
+}
+
+double speed_up(const Case& given) {
+  return run(given, JugglePolicy::automatic).phases / run(given, JugglePolicy::off).phases;
+}
+
+const Affinities kTwoFree(2), kThreeFree(3);
+const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
+
+// Observed with llama.cpp-like loads: two threads that spin, phases of 200 us and of 100 ms, and
+// another program on two cpus. The kernel puts both threads on one cpu for a third of the time.
+TEST(JuggleStances, two_free_spinning_threads_beside_another_program_get_a_cpu_each) {
+  for (const double phase_s : {0.0002, 0.1}) {
+    SCOPED_TRACE(phase_s);
+    const Case spinners{phase_s, SimulatedWait::spin, kTwoFree, 1};
+    const Result balanced = run(spinners, JugglePolicy::automatic);
+    EXPECT_EQ(balanced.action, JuggleAction::rotate);
+    EXPECT_DOUBLE_EQ(balanced.period_s, 0.02);
+    EXPECT_GT(speed_up(spinners), 1.2);
+  }
+}
+
+TEST(JuggleStances, threads_are_left_to_the_kernel_again_when_the_other_program_has_ended) {
+  JuggleTeam team({}, std::vector<JugglePlace>(2));
+  SimulatedCpus cpus(team, 2);
+  cpus.add_program(0.0002, SimulatedWait::spin, kTwoFree);
+  cpus.add_stranger();
+  cpus.run_until(5);
+  ASSERT_EQ(team.action(), JuggleAction::rotate);
+  cpus.end_strangers();
+  cpus.run_until(10);
+  EXPECT_EQ(team.action(), JuggleAction::leave);
+}
+
+TEST(JuggleStances, free_spinning_threads_without_another_program_are_left_alone) {
+  for (const std::size_t threads : {1u, 2u}) {
+    const Result watched =
+        run({0.0002, SimulatedWait::spin, Affinities(threads)}, JugglePolicy::automatic);
+    EXPECT_EQ(watched.orders, 0) << threads;
+  }
+}
+
+TEST(JuggleStances, free_threads_that_sleep_are_left_alone_beside_another_program) {
+  for (const double phase_s : {0.1, 1.0})
+    EXPECT_EQ(run({phase_s, SimulatedWait::sleep, kThreeFree, 1}, JugglePolicy::automatic).orders,
+              0)
+        << phase_s;
+}
+
+// Two OpenMP run-times in one process bind all threads to the first cpu.
+TEST(JuggleStances, threads_on_one_cpu_get_a_cpu_each_and_stay_there_however_short_the_phases) {
+  for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
+    for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
+      SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));
+      const Case both{phase_s, wait, kBothOnOne};
+      const Result spread = run(both, JugglePolicy::automatic);
+      EXPECT_EQ(spread.action, JuggleAction::spread);
+      EXPECT_EQ(spread.orders, 2);
+      EXPECT_GT(speed_up(both), 1.7);
+    }
+}
+
+// OMP_PROC_BIND=true with three threads on two cpus.
+TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
+  for (const double phase_s : {0.005, 0.008}) {
+    SCOPED_TRACE(phase_s);
+    const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};
+    const Result widened = run(bound, JugglePolicy::automatic);
+    EXPECT_EQ(widened.action, JuggleAction::widen);
+    EXPECT_EQ(widened.orders, 3) << "one order per thread is enough";
+    EXPECT_GT(speed_up(bound), 1.05);
+  }
+  // Phases shorter than a time slice gain nothing, but lose nothing either.
+  EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
+}
+
+// As FT and IS of the NAS parallel benchmarks: bound, phases of 20 to 90 ms.
+TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_rotate_quickly) {
+  for (const double phase_s : {0.03, 0.06, 0.09}) {
+    SCOPED_TRACE(phase_s);
+    const Case bound{phase_s, SimulatedWait::sleep, kThreeBound};
+    const Result balanced = run(bound, JugglePolicy::automatic);
+    EXPECT_EQ(balanced.action, JuggleAction::rotate);
+    EXPECT_GE(balanced.period_s, 0.005);
+    EXPECT_LE(balanced.period_s, 0.05);
+    EXPECT_GT(speed_up(bound), 1.1);
+  }
+}
+
+TEST(JuggleStances, short_phases_stay_unknown_if_the_kernel_does_not_count_turns) {
+  JuggleTeam team({}, std::vector<JugglePlace>(2));
+  SimulatedCpus cpus(team, 2);
+  cpus.counts_turns = false;
+  cpus.add_program(0.01, SimulatedWait::sleep, kThreeBound);
+  cpus.run_until(5);
+  EXPECT_EQ(cpus.orders, 0);
+}
+
+TEST(JuggleStance, keeps_sleeping_threads_on_the_cpus_that_a_quota_pays_for) {
+  JuggleStance stance(0.005, 0.1);
+  const JuggleSigns even{.asleep = 0.3, .phase_s = 1};
+  EXPECT_EQ(stance.next(even, 0), JuggleAction::leave);
+  JuggleSigns confined = even;
+  confined.is_confined = true;
+  EXPECT_EQ(stance.next(confined, 1), JuggleAction::widen);
+  confined.asleep = 0;  // they may wait actively
+  EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
+}
+
+TEST(JuggleStance, does_not_keep_sleeping_threads_on_cpus_where_they_still_wait) {
+  JuggleStance stance(0.005, 0.1);
+  const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
+  EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);
+  EXPECT_EQ(stance.next(crowded, 1.9), JuggleAction::spread);
+  EXPECT_EQ(stance.next(crowded, 2.1), JuggleAction::leave);
+  EXPECT_EQ(stance.next(crowded, 2.5), JuggleAction::leave) << "it rests";
+}
+
+TEST(JuggleStance, a_period_is_never_below_five_milliseconds) {
+  JuggleStance stance(JuggleSettings().shortest_period_s, 0.1);
+  const JuggleSigns bound{.is_uneven = true, .is_bound = true, .asleep = 0.3, .phase_s = 0.02};
+  EXPECT_EQ(stance.next(bound, 1), JuggleAction::rotate);
+  EXPECT_DOUBLE_EQ(stance.period_s(), 0.005);
+}
+
+TEST(JuggleStance, every_action_has_a_name) {
+  for (const auto action :
+       {JuggleAction::leave, JuggleAction::rotate, JuggleAction::spread, JuggleAction::widen})
+    EXPECT_FALSE(name_of(action).empty());
+}
+
+}  // namespace
+}  // namespace poise

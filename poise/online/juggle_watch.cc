@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/online/juggle_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "poise/online/juggle_tuning.h"
+
+namespace poise {
+
+namespace {
+
+constexpr JuggleTuning kTuning;
+
+/// Fraction of a window that may be sleep, or a wait that the kernel has not yet reported. As a
+/// consequence, twice this fraction of the broken windows is not recognised.
+double sleep_tolerance(double window_s) {
+  return kTuning.negligible + kTuning.uncounted_wait_s / window_s;
+}
+
+/// Number of threads that their own affinity allows on one place only, per place.
+std::vector<std::uint32_t> bound_on(const JuggleCrew& crew) {
+  std::vector<std::uint32_t> count(crew.places.size(), 0);
+  for (const std::size_t i : crew.team)
+    if (const auto place = crew.members[i].last.own_place) ++count[*place];
+  return count;
+}
+
+}  // namespace
+
+void JuggleWatch::set_places(std::size_t num_places) {
+  wanted_.assign(num_places, 0);
+  done_.assign(num_places, 0);
+  facts_.taken_s.assign(num_places, 0);
+  taken_s_.assign(num_places, 0);
+}
+
+void JuggleWatch::observe(const JuggleCrew& crew, JuggleAction action, double real_s,
+                          double now_s) {
+  const bool has_grown = crew.team.size() >= 2 * std::max<std::size_t>(watched_size_, 1);
+  watched_size_ = has_grown ? crew.team.size() : std::min(watched_size_, crew.team.size());
+  if (has_grown && action == JuggleAction::leave) {
+    since_s_ = now_s;
+    lost_windows_ = 0;
+    for (JuggleMember& member : crew.members) member.windows = 0;
+  }
+  watch_places(crew, real_s);
+}
+
+/// Per place, the fraction of the requested time that its threads got. It is below 1 if something
+/// else runs there or if the place is slow.
+void JuggleWatch::watch_places(const JuggleCrew& crew, double real_s) {
+  use_.assign(crew.places.size(), {});
+  for (const std::size_t i : crew.team) {
+    const JuggleMember& member = crew.members[i];
+    const auto place = member.seat();
+    if (!place) continue;
+    // The kernel reports a wait when it ends, so a wait longer than this round belongs to earlier
+    // rounds as well.
+    Use& use = use_[*place];
+    use.ready_s = std::max(use.ready_s, std::min(real_s, member.gained_s + member.waited_s));
+    use.run_s += member.gained_s;
+  }
+  for (PlaceId p = 0; p < crew.places.size(); ++p) {
+    wanted_[p] += kTuning.fading * (use_[p].ready_s / real_s - wanted_[p]);
+    // If threads sleep in turn, their total run time exceeds the longest time for which one thread
+    // was ready.
+    const double used_s = std::min(use_[p].run_s, use_[p].ready_s);
+    done_[p] += kTuning.fading * (crew.places[p].speed * used_s / real_s - done_[p]);
+    taken_s_[p] += use_[p].ready_s - used_s;
+  }
+}
+
+bool JuggleWatch::has_unequal_places() const {
+  if (windows_ < kTuning.enough_windows) return false;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (PlaceId p = 0; p < wanted_.size(); ++p) {
+    if (wanted_[p] < kTuning.notable) continue;
+    least = std::min(least, done_[p] / wanted_[p]);
+    most = std::max(most, done_[p] / wanted_[p]);
+  }
+  return least < (1 - kTuning.notable) * most;
+}
+
+/// How long the thread slept in the window, and whether it both slept and was ready.
+void JuggleWatch::close_for(JuggleMember& member, double window_s) {
+  const double tolerance = sleep_tolerance(window_s);
+  const double ran_s = member.last.run_s - member.run_at_window_s;
+  const double waited_s = member.last.wait_s - member.wait_at_window_s;
+  const double ready = std::min(1.0, (ran_s + waited_s) / window_s);
+  const double asleep = 1 - ready > tolerance ? 1 - ready : 0;
+  const bool is_broken = asleep > 0 && ready > tolerance;
+  const double broken = is_broken ? 1 / (1 - 2 * tolerance) : 0;
+  const double turns = static_cast<double>(member.last.turns - member.turns_at_window);
+  const double weight = std::max(kTuning.fading, 1.0 / ++member.windows);
+  member.asleep += weight * (asleep - member.asleep);
+  member.broken_per_s += weight * (broken / window_s - member.broken_per_s);
+  member.turns_per_s += weight * (turns / window_s - member.turns_per_s);
+  member.run_at_window_s = member.last.run_s;
+  member.wait_at_window_s = member.last.wait_s;
+  member.turns_at_window = member.last.turns;
+}
+
+/// The waits that the threads do not cause each other, in cpus. If each has a place of its own, all
+/// wait at the next barrier for the one that waits longest.
+double JuggleWatch::lost_in_window(const JuggleCrew& crew, double window_s) const {
+  double all = 0, longest = 0;
+  for (const std::size_t i : crew.team) {
+    const JuggleMember& member = crew.members[i];
+    const double waited_s = member.last.wait_s - member.wait_at_window_s;
+    const double idle_s = window_s - (member.last.run_s - member.run_at_window_s);
+    const double wait = std::clamp(std::min(waited_s, idle_s) / window_s, 0.0, 1.0);
+    all += wait;
+    longest = std::max(longest, wait);
+  }
+  if (crew.fits()) return longest;
+  const auto own = static_cast<double>(crew.team.size() - crew.places.size());
+  return std::max(0.0, all - own);
+}
+
+void JuggleWatch::close_window(const JuggleCrew& crew, JuggleAction action, double round_s,
+                               double now_s) {
+  const double window_s = now_s - window_s_;
+  if (window_s < std::max(kTuning.min_window_s, kTuning.round_share * round_s)) return;
+  const double lost_cpus = lost_in_window(crew, window_s);
+  const double weight = std::max(kTuning.fading, 1.0 / ++lost_windows_);
+  lost_cpus_ += weight * (lost_cpus - lost_cpus_);
+  for (JuggleMember& member : crew.members) close_for(member, window_s);
+  births_per_s_ += kTuning.fading * (births_ / window_s - births_per_s_);
+  if (windows_ == 0) births_per_s_ = 0;  // excludes threads born at the program's start
+  births_ = 0;
+  ++windows_;
+  last_window_s_ = window_s;
+  window_s_ = now_s;
+  add_to_facts(crew, action, lost_cpus, window_s);
+  taken_s_.assign(taken_s_.size(), 0);
+}
+
+void JuggleWatch::add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus,
+                               double window_s) {
+  if (crew.team.empty()) return;
+  double asleep = 0, turns_per_s = 0;
+  for (const std::size_t i : crew.team) {
+    const JuggleMember& member = crew.members[i];
+    if (member.windows < kTuning.enough_windows) return;  // the start shows nothing
+    asleep = std::max(asleep, member.asleep);
+    turns_per_s = std::max(turns_per_s, member.turns_per_s);
+  }
+  facts_.watched_s += window_s;
+  facts_.lost_cpu_s += lost_cpus * window_s;
+  facts_.asleep_s += asleep * window_s;
+  facts_.turns += turns_per_s * window_s;
+  for (PlaceId p = 0; p < taken_s_.size(); ++p) facts_.taken_s[p] += taken_s_[p];
+  if (action != JuggleAction::leave) facts_.acted_s += window_s;
+  if (crew.team.size() < facts_.threads) return;
+  facts_.threads = static_cast<std::uint32_t>(crew.team.size());
+  facts_.bound_on = bound_on(crew);
+}
+
+/// Phase length according to the windows so far. Nothing if too few threads have been watched, or
+/// if a phase ended in every window and the kernel does not count turns.
+std::optional<double> JuggleWatch::phase_seen_s(const JuggleCrew& crew, bool is_acting) const {
+  std::size_t num_known = 0;
+  double broken_per_s = 0;
+  const JuggleMember* sleepiest = nullptr;
+  for (const std::size_t i : crew.team) {
+    const JuggleMember& member = crew.members[i];
+    if (member.windows < kTuning.enough_windows) continue;
+    ++num_known;
+    broken_per_s = std::max(broken_per_s, member.broken_per_s);
+    if (sleepiest == nullptr || member.asleep > sleepiest->asleep) sleepiest = &member;
+  }
+  if (2 * num_known <= crew.team.size()) return {};
+  const double phase_s = phase_length_s(broken_per_s);
+  if (is_acting || phase_s >= 2 * last_window_s_) return phase_s;
+  // A phase ended in every window. The thread that sleeps most has waited at each barrier, and got
+  // a cpu once after each.
+  if (sleepiest->turns_per_s <= 0) return {};
+  return std::min(phase_s, 1 / sleepiest->turns_per_s);
+}
+
+bool JuggleWatch::is_uneven(const JuggleCrew& crew) const {
+  const std::size_t size = crew.team.size(), places = crew.places.size();
+  if (size < 2) return false;
+  if (size % places != 0 && size > places) return true;
+  if (size >= places && has_unequal_places()) return true;
+  for (const std::size_t i : crew.team)  // no more threads than places, and free to move
+    if (!crew.members[i].last.own_place) return false;
+  const auto own = bound_on(crew);
+  return *std::max_element(own.begin(), own.end()) > (size - 1) / places + 1;
+}
+
+JuggleSigns JuggleWatch::signs(const JuggleCrew& crew, JuggleAction action, double period_s,
+                               double now_s) {
+  const bool is_acting = action != JuggleAction::leave;
+  const std::optional<double> seen_s = phase_seen_s(crew, is_acting);
+  // While threads are balanced, short phases do not show: they only get shorter.
+  if (!is_acting)
+    phase_s_ = seen_s;
+  else if (seen_s)
+    phase_s_ = phase_s_ < 2 * kTuning.min_window_s ? std::min(*phase_s_, *seen_s) : *seen_s;
+  JuggleSigns signs{.is_uneven = is_uneven(crew), .fits = crew.fits(), .phase_s = phase_s_};
+  signs.has_stranger = has_unequal_places();
+  signs.births_per_s = births_per_s_;
+  // More threads than places wait for each other as well, which hides who falls behind.
+  if (crew.fits() && lost_windows_ >= kTuning.enough_windows) signs.lost_cpus = lost_cpus_;
+  double least_s = std::numeric_limits<double>::infinity(), most_s = -least_s;
+  for (const std::size_t i : crew.team) {
+    const JuggleMember& member = crew.members[i];
+    signs.is_bound |= member.last.is_bound;
+    signs.is_confined |= member.last.is_beyond && !crew.fits();
+    signs.asleep = std::max(signs.asleep, member.asleep);
+    least_s = std::min(least_s, member.progress_s);
+    most_s = std::max(most_s, member.progress_s);
+  }
+  // Free threads are watched twice as long before they are moved: the kernel may do better.
+  const bool is_new =
+      !is_acting && now_s - since_s_ < 2 * kTuning.enough_windows * kTuning.min_window_s;
+  if (is_new && !signs.is_bound) signs.asleep = 1;
+  if (crew.team.empty()) return signs;
+  const double share =
+      static_cast<double>(crew.team.size()) / static_cast<double>(crew.places.size());
+  const double lag_s = period_s / std::max(1.0, std::ceil(share) * std::floor(share));
+  signs.spread_lags = (most_s - least_s) / lag_s;
+  return signs;
+}
+
+}  // namespace poise

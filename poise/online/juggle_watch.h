@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is observed of the threads: how much they sleep, how long their phases are, how much of the
+// places other programs take. It tells whether balancing helps, and what was wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/online/juggle_causes.h"
+#include "poise/online/juggle_member.h"
+#include "poise/online/juggle_stance.h"
+
+namespace poise {
+
+/// The members that take part, as indices, and the places.
+struct JuggleCrew {
+  std::span<JuggleMember> members;
+  std::span<const std::size_t> team;
+  std::span<const JugglePlace> places;
+
+  bool fits() const { return team.size() <= places.size(); }
+};
+
+class JuggleWatch {
+ public:
+  explicit JuggleWatch(std::size_t num_places) { set_places(num_places); }
+
+  /// Forgets what was observed of the places.
+  void set_places(std::size_t num_places);
+  void begin(double now_s) { window_s_ = since_s_ = now_s; }
+  void add_birth() { ++births_; }
+
+  /// Observes a round of real_s seconds. Discards what is known of the threads if the team has
+  /// doubled, unless they are balanced: what a serial part showed does not describe the phases of
+  /// the threads that it has started.
+  void observe(const JuggleCrew& crew, JuggleAction action, double real_s, double now_s);
+  /// Ends the window if it is long enough; rounds last about round_s seconds.
+  void close_window(const JuggleCrew& crew, JuggleAction action, double round_s, double now_s);
+
+  /// What speaks for and against balancing.
+  JuggleSigns signs(const JuggleCrew& crew, JuggleAction action, double period_s, double now_s);
+
+  /// Since when the team has had about its present size, in seconds.
+  double since_s() const { return since_s_; }
+  /// Recent fraction of the time in which some thread on this place was ready or running.
+  double wanted(PlaceId place) const { return wanted_[place]; }
+  /// The whole run so far, for the diagnosis; lists are per place.
+  const JuggleFacts& facts() const { return facts_; }
+
+ private:
+  /// How threads used a place during a round.
+  struct Use {
+    double run_s = 0;    // sum over threads
+    double ready_s = 0;  // of the thread that was ready for the longest time
+  };
+  void watch_places(const JuggleCrew& crew, double real_s);
+  bool has_unequal_places() const;
+  bool is_uneven(const JuggleCrew& crew) const;
+  void close_for(JuggleMember& member, double window_s);
+  double lost_in_window(const JuggleCrew& crew, double window_s) const;
+  void add_to_facts(const JuggleCrew& crew, JuggleAction action, double lost_cpus, double window_s);
+  std::optional<double> phase_seen_s(const JuggleCrew& crew, bool is_acting) const;
+
+  double window_s_ = 0, last_window_s_ = 0;  // begin of this window, length of the last one
+  double since_s_ = 0;
+  std::size_t watched_size_ = 0;
+  std::uint32_t windows_ = 0, births_ = 0;
+  double births_per_s_ = 0, lost_cpus_ = 0;  // exponential moving averages
+  std::uint32_t lost_windows_ = 0;           // windows in the average of lost_cpus_
+  std::optional<double> phase_s_;            // while threads are balanced, the last known one
+  // Exponential averages per place: the fraction of the time in which threads were ready or
+  // running, and the work that they did, weighted by the speed of the place.
+  std::vector<double> wanted_, done_;
+  std::vector<double> taken_s_;  // per place: what other programs took in this window
+  std::vector<Use> use_;         // scratch, per place
+  JuggleFacts facts_;
+};
+
+}  // namespace poise

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulated cpus for tests of the thread balancer: threads that compute and meet at barriers, other
+// programs beside them, and a kernel that shares each cpu in time slices.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "poise/base/random.h"
+#include "poise/online/juggle_team.h"
+
+namespace poise {
+
+/// How threads wait at a barrier.
+enum class SimulatedWait : std::uint8_t { sleep, spin, none };
+
+/// A kernel as seen on Linux: time slices of 3 ms; a cpu that becomes idle takes over a waiting
+/// thread; otherwise free threads and other programs rotate slowly, without regard to which of them
+/// belong together.
+class SimulatedCpus {
+ public:
+  static constexpr double kStepS = 0.0001, kSliceS = 0.003, kRotateS = 0.1;
+
+  struct Thread {
+    std::uint64_t key = 0;
+    int program = -1;               // -1: another program, which the balancer does not see
+    std::vector<PlaceId> own = {};  // its own affinity; empty: all places
+    std::vector<PlaceId> now = {};  // as the balancer set it; empty: its own
+    PlaceId cpu = 0;
+    double rest_s = 0;  // of its phase
+    bool waits = false;
+    double run_s = 0, wait_s = 0;
+    std::uint64_t turns = 0;
+    const std::vector<PlaceId>& allowed() const { return now.empty() ? own : now; }
+  };
+  struct Program {
+    double phase_s = 0;
+    SimulatedWait wait = SimulatedWait::none;
+    std::uint64_t phases = 0;  // completed
+    bool has_ended = false;
+  };
+
+  SimulatedCpus(JuggleTeam& team, std::uint32_t num_cpus)
+      : team_(team), queues_(num_cpus), slice_left_s_(num_cpus, kSliceS) {}
+
+  /// Adds threads that compute for phase_s and wait for each other, again and again. `own` has an
+  /// affinity per thread.
+  int add_program(double phase_s, SimulatedWait wait,
+                  const std::vector<std::vector<PlaceId>>& own) {
+    programs.push_back({phase_s, wait});
+    for (const auto& affinity : own)
+      add({.program = static_cast<int>(programs.size()) - 1, .own = affinity, .rest_s = phase_s});
+    return static_cast<int>(programs.size()) - 1;
+  }
+  /// Adds another program that computes all the time.
+  void add_stranger(const std::vector<PlaceId>& own = {}) { add({.own = own}); }
+  void end(int program) {
+    programs[static_cast<std::size_t>(program)].has_ended = true;
+    for (std::size_t t = 0; t < threads.size(); ++t)
+      if (threads[t].program == program) leave_queue(t);
+  }
+  void end_strangers() {
+    for (std::size_t t = 0; t < threads.size(); ++t)
+      if (threads[t].program < 0) leave_queue(t);
+  }
+
+  void run_until(double end_s) {
+    while (now_s < end_s) {
+      std::vector<ThreadReading> readings;
+      for (const Thread& thread : threads)
+        if (is_seen(thread)) readings.push_back(reading_of(thread));
+      for (const JuggleOrder& order : team_.balance(readings, now_s)) carry_out(order);
+      const double next_s = now_s + team_.next_s() * random_.uniform(0.9, 1.1);
+      while (now_s < next_s) step();
+    }
+  }
+
+  std::vector<Thread> threads;
+  std::vector<Program> programs;
+  double now_s = 0;
+  int orders = 0;
+  bool counts_turns = true;
+
+ private:
+  bool is_seen(const Thread& thread) const {
+    return thread.program >= 0 && !programs[static_cast<std::size_t>(thread.program)].has_ended;
+  }
+  ThreadReading reading_of(const Thread& thread) const {
+    ThreadReading reading{.key = thread.key, .run_s = thread.run_s, .wait_s = thread.wait_s};
+    reading.is_bound = !thread.own.empty() && thread.own.size() < queues_.size();
+    if (thread.own.size() == 1) reading.own_place = thread.own.front();
+    if (counts_turns) reading.turns = thread.turns;
+    return reading;
+  }
+  void carry_out(const JuggleOrder& order) {
+    ++orders;
+    for (std::size_t t = 0; t < threads.size(); ++t) {
+      if (threads[t].key != order.key) continue;
+      threads[t].now.clear();
+      for (PlaceId p = 0; order.is_wide && p < queues_.size(); ++p) threads[t].now.push_back(p);
+      if (order.place && !order.is_wide) threads[t].now = {*order.place};
+      if (!may_use(threads[t], threads[t].cpu)) move(t, threads[t].allowed().front());
+    }
+  }
+  static bool may_use(const Thread& thread, PlaceId cpu) {
+    const auto& allowed = thread.allowed();
+    return allowed.empty() || std::find(allowed.begin(), allowed.end(), cpu) != allowed.end();
+  }
+  void add(Thread thread) {
+    thread.key = ++last_key_;
+    threads.push_back(thread);
+    wake(threads.size() - 1);
+  }
+  /// Puts a thread that is ready on the cpu with fewest ready threads among those that it may use.
+  void wake(std::size_t t) {
+    PlaceId to = threads[t].cpu;
+    if (!may_use(threads[t], to)) to = threads[t].allowed().front();
+    for (PlaceId p = 0; p < queues_.size(); ++p)
+      if (may_use(threads[t], p) && queues_[p].size() < queues_[to].size()) to = p;
+    threads[t].cpu = to;
+    queues_[to].push_back(t);
+    if (queues_[to].size() == 1) begin_turn(to);
+  }
+  void begin_turn(PlaceId cpu) {
+    slice_left_s_[cpu] = kSliceS;
+    if (!queues_[cpu].empty()) ++threads[queues_[cpu].front()].turns;
+  }
+  void leave_queue(std::size_t t) {
+    auto& queue = queues_[threads[t].cpu];
+    const auto at = std::find(queue.begin(), queue.end(), t);
+    if (at == queue.end()) return;
+    const bool was_running = at == queue.begin();
+    queue.erase(at);
+    if (was_running) begin_turn(threads[t].cpu);
+  }
+  void move(std::size_t t, PlaceId to) {
+    auto& queue = queues_[threads[t].cpu];
+    const bool is_ready = std::find(queue.begin(), queue.end(), t) != queue.end();
+    if (is_ready) leave_queue(t);
+    threads[t].cpu = to;
+    if (!is_ready) return;
+    queues_[to].push_back(t);
+    if (queues_[to].size() == 1) begin_turn(to);
+  }
+  /// A waiting thread that may use `to`, from a cpu with at least `least` ready threads.
+  std::optional<std::size_t> waiting_for(PlaceId to, std::size_t least) const {
+    for (PlaceId from = 0; from < queues_.size(); ++from)
+      for (std::size_t i = 1; from != to && i < queues_[from].size(); ++i)
+        if (queues_[from].size() >= least && may_use(threads[queues_[from][i]], to))
+          return queues_[from][i];
+    return {};
+  }
+  void balance_like_linux() {
+    for (PlaceId p = 0; p < queues_.size(); ++p)
+      if (const auto t = queues_[p].empty() ? waiting_for(p, 2) : std::nullopt) move(*t, p);
+    if (now_s < rotate_s_) return;
+    rotate_s_ = now_s + kRotateS;
+    PlaceId idlest = 0;
+    for (PlaceId p = 1; p < queues_.size(); ++p)
+      if (queues_[p].size() < queues_[idlest].size()) idlest = p;
+    if (const auto t = waiting_for(idlest, queues_[idlest].size() + 1)) move(*t, idlest);
+  }
+  void step() {
+    balance_like_linux();
+    now_s += kStepS;
+    std::vector<std::size_t> arrived;
+    for (PlaceId p = 0; p < queues_.size(); ++p) {
+      if (queues_[p].empty()) continue;
+      for (std::size_t i = 1; i < queues_[p].size(); ++i) threads[queues_[p][i]].wait_s += kStepS;
+      const std::size_t t = queues_[p].front();
+      if (compute(threads[t])) arrived.push_back(t);
+      slice_left_s_[p] -= kStepS;
+      if (slice_left_s_[p] > 0) continue;
+      queues_[p].pop_front();
+      queues_[p].push_back(t);
+      if (queues_[p].size() > 1) begin_turn(p);
+      slice_left_s_[p] = kSliceS;
+    }
+    for (const std::size_t t : arrived) arrive(t);
+  }
+  /// True if the thread has arrived at its barrier.
+  bool compute(Thread& thread) {
+    thread.run_s += kStepS;
+    if (thread.program < 0 || thread.waits) return false;
+    thread.rest_s -= kStepS;
+    return thread.rest_s <= kStepS / 2 &&
+           programs[static_cast<std::size_t>(thread.program)].wait != SimulatedWait::none;
+  }
+  void arrive(std::size_t t) {
+    Program& program = programs[static_cast<std::size_t>(threads[t].program)];
+    threads[t].waits = true;
+    if (program.wait == SimulatedWait::sleep) leave_queue(t);
+    for (const Thread& other : threads)
+      if (other.program == threads[t].program && !other.waits) return;
+    ++program.phases;
+    for (std::size_t other = 0; other < threads.size(); ++other) {
+      if (threads[other].program != threads[t].program) continue;
+      threads[other].waits = false;
+      threads[other].rest_s = program.phase_s;
+      if (program.wait == SimulatedWait::sleep) wake(other);
+    }
+  }
+
+  JuggleTeam& team_;
+  std::vector<std::deque<std::size_t>> queues_;  // per cpu: ready threads, the first one runs
+  std::vector<double> slice_left_s_;
+  double rotate_s_ = kRotateS;
+  std::uint64_t last_key_ = 0;
+  Random random_{1};
+};
+
+}  // namespace poise

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bisection of a graph of any size by bisecting a coarser one and improving the result.
+#pragma once
+
+#include <vector>
+
+#include "poise/partition/bisection.h"
+
+namespace poise::graphs {
+
+/// The side of each vertex: a multilevel bisection (Karypis and Kumar, "A fast and high quality
+/// multilevel scheme for partitioning irregular graphs", 1998). O((vertices + edges) log vertices).
+std::vector<Side> multilevel_bisect(const Graph& graph, const Split& split,
+                                    const Tuning& tuning = kTuning);
+
+}  // namespace poise::graphs

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances between places by table lookup, for searches that need millions of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/map_cost.h"
+
+namespace poise {
+
+/// The mean of distance_between() in both directions. Holds a number per pair of nodes for up to
+/// 1,024 nodes (4 MB), and per pair of places of a node where all nodes are alike; for the others
+/// it asks the machine. Refers to the machine.
+class RankDistances {
+ public:
+  RankDistances(const Machine& machine, Distance distance);
+
+  /// A place as the tables know it.
+  struct Position {
+    NodeId node = 0;
+    PlaceId inside = 0;  // counted from the first place of the node
+  };
+  Position position_of(PlaceId place) const {
+    const NodeId node = node_of_[place];
+    return {node, place - first_place_[node]};
+  }
+
+  double operator()(Position a, Position b) const {
+    if (a.node == b.node) {
+      if (a.inside == b.inside) return 0;
+      if (inside_.empty()) return exact(place_of(a), place_of(b));
+      return inside_[std::size_t{a.inside} * size_ + b.inside];
+    }
+    if (between_.empty()) return exact(place_of(a), place_of(b));
+    return between_[std::size_t{a.node} * num_nodes_ + b.node];
+  }
+  double operator()(PlaceId a, PlaceId b) const { return (*this)(position_of(a), position_of(b)); }
+
+  NodeId node_of(PlaceId place) const { return node_of_[place]; }
+  NodeId num_nodes() const { return num_nodes_; }
+
+ private:
+  double exact(PlaceId a, PlaceId b) const {
+    return (distance_between(machine_, distance_, a, b) +
+            distance_between(machine_, distance_, b, a)) /
+           2;
+  }
+  PlaceId place_of(Position position) const {
+    return first_place_[position.node] + position.inside;
+  }
+  bool nodes_are_alike() const;
+
+  const Machine& machine_;
+  Distance distance_;
+  NodeId num_nodes_;
+  PlaceId size_;                      // places of the first node
+  std::vector<NodeId> node_of_;       // per place
+  std::vector<PlaceId> first_place_;  // per node
+  // Single precision: half the memory, and searches only compare sums.
+  std::vector<float> between_;  // [node * nodes + node]
+  std::vector<float> inside_;   // [place of a node * places of a node + place]
+};
+
+}  // namespace poise

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/partition/rank_map.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "poise/partition/exhaustive_map.h"
+#include "poise/partition/rank_sections.h"
+
+namespace poise {
+
+namespace {
+
+using graphs::Graph;
+using graphs::Vertex;
+
+constexpr unsigned kAttempts = 4;  // seeds per bisection
+constexpr TaskId kMaxRanksToTryAll = 9;
+constexpr std::size_t kMaxVisits = 4'000'000;  // about half a second
+/// Sums of traffic that differ by less than this fraction differ by rounding only.
+constexpr double kRounding = 1e-9;
+
+/// Owns what a RankProblem refers to.
+struct Parts {
+  std::vector<PlaceId> slots;
+  Graph graph;
+  RankDistances distances;
+
+  Parts(const Machine& machine, const Workload& workload, const RankMapOptions& options)
+      : slots(rank_slots(machine, workload.num_tasks(), options.shape)),
+        graph(graphs::affinity_graph(workload, graphs::Affinity::bytes)),
+        distances(machine, options.distance) {
+    graph.weight.assign(workload.num_tasks(), 1);
+    graphs::pad(graph, static_cast<Vertex>(slots.size()), 1);
+  }
+};
+
+bool within(const MapCost& cost, const MapCost& limit) {
+  return cost.internode_bytes <= limit.internode_bytes &&
+         cost.busiest_node_bytes <= limit.busiest_node_bytes &&
+         cost.busiest_card_bytes <= limit.busiest_card_bytes;
+}
+
+/// The slot of each rank under a placement, then the free slots in order; nothing if two ranks want
+/// the same slot or a place has none.
+std::optional<std::vector<Slot>> slots_under(std::span<const PlaceId> slots,
+                                             const Placement& placement) {
+  std::vector<Slot> slot_of;
+  std::vector<std::uint8_t> is_taken(slots.size(), 0);
+  for (const PlaceId place : placement.places()) {
+    auto slot = static_cast<Slot>(std::ranges::lower_bound(slots, place) - slots.begin());
+    while (slot < slots.size() && slots[slot] == place && is_taken[slot]) ++slot;
+    if (slot == slots.size() || slots[slot] != place) return std::nullopt;
+    is_taken[slot] = 1;
+    slot_of.push_back(slot);
+  }
+  for (Slot slot = 0; slot < slots.size(); ++slot)
+    if (!is_taken[slot]) slot_of.push_back(slot);
+  return slot_of;
+}
+
+class RankMapping {
+ public:
+  RankMapping(const Machine& machine, const Workload& workload, const RankMapOptions& options)
+      : machine_(machine),
+        workload_(workload),
+        options_(options),
+        parts_(machine, workload, options),
+        problem_{parts_.graph, machine, parts_.distances, parts_.slots} {}
+
+  std::span<const PlaceId> slots() const { return parts_.slots; }
+
+  /// See map_ranks().
+  Placement map(const Placement* current) const {
+    std::vector<Slot> best = cut_into_slots(problem_, kAttempts);
+    search_by_swaps(problem_, {}, options_.effort, best);
+    if (workload_.num_tasks() <= kMaxRanksToTryAll) {
+      try_all_maps(problem_, workload_.num_tasks(), kMaxVisits, best);
+      return placed(best);
+    }
+    const Placement base = base_of(current);
+    const MapCost limit = cost_of(base);
+    Placement result = base;
+    const auto take_if_better = [&](const Placement& other) {
+      const MapCost cost = cost_of(other);
+      const bool is_better =
+          within(cost, limit) && cost.traffic < cost_of(result).traffic * (1 - kRounding);
+      if (is_better) result = other;
+      return is_better;
+    };
+    take_if_better(in_block_order(machine_, workload_, options_.shape));
+    if (take_if_better(placed(best)) || within(cost_of(placed(best)), limit)) return result;
+    const TrafficLimits limits{static_cast<double>(limit.busiest_node_bytes),
+                               static_cast<double>(limit.internode_bytes)};
+    search_by_swaps(problem_, limits, options_.effort, best);
+    if (take_if_better(placed(best))) return result;
+    std::vector<Slot> from_base = slots_under(parts_.slots, base).value_or(best);
+    search_by_swaps(problem_, limits, options_.effort, from_base);
+    take_if_better(placed(from_base));
+    return result;
+  }
+
+  /// See one_per_slot().
+  Placement made_single(const Placement& placement) const {
+    if (slots_under(parts_.slots, placement)) return placement;
+    std::vector<Vertex> order(workload_.num_tasks());
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<double> bytes(order.size(), 0);
+    for (Vertex v = 0; v < order.size(); ++v)
+      for (std::size_t e = parts_.graph.first[v]; e < parts_.graph.first[v + 1]; ++e)
+        bytes[v] += parts_.graph.affinity[e];
+    std::ranges::stable_sort(order, [&](Vertex a, Vertex b) { return bytes[a] > bytes[b]; });
+    std::vector<std::uint8_t> is_taken(parts_.slots.size(), 0);
+    std::vector<Vertex> waiting;
+    Placement single(workload_.num_tasks());
+    const auto take = [&](Vertex v, Slot slot) {
+      is_taken[slot] = 1;
+      single.move(v, parts_.slots[slot]);
+    };
+    for (const Vertex v : order) {
+      Slot slot = slot_around(placement.of(v));
+      const PlaceId place = parts_.slots[slot];
+      while (slot > 0 && is_taken[slot] && parts_.slots[slot - 1] == place) --slot;
+      if (is_taken[slot])
+        waiting.push_back(v);
+      else
+        take(v, slot);
+    }
+    for (const Vertex v : waiting) take(v, nearest_free(placement.of(v), is_taken));
+    return single;
+  }
+
+ private:
+  /// The last slot that begins at or before the place.
+  Slot slot_around(PlaceId place) const {
+    const auto after = std::ranges::upper_bound(parts_.slots, place);
+    return static_cast<Slot>(std::max<std::ptrdiff_t>(1, after - parts_.slots.begin()) - 1);
+  }
+
+  Slot nearest_free(PlaceId place, std::span<const std::uint8_t> is_taken) const {
+    std::optional<Slot> nearest;
+    double least = 0;
+    for (Slot slot = 0; slot < is_taken.size(); ++slot) {
+      if (is_taken[slot]) continue;
+      const double distance = parts_.distances(parts_.slots[slot], place);
+      if (!nearest || distance < least) nearest = slot, least = distance;
+    }
+    return *nearest;
+  }
+
+  Placement placed(std::span<const Slot> slot_of) const {
+    Placement placement(workload_.num_tasks());
+    for (TaskId t = 0; t < placement.num_tasks(); ++t) placement.move(t, parts_.slots[slot_of[t]]);
+    return placement;
+  }
+
+  Placement base_of(const Placement* current) const {
+    if (current != nullptr && slots_under(parts_.slots, *current)) return *current;
+    return in_block_order(machine_, workload_, options_.shape);
+  }
+
+  MapCost cost_of(const Placement& placement) const {
+    return map_cost(machine_, workload_, placement, options_.distance);
+  }
+
+  const Machine& machine_;
+  const Workload& workload_;
+  const RankMapOptions& options_;
+  const Parts parts_;
+  const RankProblem problem_;
+};
+
+}  // namespace
+
+Placement in_block_order(const Machine& machine, const Workload& workload, const RankShape& shape) {
+  std::vector<PlaceId> slots = rank_slots(machine, workload.num_tasks(), shape);
+  slots.resize(workload.num_tasks());
+  return Placement(std::move(slots));
+}
+
+Placement map_ranks(const Machine& machine, const Workload& workload, const Placement* current,
+                    const RankMapOptions& options) {
+  return RankMapping(machine, workload, options).map(current);
+}
+
+Placement one_per_slot(const Machine& machine, const Workload& workload, const Placement& placement,
+                       const RankMapOptions& options) {
+  return RankMapping(machine, workload, options).made_single(placement);
+}
+
+}  // namespace poise

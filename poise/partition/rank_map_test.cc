@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/partition/rank_map.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/initial.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+Workload random_ranks(TaskId ranks, Random& random) {
+  Workload workload;
+  workload.tasks.resize(ranks);
+  for (TaskId a = 0; a < ranks; ++a)
+    for (TaskId b = 0; b < ranks; ++b)
+      if (a != b && random.below(3) == 0)
+        workload.messages.push_back({a, b, 1, 1 + random.below(1000)});
+  return workload;
+}
+
+MapCost cost_of(const Machine& machine, const Workload& workload, const Placement& placement,
+                Distance distance = Distance::hops) {
+  return map_cost(machine, workload, placement, distance);
+}
+
+bool is_single(const Placement& placement) {
+  const std::set<PlaceId> places(placement.places().begin(), placement.places().end());
+  return places.size() == placement.num_tasks();
+}
+
+/// The oracle: all permutations of the places of a machine with one place per rank.
+double least_traffic(const Machine& machine, const Workload& workload, Distance distance) {
+  std::vector<PlaceId> places(machine.num_places());
+  std::iota(places.begin(), places.end(), 0);
+  double least = cost_of(machine, workload, Placement(places), distance).traffic;
+  while (std::next_permutation(places.begin(), places.end()))
+    least = std::min(least, cost_of(machine, workload, Placement(places), distance).traffic);
+  return least;
+}
+
+TEST(MapRanks, is_optimal_for_a_few_ranks) {
+  for (const char* text : {"node:4 core:2 factors:7,1", "rack:2 node:2 numa:2 core:1",
+                           "torus:4x2 core:1", "dragonfly:2x2 node:2 core:1 hop:2", "core:8"})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed)
+      for (const Distance distance : {Distance::hops, Distance::factors}) {
+        SCOPED_TRACE(std::string(text) + " seed " + std::to_string(seed));
+        Random random(seed);
+        const Machine machine = machine_from_text(text);
+        const Workload workload = random_ranks(8, random);
+        const Placement map = map_ranks(machine, workload, nullptr, {.distance = distance});
+        EXPECT_TRUE(is_single(map));
+        EXPECT_NEAR(cost_of(machine, workload, map, distance).traffic,
+                    least_traffic(machine, workload, distance), 1e-6);
+      }
+}
+
+TEST(MapRanks, search_alone_is_nearly_always_optimal_for_nine_ranks) {
+  const Machine machine = machine_from_text("torus:3x3 core:1");
+  int optimal = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Random random(seed);
+    const Workload workload = random_ranks(9, random);
+    const RankDistances distances(machine, Distance::hops);
+    const std::vector<PlaceId> slots = rank_slots(machine, 9, {});
+    const graphs::Graph graph = graphs::affinity_graph(workload, graphs::Affinity::bytes);
+    const RankProblem problem{graph, machine, distances, slots};
+    std::vector<Slot> map(9);
+    std::iota(map.begin(), map.end(), 0);
+    search_by_swaps(problem, {}, {}, map);
+    optimal += traffic(problem, map) <= least_traffic(machine, workload, Distance::hops) + 1e-6;
+  }
+  EXPECT_GE(optimal, 8);
+}
+
+TEST(MapRanks, is_never_worse_than_block_order) {
+  for (const char* text : {"node:8 core:16", "rack:2 node:4 numa:2 core:8 factors:12,8,1.5,1",
+                           "torus:4x4x8 core:1", "dragonfly:4x4 node:2 core:4 hop:2"})
+    for (const char* recipe : {"stencil3d", "geometric", "rmat", "commbench"})
+      for (const TaskId ranks : {120u, 128u}) {
+        SCOPED_TRACE(std::string(recipe) + " on " + text);
+        const Machine machine = machine_from_text(text);
+        const Workload workload = generate(parse_recipe(recipe), ranks, 3).front();
+        const Placement block = in_block_order(machine, workload, {});
+        for (const Distance distance : {Distance::hops, Distance::factors}) {
+          const Placement map =
+              map_ranks(machine, workload, nullptr,
+                        {.distance = distance, .effort = {.scans_per_edge = 500}});
+          EXPECT_TRUE(is_single(map));
+          const MapCost ours = cost_of(machine, workload, map, distance);
+          const MapCost theirs = cost_of(machine, workload, block, distance);
+          EXPECT_LE(ours.traffic, theirs.traffic);
+          EXPECT_LE(ours.internode_bytes, theirs.internode_bytes);
+          EXPECT_LE(ours.busiest_node_bytes, theirs.busiest_node_bytes);
+          EXPECT_LE(ours.busiest_card_bytes, theirs.busiest_card_bytes);
+        }
+      }
+}
+
+TEST(MapRanks, keeps_the_busiest_node_even_where_that_costs_traffic) {
+  // Ranks that all exchange much: fewer bytes over long distances may mean more at one node.
+  int binding = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Machine machine = machine_from_text("node:4 core:4 factors:10,1");
+    const Workload workload = random_ranks(16, random);
+    const MapCost block = cost_of(machine, workload, in_block_order(machine, workload, {}));
+    const MapCost ours = cost_of(machine, workload, map_ranks(machine, workload, nullptr, {}));
+    EXPECT_LE(ours.busiest_node_bytes, block.busiest_node_bytes);
+    EXPECT_LE(ours.busiest_card_bytes, block.busiest_card_bytes);
+    EXPECT_LE(ours.traffic, block.traffic);
+    binding += ours.traffic < block.traffic;
+  }
+  EXPECT_GE(binding, 15);
+}
+
+TEST(MapRanks, finds_the_blocks_of_a_grid_after_ranks_were_renumbered) {
+  // 16 x 16 ranks on 4 nodes of 64: the best cut is two lines through the grid, 64 edges.
+  Workload workload;
+  workload.tasks.resize(256);
+  std::vector<TaskId> name(256);
+  std::iota(name.begin(), name.end(), 0);
+  Random random(5);
+  for (std::size_t i = 255; i > 0; --i) std::swap(name[i], name[random.below(i + 1)]);
+  for (TaskId x = 0; x < 16; ++x)
+    for (TaskId y = 0; y < 16; ++y) {
+      if (x < 15) workload.messages.push_back({name[16 * x + y], name[16 * x + y + 16], 1, 10});
+      if (y < 15) workload.messages.push_back({name[16 * x + y], name[16 * x + y + 1], 1, 10});
+    }
+  const Machine machine = machine_from_text("node:4 core:64 factors:10,1");
+  const Placement map = map_ranks(machine, workload, nullptr, {});
+  EXPECT_EQ(cost_of(machine, workload, map).internode_bytes, 320u);
+}
+
+TEST(MapRanks, gives_a_torus_back_its_own_order) {
+  // An 8 x 8 torus of ranks on an 8 x 8 torus of nodes: every edge can have one hop.
+  Workload workload;
+  workload.tasks.resize(64);
+  std::vector<TaskId> name(64);
+  std::iota(name.begin(), name.end(), 0);
+  Random random(7);
+  for (std::size_t i = 63; i > 0; --i) std::swap(name[i], name[random.below(i + 1)]);
+  for (TaskId x = 0; x < 8; ++x)
+    for (TaskId y = 0; y < 8; ++y) {
+      workload.messages.push_back({name[8 * x + y], name[8 * ((x + 1) % 8) + y], 1, 10});
+      workload.messages.push_back({name[8 * x + y], name[8 * x + (y + 1) % 8], 1, 10});
+    }
+  const Machine machine = machine_from_text("torus:8x8 core:1");
+  const MapCost cost = cost_of(machine, workload, map_ranks(machine, workload, nullptr, {}));
+  Placement identity(64);
+  for (TaskId t = 0; t < 64; ++t) identity.move(name[t], t);
+  EXPECT_LE(cost.traffic, 1.1 * cost_of(machine, workload, identity).traffic);
+}
+
+TEST(MapRanks, starts_from_the_current_map_where_there_is_one) {
+  const Machine machine = machine_from_text("node:4 core:8 factors:10,1");
+  const Workload workload = generate(parse_recipe("geometric"), 32, 3).front();
+  const Placement best = map_ranks(machine, workload, nullptr, {});
+  const Placement again = map_ranks(machine, workload, &best, {.effort = {.max_scans = 0}});
+  EXPECT_LE(cost_of(machine, workload, again).traffic, cost_of(machine, workload, best).traffic);
+}
+
+TEST(MapRanks, gives_every_rank_its_cores) {
+  const Machine machine = machine_from_text("node:3 numa:2 core:9 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("stencil2d"), 9, 3).front();
+  const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.cores_per_rank = 4}});
+  std::set<PlaceId> used;
+  for (const PlaceId first : map.places())
+    for (PlaceId core = first; core < first + 4; ++core) {
+      EXPECT_TRUE(used.insert(core).second) << "core " << core;
+      EXPECT_EQ(machine.domain_of(core), machine.domain_of(first));
+    }
+}
+
+TEST(MapRanks, shares_places_up_to_their_capacity) {
+  const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
+  const Workload workload = generate(parse_recipe("stencil2d"), 23, 3).front();
+  const Placement map = map_ranks(machine, workload, nullptr, {.shape = {.ranks_per_place = 3}});
+  std::vector<int> ranks(8, 0);
+  for (const PlaceId place : map.places()) ++ranks[place];
+  EXPECT_LE(*std::ranges::max_element(ranks), 3);
+  EXPECT_THROW(map_ranks(machine, workload, nullptr, {}), Error);
+}
+
+TEST(MapRanks, does_the_same_every_time) {
+  const Machine machine = machine_from_text("node:8 numa:2 core:8 factors:10,1.5,1");
+  const Workload workload = generate(parse_recipe("rmat"), 128, 3).front();
+  EXPECT_EQ(map_ranks(machine, workload, nullptr, {}), map_ranks(machine, workload, nullptr, {}));
+}
+
+TEST(OnePerSlot, moves_only_ranks_that_share_a_place) {
+  const Machine machine = machine_from_text("node:2 core:4 factors:10,1");
+  const Workload workload = generate(parse_recipe("stencil2d"), 8, 3).front();
+  const Placement crowded(std::vector<PlaceId>{0, 0, 1, 2, 5, 5, 6, 7});
+  const Placement single = one_per_slot(machine, workload, crowded, {});
+  EXPECT_TRUE(is_single(single));
+  for (const TaskId t : {2u, 3u, 6u, 7u}) EXPECT_EQ(single.of(t), crowded.of(t));
+  EXPECT_EQ(machine.node_of_place(single.of(0)), 0u);
+  EXPECT_EQ(machine.node_of_place(single.of(5)), 1u);
+  EXPECT_EQ(one_per_slot(machine, workload, single, {}), single);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/partition/rank_sections.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "poise/base/random.h"
+#include "poise/partition/multilevel_bisection.h"
+
+namespace poise {
+
+namespace {
+
+using namespace graphs;
+
+/// Slots and the vertices that will be on them.
+struct Region {
+  std::vector<Slot> slots;
+  std::vector<Vertex> members;
+};
+
+constexpr std::size_t kSamples = 4;  // slots that stand for a region when distances are estimated
+
+class Halving {
+ public:
+  Halving(const RankProblem& problem, unsigned attempts)
+      : problem_(problem),
+        attempts_(attempts),
+        region_of_(problem.graph.num_vertices(), 0),
+        position_(problem.graph.num_vertices(), 0),
+        slot_of_(problem.graph.num_vertices(), 0) {
+    Region whole{std::vector<Slot>(problem.slots.size()),
+                 std::vector<Vertex>(problem.graph.num_vertices())};
+    std::iota(whole.slots.begin(), whole.slots.end(), 0);
+    std::iota(whole.members.begin(), whole.members.end(), 0);
+    regions_.push_back(std::move(whole));
+  }
+
+  /// Halves all regions, then all halves, until each has one slot. Breadth first, so that about the
+  /// same is known of the places of all partners.
+  std::vector<Slot> run() {
+    for (std::size_t r = 0; r < regions_.size(); ++r) {
+      if (regions_[r].slots.size() == 1) {
+        slot_of_[regions_[r].members[0]] = regions_[r].slots[0];
+        continue;
+      }
+      halve(r);
+    }
+    return std::move(slot_of_);
+  }
+
+ private:
+  void halve(std::size_t r) {
+    std::array<Region, 2> halves;
+    const std::size_t left = order_slots(regions_[r].slots);
+    const std::vector<Slot>& slots = regions_[r].slots;
+    const auto middle = slots.begin() + static_cast<std::ptrdiff_t>(left);
+    halves[0].slots.assign(slots.begin(), middle);
+    halves[1].slots.assign(middle, slots.end());
+
+    const std::vector<Vertex>& members = regions_[r].members;
+    for (Vertex i = 0; i < members.size(); ++i) position_[members[i]] = i;
+    const Graph graph = inside(r);
+    Split split{std::vector<Side>(members.size(), Side::either), static_cast<double>(left), 0,
+                attempts_};
+    split.pull_left = pulls(r, halves);
+    std::vector<Side> sides = multilevel_bisect(graph, split);
+    make_exact(graph, split, sides);
+    for (Vertex i = 0; i < members.size(); ++i)
+      halves[sides[i] == Side::right].members.push_back(members[i]);
+    regions_[r] = {};
+    for (Region& half : halves) {
+      for (const Vertex v : half.members) region_of_[v] = regions_.size();
+      regions_.push_back(std::move(half));
+    }
+  }
+
+  /// Sorts the slots so that the first of them are one half, and returns how many.
+  std::size_t order_slots(std::vector<Slot>& slots) const {
+    const Machine& machine = problem_.machine;
+    const auto place = [&](Slot s) { return problem_.slots[s]; };
+    const NodeId first_node = machine.node_of_place(place(slots.front()));
+    const NodeId last_node = machine.node_of_place(place(slots.back()));
+    if (first_node != last_node && !machine.network().coordinates.empty())
+      if (const std::size_t left = order_by_side(slots)) return left;
+    for (std::size_t l = 0; l < machine.levels().size(); ++l) {
+      const auto group = [&](Slot s) { return machine.group_of(l, place(s)); };
+      if (group(slots.front()) == group(slots.back())) continue;
+      return group_border(slots, group);
+    }
+    return slots.size() / 2;
+  }
+
+  /// Number of slots in the first half of the groups that the slots are in.
+  template <typename GroupOf>
+  static std::size_t group_border(const std::vector<Slot>& slots, const GroupOf& group) {
+    std::vector<std::size_t> borders;
+    for (std::size_t i = 1; i < slots.size(); ++i)
+      if (group(slots[i]) != group(slots[i - 1])) borders.push_back(i);
+    return borders[borders.size() / 2];
+  }
+
+  /// Across the longest side of the box of coordinates; 0 if it has no side (one router).
+  std::size_t order_by_side(std::vector<Slot>& slots) const {
+    const Network& network = problem_.machine.network();
+    const std::size_t dims = network.dims.size();
+    const auto coordinate = [&](Slot s, std::size_t d) {
+      const NodeId node = problem_.distances.node_of(problem_.slots[s]);
+      return network.coordinates[std::size_t{node} * dims + d];
+    };
+    std::size_t longest = 0;
+    std::uint32_t extent = 0;
+    for (std::size_t d = 0; d < dims; ++d) {
+      const auto [low, high] = std::minmax_element(slots.begin(), slots.end(), [&](Slot a, Slot b) {
+        return coordinate(a, d) < coordinate(b, d);
+      });
+      const std::uint32_t side = coordinate(*high, d) - coordinate(*low, d);
+      if (side > extent) extent = side, longest = d;
+    }
+    if (extent == 0) return 0;
+    std::stable_sort(slots.begin(), slots.end(), [&](Slot a, Slot b) {
+      return coordinate(a, longest) < coordinate(b, longest);
+    });
+    return group_border(slots, [&](Slot s) { return coordinate(s, longest); });
+  }
+
+  Graph inside(std::size_t r) const {
+    Graph part;
+    for (const Vertex v : regions_[r].members) {
+      part.weight.push_back(1);
+      for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
+        const Vertex other = problem_.graph.to[e];
+        if (region_of_[other] != r) continue;
+        part.to.push_back(position_[other]);
+        part.affinity.push_back(problem_.graph.affinity[e]);
+      }
+      part.first.push_back(part.to.size());
+    }
+    return part;
+  }
+
+  /// Per member how much farther its partners outside are from the right half than from the left.
+  std::vector<double> pulls(std::size_t r, const std::array<Region, 2>& halves) const {
+    std::vector<double> pull(regions_[r].members.size(), 0);
+    for (Vertex i = 0; i < pull.size(); ++i) {
+      const Vertex v = regions_[r].members[i];
+      for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
+        const Vertex other = problem_.graph.to[e];
+        if (region_of_[other] == r) continue;
+        const Slot at = stand_in(other);
+        pull[i] += problem_.graph.affinity[e] * (distance(halves[1], at) - distance(halves[0], at));
+      }
+    }
+    return pull;
+  }
+
+  /// A slot of the region where the vertex is, not the same for all its vertices.
+  Slot stand_in(Vertex v) const {
+    const Region& region = regions_[region_of_[v]];
+    return region.slots[mix(v) % region.slots.size()];
+  }
+
+  double distance(const Region& half, Slot to) const {
+    const std::size_t samples = std::min(kSamples, half.slots.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < samples; ++i)
+      sum += problem_.distances(
+          problem_.slots[half.slots[(2 * i + 1) * half.slots.size() / (2 * samples)]],
+          problem_.slots[to]);
+    return sum / static_cast<double>(samples);
+  }
+
+  /// Moves the vertices that cost least until the left has exactly its weight.
+  static void make_exact(const Graph& graph, const Split& split, std::vector<Side>& sides) {
+    const auto wanted = static_cast<std::ptrdiff_t>(split.left_weight);
+    auto have = std::count(sides.begin(), sides.end(), Side::left);
+    while (have != wanted) {
+      const Side from = have > wanted ? Side::left : Side::right;
+      Vertex best = graph.num_vertices();
+      double best_gain = 0;
+      for (Vertex v = 0; v < graph.num_vertices(); ++v) {
+        if (sides[v] != from) continue;
+        double gain = from == Side::right ? split.pull_left[v] : -split.pull_left[v];
+        for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+          gain += sides[graph.to[e]] == from ? -graph.affinity[e] : graph.affinity[e];
+        if (best == graph.num_vertices() || gain > best_gain) best = v, best_gain = gain;
+      }
+      sides[best] = from == Side::left ? Side::right : Side::left;
+      have += from == Side::left ? -1 : 1;
+    }
+  }
+
+  const RankProblem& problem_;
+  const unsigned attempts_;
+  std::vector<Region> regions_;         // in the order of halving; empty once halved
+  std::vector<std::size_t> region_of_;  // per vertex
+  std::vector<Vertex> position_;        // per vertex in its region, of the region halved now
+  std::vector<Slot> slot_of_;
+};
+
+}  // namespace
+
+std::vector<Slot> cut_into_slots(const RankProblem& problem, unsigned attempts) {
+  return Halving(problem, attempts).run();
+}
+
+}  // namespace poise

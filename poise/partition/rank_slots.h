@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slots of a machine on which ranks run: one rank per slot.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/machine/machine.h"
+
+namespace poise {
+
+/// How ranks fill places.
+struct RankShape {
+  std::uint32_t cores_per_rank = 1;   // consecutive places of one memory domain (or node) per rank
+  std::uint32_t ranks_per_place = 1;  // ranks that share a place; above 1 only with one core each
+  bool fills_nodes = false;           // only the last node used may have free slots
+};
+
+/// The place of each slot, in ascending order: the first of its cores. The slots are those of the
+/// first nodes that hold `ranks` ranks, all slots of the last of these nodes included, or exactly
+/// the first `ranks` slots if nodes are to be filled. Slots lie
+/// inside domains if a domain has enough cores, otherwise inside nodes. Throws Error if the machine
+/// has too few.
+std::vector<PlaceId> rank_slots(const Machine& machine, std::uint32_t ranks,
+                                const RankShape& shape);
+
+}  // namespace poise

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/partition/swap_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "poise/base/random.h"
+
+namespace poise {
+
+namespace {
+
+using graphs::Graph;
+using graphs::Vertex;
+
+constexpr int kDescentPasses = 20;
+constexpr int kCoolingSteps = 200;
+constexpr double kEndTemperature = 0.02;  // relative to the start
+/// Start temperatures relative to the mean change by a swap. A hot start forgets the map it starts
+/// from, which pays only if there is time to find a better one.
+constexpr std::array kTemperatures = {0.6, 0.15, 0.04};
+constexpr double kScansPerEdgeWhenHot = 10000;  // at temperature 1
+constexpr int kDraws = 4;                       // for a vertex that has something to gain
+constexpr int kSamples = 2000;                  // swaps that set the start temperature
+/// One candidate in this many is anywhere, the others are near.
+constexpr std::uint64_t kAnywhereOneIn = 64;
+/// Sums that differ by less than this fraction differ by rounding only.
+constexpr double kRounding = 1e-12;
+constexpr std::size_t kMaxPartners = 32;       // of a vertex, tried by descent
+constexpr std::size_t kMinPartners = 4;        // of a vertex with many
+constexpr std::size_t kDescentDegrees = 2048;  // partners tried times their number, at most
+constexpr double kDescentScansPerEdge = 200;
+constexpr Slot kSlotsOfGroup = 8;  // tried by descent around a partner
+
+/// Bytes over the limits, kept for every node.
+class Excess {
+ public:
+  Excess(const RankProblem& problem, const TrafficLimits& limits)
+      : problem_(problem), limits_(limits) {
+    if (!limits.are_set()) return;
+    bytes_.resize(problem.distances.num_nodes());
+    change_.assign(bytes_.size(), 0);
+    is_touched_.assign(bytes_.size(), 0);
+  }
+
+  bool is_on() const { return !bytes_.empty(); }
+
+  void add_all(std::span<const Slot> slot_of) {
+    if (!is_on()) return;
+    std::fill(bytes_.begin(), bytes_.end(), 0);
+    internode_ = 0;
+    for (Vertex v = 0; v < slot_of.size(); ++v)
+      for (std::size_t e = problem_.graph.first[v]; e < problem_.graph.first[v + 1]; ++e) {
+        const NodeId here = node_of(slot_of[v]), there = node_of(slot_of[problem_.graph.to[e]]);
+        if (here == there) continue;
+        bytes_[here] += problem_.graph.affinity[e];
+        internode_ += problem_.graph.affinity[e] / 2;
+      }
+  }
+
+  /// Notes that an edge of v, which goes from one node to another, has its other end on `end`.
+  void note(NodeId from, NodeId to, NodeId end, double bytes) {
+    if (from != end) note(from, -bytes), note(end, -bytes), internode_change_ -= bytes;
+    if (to != end) note(to, bytes), note(end, bytes), internode_change_ += bytes;
+  }
+
+  /// By how much the noted changes raise the excess.
+  double noted() const {
+    double more = over(internode_ + internode_change_, limits_.internode_bytes) -
+                  over(internode_, limits_.internode_bytes);
+    for (const NodeId node : touched_)
+      more += over(bytes_[node] + change_[node], limits_.node_bytes) -
+              over(bytes_[node], limits_.node_bytes);
+    return more;
+  }
+
+  void settle(bool is_accepted) {
+    for (const NodeId node : touched_) {
+      if (is_accepted) bytes_[node] += change_[node];
+      change_[node] = 0;
+      is_touched_[node] = 0;
+    }
+    if (is_accepted) internode_ += internode_change_;
+    internode_change_ = 0;
+    touched_.clear();
+  }
+
+  NodeId node_of(Slot slot) const { return problem_.distances.node_of(problem_.slots[slot]); }
+
+ private:
+  static double over(double bytes, double limit) { return std::max(0.0, bytes - limit); }
+  void note(NodeId node, double bytes) {
+    if (!std::exchange(is_touched_[node], 1)) touched_.push_back(node);
+    change_[node] += bytes;
+  }
+
+  const RankProblem& problem_;
+  const TrafficLimits limits_;
+  std::vector<double> bytes_, change_;  // per node
+  double internode_ = 0, internode_change_ = 0;
+  std::vector<NodeId> touched_;
+  std::vector<std::uint8_t> is_touched_;  // per node
+};
+
+/// Per slot the range of slots in its group of one level.
+struct SlotGroups {
+  std::vector<Slot> first, last;
+};
+
+class SwapSearch {
+ public:
+  SwapSearch(const RankProblem& problem, const TrafficLimits& limits, const SwapEffort& effort,
+             std::vector<Slot>& slot_of)
+      : problem_(problem),
+        graph_(problem.graph),
+        slot_of_(slot_of),
+        vertex_at_(slot_of.size()),
+        excess_(problem, limits),
+        random_(effort.seed),
+        effort_(effort) {
+    for (const PlaceId place : problem.slots)
+      position_.push_back(problem.distances.position_of(place));
+    where_.resize(slot_of.size());
+    update();
+    for (Vertex v = 0; v < slot_of.size(); ++v)
+      if (graph_.degree(v) > 0) connected_.push_back(v);
+    excess_.add_all(slot_of);
+    find_groups();
+    total_ = traffic(problem, slot_of);
+    nearest_ = std::numeric_limits<double>::infinity();
+    for (Slot s = 1; s < slot_of.size(); ++s) nearest_ = std::min(nearest_, distance(s - 1, s));
+    // One byte over a limit must outweigh the way of any byte.
+    for (std::size_t s = 1; s < problem.slots.size(); s *= 2)
+      penalty_ = std::max(penalty_, 16 * distance(0, static_cast<Slot>(s)));
+  }
+
+  /// Anneals from several temperatures in turn, each from the best map so far.
+  void anneal() {
+    if (connected_.size() < 2) return;
+    const double mean = mean_change();
+    if (mean <= 0) return;
+    const double edges = static_cast<double>(graph_.to.size()) / 2;
+    double budget = std::min(effort_.scans_per_edge * edges,
+                             effort_.max_scans * std::min(1.0, effort_.large_edges / edges));
+    for (const double temperature : kTemperatures) {
+      const bool is_last = temperature == kTemperatures.back();
+      const double scans = is_last ? budget : budget / 2;
+      if (!is_last && scans < temperature * kScansPerEdgeWhenHot * edges) continue;
+      cool_down(temperature * mean, scans);
+      budget -= scans;
+    }
+  }
+
+  /// Swaps with the best of the near slots, until a pass gains nothing.
+  void descend() {
+    std::vector<std::uint8_t> is_due(graph_.num_vertices(), 1);
+    scans_ = 0;
+    const double most = kDescentScansPerEdge * static_cast<double>(graph_.to.size());
+    for (int pass = 0; pass < kDescentPasses; ++pass) {
+      bool any = false;
+      for (const Vertex v : connected_) {
+        if (scans_ > most) return;
+        if (std::exchange(is_due[v], 0)) any = step_down(v, is_due) || any;
+      }
+      if (!any) return;
+    }
+  }
+
+ private:
+  /// Anneals from this temperature until `budget` edges were examined. Keeps the best map.
+  void cool_down(double temperature, double budget) {
+    const double cooling = portable_exp(portable_log(kEndTemperature) / kCoolingSteps);
+    std::vector<Slot> best = slot_of_;
+    double now = 0, best_change = 0;
+    scans_ = 0;
+    for (int step = 1; step <= kCoolingSteps; ++step, temperature *= cooling) {
+      while (scans_ < budget * step / kCoolingSteps) now += try_one(temperature);
+      if (now < best_change) best = slot_of_, best_change = now;
+    }
+    if (now > best_change) restore(best);
+  }
+
+  double distance(Slot a, Slot b) const { return problem_.distances(position_[a], position_[b]); }
+
+  /// Brings what is stored per slot and vertex in line with slot_of_.
+  void update() {
+    for (Vertex v = 0; v < slot_of_.size(); ++v) {
+      vertex_at_[slot_of_[v]] = v;
+      where_[v] = position_[slot_of_[v]];
+    }
+  }
+
+  /// The slots of each group that holds some of them but not all, innermost level last.
+  void find_groups() {
+    const std::size_t size = slot_of_.size();
+    for (const Level& level : problem_.machine.levels()) {
+      std::vector<Slot> first(size), last(size);
+      bool splits = false, joins = false;
+      std::size_t l = static_cast<std::size_t>(&level - problem_.machine.levels().data());
+      const auto group = [&](Slot s) { return problem_.machine.group_of(l, problem_.slots[s]); };
+      for (Slot begin = 0; begin < size;) {
+        Slot end = begin;
+        while (end < size && group(end) == group(begin)) ++end;
+        for (Slot s = begin; s < end; ++s) first[s] = begin, last[s] = end;
+        splits = splits || end - begin < size;
+        joins = joins || end - begin > 1;
+        begin = end;
+      }
+      if (splits && joins) groups_.push_back({std::move(first), std::move(last)});
+    }
+  }
+
+  /// By how much traffic (and excess) rise if two vertices exchange their slots.
+  double change(Vertex v, Vertex u) {
+    const Slot a = slot_of_[v], b = slot_of_[u];
+    double more = moved(v, u, a, b) + moved(u, v, b, a);
+    if (excess_.is_on()) more += penalty_ * excess_.noted();
+    return more;
+  }
+
+  double moved(Vertex v, Vertex other, Slot from, Slot to) {
+    const RankDistances::Position before = position_[from], after = position_[to];
+    double more = 0;
+    for (std::size_t e = graph_.first[v]; e < graph_.first[v + 1]; ++e) {
+      const Vertex w = graph_.to[e];
+      if (w == other) continue;
+      const RankDistances::Position at = where_[w];
+      more += graph_.affinity[e] * (problem_.distances(after, at) - problem_.distances(before, at));
+      if (excess_.is_on()) excess_.note(before.node, after.node, at.node, graph_.affinity[e]);
+    }
+    scans_ += static_cast<double>(graph_.degree(v));
+    return more;
+  }
+
+  void swap(Vertex v, Vertex u) {
+    std::swap(slot_of_[v], slot_of_[u]);
+    vertex_at_[slot_of_[v]] = v;
+    vertex_at_[slot_of_[u]] = u;
+    std::swap(where_[v], where_[u]);
+  }
+
+  Vertex neighbour(Vertex v) {
+    return graph_.to[graph_.first[v] + random_.below(graph_.degree(v))];
+  }
+
+  /// A vertex and a partner that could be nearer to each other. After a few draws any edge is
+  /// taken.
+  std::pair<Vertex, Vertex> edge_to_shorten() {
+    Vertex v = 0, partner = 0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      v = connected_[random_.below(connected_.size())];
+      partner = neighbour(v);
+      if (problem_.distances(where_[v], where_[partner]) > nearest_) break;
+    }
+    return {v, partner};
+  }
+
+  /// A vertex whose slot may suit one with this partner: near the partner's slot, preferably one
+  /// with partners elsewhere, or a few edges away in the graph.
+  Vertex candidate(Vertex partner) {
+    if (random_.below(kAnywhereOneIn) == 0) return vertex_at_[random_.below(vertex_at_.size())];
+    const std::uint64_t kind = random_.below(groups_.size() + 1);
+    Vertex u = partner;
+    if (kind < groups_.size()) {
+      const Slot at = slot_of_[partner];
+      const Slot first = groups_[kind].first[at], last = groups_[kind].last[at];
+      for (int draw = 0; draw < kDraws; ++draw) {
+        u = vertex_at_[first + random_.below(last - first)];
+        if (graph_.degree(u) == 0) break;
+        const Slot other = slot_of_[neighbour(u)];
+        if (other < first || other >= last) break;
+      }
+      return u;
+    }
+    for (std::uint64_t i = random_.below(3); i > 0; --i) u = neighbour(u);
+    return u;
+  }
+
+  double mean_change() {
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < kSamples; ++i) {
+      const auto [v, partner] = edge_to_shorten();
+      const Vertex u = candidate(partner);
+      if (v == u) continue;
+      const double more =
+          std::fabs(moved(v, u, slot_of_[v], slot_of_[u]) + moved(u, v, slot_of_[u], slot_of_[v]));
+      excess_.settle(false);
+      if (more > 0) sum += more, ++count;
+    }
+    return count > 0 ? sum / count : 0;
+  }
+
+  /// Tries one swap and returns by how much the potential has risen.
+  double try_one(double temperature) {
+    ++scans_;  // so that a budget ends whatever the degrees are
+    const auto [v, partner] = edge_to_shorten();
+    const Vertex u = candidate(partner);
+    if (v == u) return 0;
+    const double more = change(v, u);
+    const bool is_accepted = more <= 0 || (more < 30 * temperature &&
+                                           random_.uniform() < portable_exp(-more / temperature));
+    excess_.settle(is_accepted);
+    if (!is_accepted) return 0;
+    swap(v, u);
+    return more;
+  }
+
+  void restore(const std::vector<Slot>& best) {
+    slot_of_ = best;
+    update();
+    excess_.add_all(slot_of_);
+  }
+
+  /// The slots that descent tries for v: that of a partner, and a few of the smallest group around
+  /// it that v is not in.
+  void gather_near(Vertex v) {
+    near_.clear();
+    const std::size_t degree = graph_.degree(v);
+    const std::size_t partners = std::clamp(kDescentDegrees / degree, kMinPartners, kMaxPartners);
+    const std::size_t stride = (degree + partners - 1) / partners;
+    const Slot own = slot_of_[v];
+    for (std::size_t i = 0; i < degree; i += stride) {
+      const Slot at = slot_of_[graph_.to[graph_.first[v] + i]];
+      near_.push_back(at);
+      const auto group = std::find_if(groups_.rbegin(), groups_.rend(), [&](const SlotGroups& g) {
+        return g.last[at] - g.first[at] > 1 && g.first[at] != g.first[own];
+      });
+      if (group == groups_.rend()) continue;
+      const Slot first = group->first[at], size = group->last[at] - first;
+      const Slot step = (size + kSlotsOfGroup - 1) / kSlotsOfGroup;
+      for (Slot s = at % step; s < size; s += step) near_.push_back(first + s);
+    }
+    std::sort(near_.begin(), near_.end());
+    near_.erase(std::unique(near_.begin(), near_.end()), near_.end());
+  }
+
+  bool step_down(Vertex v, std::vector<std::uint8_t>& is_due) {
+    gather_near(v);
+    double best = -kRounding * total_;
+    Vertex partner = v;
+    for (const Slot s : near_) {
+      const Vertex u = vertex_at_[s];
+      if (u == v) continue;
+      const double more = change(v, u);
+      excess_.settle(false);
+      if (more < best) best = more, partner = u;
+    }
+    if (partner == v) return false;
+    change(v, partner);
+    excess_.settle(true);
+    swap(v, partner);
+    for (const Vertex moved : {v, partner}) {
+      is_due[moved] = 1;
+      for (std::size_t e = graph_.first[moved]; e < graph_.first[moved + 1]; ++e)
+        is_due[graph_.to[e]] = 1;
+    }
+    return true;
+  }
+
+  const RankProblem& problem_;
+  const Graph& graph_;
+  std::vector<Slot>& slot_of_;
+  std::vector<Vertex> vertex_at_;                  // per slot
+  std::vector<RankDistances::Position> position_;  // per slot
+  std::vector<RankDistances::Position> where_;     // per vertex
+  std::vector<Vertex> connected_;                  // vertices with edges
+  std::vector<SlotGroups> groups_;                 // coarsest first
+  std::vector<Slot> near_;
+  Excess excess_;
+  Random random_;
+  const SwapEffort effort_;
+  double scans_ = 0;
+  double penalty_ = 0;  // per byte over a limit
+  double total_ = 0;    // traffic at the start
+  double nearest_ = 0;  // distance of the nearest two slots
+};
+
+}  // namespace
+
+double traffic(const RankProblem& problem, std::span<const Slot> slot_of) {
+  const Graph& graph = problem.graph;
+  double twice = 0;
+  for (Vertex v = 0; v < graph.num_vertices(); ++v)
+    for (std::size_t e = graph.first[v]; e < graph.first[v + 1]; ++e)
+      twice += graph.affinity[e] *
+               problem.distances(problem.slots[slot_of[v]], problem.slots[slot_of[graph.to[e]]]);
+  return twice / 2;
+}
+
+void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
+                     const SwapEffort& effort, std::vector<Slot>& slot_of) {
+  SwapSearch search(problem, limits, effort, slot_of);
+  search.descend();
+  search.anneal();
+  search.descend();
+}
+
+}  // namespace poise

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Improves a map of ranks to slots by exchanging two ranks at a time.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "poise/partition/graph.h"
+#include "poise/partition/rank_distances.h"
+
+namespace poise {
+
+using Slot = std::uint32_t;
+
+/// Ranks, slots and distances. There are as many vertices as slots: slots without a rank hold a
+/// vertex without edges.
+struct RankProblem {
+  const graphs::Graph& graph;
+  const Machine& machine;
+  const RankDistances& distances;
+  std::span<const PlaceId> slots;  // per slot its place, ascending
+};
+
+/// The sum over edges of affinity times distance, each edge counted once.
+double traffic(const RankProblem& problem, std::span<const Slot> slot_of);
+
+/// Limits that a search keeps to. Bytes count in both directions together.
+struct TrafficLimits {
+  double node_bytes = std::numeric_limits<double>::infinity();       // of any node
+  double internode_bytes = std::numeric_limits<double>::infinity();  // in all
+  bool are_set() const { return node_bytes < std::numeric_limits<double>::infinity(); }
+};
+
+/// How long annealing searches. Larger graphs get fewer scans per edge, and start colder.
+struct SwapEffort {
+  double scans_per_edge = 32000;  // edges examined, per edge of the graph
+  double max_scans = 1.2e8;       // in all: one or two seconds
+  double large_edges = 10000;     // with more edges, max_scans falls, as each scan misses caches
+  std::uint64_t seed = 0;
+};
+
+/// Exchanges the slots of two vertices while that lowers the traffic: first by simulated annealing
+/// from a low temperature (Kirkpatrick et al., "Optimization by simulated annealing", 1983), then
+/// by descent. Candidates are near in the machine or in the graph (Schulz and Traff, "Better
+/// process mapping and sparse quadratic assignment", 2017). Where limits are set, exceeding them
+/// costs more than any traffic; a map within the limits stays within them. The result is never
+/// worse than the start. O(scans + edges).
+void search_by_swaps(const RankProblem& problem, const TrafficLimits& limits,
+                     const SwapEffort& effort, std::vector<Slot>& slot_of);
+
+}  // namespace poise

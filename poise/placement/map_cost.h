@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a map of ranks costs: traffic times distance, and the traffic of nodes and cards.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+/// How far two places are from each other.
+enum class Distance : std::uint8_t {
+  hops,     // Machine::hops: edges of the machine's tree, hops of its network
+  factors,  // Machine::message_factor: latency relative to a read of local memory
+};
+std::string_view name_of(Distance distance);
+/// Throws Error if there is no distance of this name.
+Distance distance_named(std::string_view name);
+
+/// The distance of a message from one place to another; 0 for the same place.
+double distance_between(const Machine& machine, Distance distance, PlaceId from, PlaceId to);
+
+/// What a message counts: its bytes, or its number where no message of the workload has bytes.
+class MessageSize {
+ public:
+  explicit MessageSize(const Workload& workload);
+  std::uint64_t operator()(const Message& message) const {
+    return counts_messages_ ? message.count : message.bytes;
+  }
+
+ private:
+  bool counts_messages_ = true;
+};
+
+/// Bytes (or messages, see MessageSize) of one phase under a placement. A message between two nodes
+/// counts at both; a card carries one direction.
+struct MapCost {
+  double traffic = 0;  // sum over messages of bytes times distance
+  std::uint64_t internode_bytes = 0;
+  std::uint64_t busiest_node_bytes = 0;  // into and out of the node with the most
+  std::uint64_t busiest_card_bytes = 0;  // in one direction of one node
+};
+
+/// O(messages * levels).
+MapCost map_cost(const Machine& machine, const Workload& workload, const Placement& placement,
+                 Distance distance);
+
+}  // namespace poise

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/placement/migration_times.h"
+
+#include <algorithm>
+
+namespace poise {
+
+double packing_s(const CostModel& costs, const Task& task) {
+  const double bytes_s = static_cast<double>(task.bytes) * costs.seconds_per_migrated_byte;
+  return costs.formula == CostFormula::physical ? costs.seconds_per_migrated_task + bytes_s
+                                                : bytes_s;
+}
+
+MigrationTimes::MigrationTimes(const Problem& problem, const Placement& placement)
+    : machine_(problem.machine),
+      workload_(problem.workload),
+      home_(problem.current),
+      costs_(problem.costs),
+      places_(placement.places().begin(), placement.places().end()),
+      first_resource_(machine_.num_places()) {
+  if (costs_.formula == CostFormula::physical)
+    resources_.emplace(machine_, costs_);
+  else
+    first_resource_ *= 2;
+  seconds_.assign(first_resource_ + (resources_ ? resources_->count() : 0), 0);
+  for (TaskId t = 0; t < workload_.num_tasks(); ++t)
+    for_each_use(t, places_[t], [&](Index i, double seconds) { seconds_[i] += seconds; });
+}
+
+/// Calls visit(index, seconds) for the places and resources that t uses at a place.
+template <typename Visit>
+void MigrationTimes::for_each_use(TaskId t, PlaceId at, const Visit& visit) const {
+  const PlaceId home = home_.of(t);
+  if (home == at) return;
+  const auto bytes = static_cast<double>(workload_.tasks[t].bytes);
+  const double pack_s = packing_s(costs_, workload_.tasks[t]);
+  visit(Index{home}, pack_s);
+  visit(resources_ ? Index{at} : Index{machine_.num_places()} + at, pack_s);
+  if (!resources_) return;
+  resources_->for_each_crossed(machine_.domain_of(home), machine_.domain_of(at),
+                               [&](ResourceId r, double s_per_message, double s_per_byte) {
+                                 visit(first_resource_ + r, s_per_message + bytes * s_per_byte);
+                               });
+}
+
+/// Adds what t uses at a place, times `sign`, to changes_.
+void MigrationTimes::change(TaskId t, PlaceId at, double sign) {
+  for_each_use(t, at, [&](Index i, double seconds) {
+    const auto known = std::find_if(changes_.begin(), changes_.end(),
+                                    [i](const auto& change) { return change.first == i; });
+    if (known == changes_.end())
+      changes_.push_back({i, sign * seconds});
+    else
+      known->second += sign * seconds;
+  });
+}
+
+bool MigrationTimes::is_within(double limit_s) const {
+  double place_s = 0, resource_s = 0;
+  for (const auto& [i, seconds] : changes_) {
+    if (seconds <= 0) continue;
+    double& most_s = i < first_resource_ ? place_s : resource_s;
+    most_s = std::max(most_s, seconds_[i] + seconds);
+  }
+  return place_s + resource_s <= limit_s;
+}
+
+double MigrationTimes::busiest_place_s() const {
+  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  return std::max(0.0, *std::max_element(seconds_.begin(), first));
+}
+
+double MigrationTimes::busiest_resource_s() const {
+  const auto first = seconds_.begin() + static_cast<std::ptrdiff_t>(first_resource_);
+  return first == seconds_.end() ? 0 : std::max(0.0, *std::max_element(first, seconds_.end()));
+}
+
+bool MigrationTimes::uses_busiest(TaskId t, double place_s, double resource_s) const {
+  bool is_busiest = false;
+  for_each_use(t, places_[t], [&](Index i, double seconds) {
+    const double busiest_s = i < first_resource_ ? place_s : resource_s;
+    is_busiest |= seconds > 0 && seconds_[i] >= busiest_s;
+  });
+  return is_busiest;
+}
+
+bool MigrationTimes::fits(TaskId t, PlaceId to, double limit_s) {
+  if (to == home_.of(t)) return true;
+  changes_.clear();
+  change(t, places_[t], -1);
+  change(t, to, 1);
+  return is_within(limit_s);
+}
+
+bool MigrationTimes::fits_exchange(TaskId t, TaskId u, double limit_s) {
+  changes_.clear();
+  change(t, places_[t], -1);
+  change(u, places_[u], -1);
+  change(t, places_[u], 1);
+  change(u, places_[t], 1);
+  return is_within(limit_s);
+}
+
+void MigrationTimes::move(TaskId t, PlaceId to) {
+  changes_.clear();
+  change(t, places_[t], -1);
+  change(t, to, 1);
+  places_[t] = to;
+  for (const auto& [i, seconds] : changes_) seconds_[i] += seconds;
+}
+
+}  // namespace poise

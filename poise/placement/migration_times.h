@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The time of migration, updated as tasks move.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poise/machine/resources.h"
+#include "poise/placement/placement.h"
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+/// Seconds that a place at one end spends on one task: on packing it, or on its bytes under the
+/// formula `nuco`.
+double packing_s(const CostModel& costs, const Task& task);
+
+/// Incremental form of migration_cost() in metrics.h: what tasks that have left their home, their
+/// place in the problem's current placement, cost the places at both ends and the resources that
+/// they cross. Construction takes O(places + resources + tasks), a query or a move O(tiers).
+class MigrationTimes {
+ public:
+  MigrationTimes(const Problem& problem, const Placement& placement);
+
+  /// The busiest place and the busiest resource together: an upper bound on the seconds of
+  /// migration, exact under the formula `nuco`. O(places + resources).
+  double seconds() const { return busiest_place_s() + busiest_resource_s(); }
+
+  /// True if the places and resources that t uses at `to` stay within limit_s, counted like
+  /// seconds(). Always true at home.
+  bool fits(TaskId t, PlaceId to, double limit_s);
+  /// The same for an exchange of the places of t and u.
+  bool fits_exchange(TaskId t, TaskId u, double limit_s);
+  void move(TaskId t, PlaceId to);
+
+  double busiest_place_s() const;
+  double busiest_resource_s() const;
+  /// False if a place and a resource as busy as the busiest remain without t: its return to its
+  /// home does not shorten the migration. The arguments are those two maxima.
+  bool uses_busiest(TaskId t, double place_s, double resource_s) const;
+
+ private:
+  using Index = std::size_t;
+
+  template <typename Visit>
+  void for_each_use(TaskId t, PlaceId at, const Visit& visit) const;
+  void change(TaskId t, PlaceId at, double sign);
+  bool is_within(double limit_s) const;
+
+  const Machine& machine_;
+  const Workload& workload_;
+  const Placement& home_;
+  const CostModel& costs_;
+  std::optional<Resources> resources_;  // none under the formula `nuco`
+  std::vector<PlaceId> places_;
+  Index first_resource_;
+  std::vector<double> seconds_;  // places (nuco: as senders, then as receivers), then resources
+  std::vector<std::pair<Index, double>> changes_;  // scratch
+};
+
+}  // namespace poise

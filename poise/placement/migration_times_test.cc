@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/placement/migration_times.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/random_problem.h"
+#include "tests/support/seeds.h"
+
+#include "poise/placement/metrics.h"
+
+namespace poise {
+namespace {
+
+TEST(MigrationTimes, follow_the_migration_cost_of_random_moves) {
+  for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(mix(seed));
+    OwnedProblem owned = random_problem(random);
+    const bool is_physical = seed % 2 == 0;
+    if (is_physical) owned.machine = with_formula(owned.machine, CostFormula::physical);
+    for (Task& task : owned.workload.tasks) task.bytes = random.below(1000000);
+    const Problem problem = owned.view();
+    MigrationTimes times(problem, problem.current);
+    Placement placement = problem.current;
+    EXPECT_EQ(times.seconds(), 0);
+    for (int move = 0; move < 60; ++move) {
+      const auto t = static_cast<TaskId>(random.below(owned.workload.num_tasks()));
+      const auto to = static_cast<PlaceId>(random.below(owned.machine.num_places()));
+      placement.move(t, to);
+      const double cost_s =
+          migration_cost(owned.machine, owned.workload, problem.costs, problem.current, placement)
+              .seconds;
+      const double limit_s = times.seconds() * (1 + 1e-9);
+      const bool fits = times.fits(t, to, limit_s);
+      times.move(t, to);
+      if (!is_physical || times.seconds() <= limit_s) {
+        EXPECT_EQ(fits, times.seconds() <= limit_s || to == problem.current.of(t));
+      }
+      EXPECT_GE(times.seconds(), cost_s * (1 - 1e-9));
+      EXPECT_LE(times.seconds(), cost_s * (is_physical ? 2 : 1) * (1 + 1e-9) + 1e-15);
+    }
+    EXPECT_NEAR(MigrationTimes(problem, placement).seconds(), times.seconds(),
+                1e-9 * times.seconds());
+  }
+}
+
+TEST(MigrationTimes, of_an_exchange_count_both_tasks) {
+  const Machine machine = machine_from_text("core:3 migrated_byte:1e-9");
+  Workload workload;
+  workload.tasks.assign(3, {.load_s = 1, .bytes = 1000000000});
+  const Placement current(std::vector<PlaceId>{0, 1, 2});
+  const Problem problem{machine, workload, current, machine.costs()};
+  MigrationTimes times(problem, current);
+  EXPECT_TRUE(times.fits_exchange(0, 1, 1.01));
+  EXPECT_FALSE(times.fits_exchange(0, 1, 0.99));
+  times.move(2, 0);
+  EXPECT_FALSE(times.fits(1, 0, 1.01));
+  EXPECT_TRUE(times.fits(2, 2, 0));
+}
+
+}  // namespace
+}  // namespace poise

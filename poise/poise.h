@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libpoise: Poise's decisions for C, and for every language that can call C. docs/library.md shows
+// programs.
+//
+//     poise_machine* machine;    where tasks can run
+//     poise_workload* workload;  what the program measured about itself
+//     poise_plan(machine, workload, current, "poise", 0, places);
+//
+// Rules that hold for every function:
+//
+// - It returns an enum poise_result; poise_last_error() says in one line what is wrong. Arrays are
+//   checked as far as O(n) allows (not finite, negative, out of range, a CSR that lies), and the
+//   line names index and value. A call that fails changes nothing: neither handles nor results.
+// - Tasks and places are numbered from 0 and fit in 32 bits; counts are 64-bit. Times are in
+//   seconds, sizes in bytes.
+// - The library copies what it keeps: arrays may be freed after the call. Handles belong to the
+//   caller; each poise_X_destroy() takes null. Pointers that a handle returns live as long as it.
+// - There is no global state. Any number of threads may call at once; while one thread changes or
+//   destroys a handle no other thread may use it.
+// - Nothing is printed, and no exception leaves the library. It uses no MPI: under MPI, each rank
+//   may call with the same numbers, since the same input gives the same placement on every rank.
+//
+// The ABI is stable within the SOVERSION. Structures only grow at their end, in a new symbol
+// version. C99 and C++.
+#pragma once
+
+#include <poise/plugin.h>
+#include <poise/result.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The text of the last error on this thread: one line, no full stop; "" if there was none. It is
+   valid until the next call on this thread fails. */
+const char* poise_last_error(void);
+
+/* "0.1.0", and in one line what the library was built with. */
+const char* poise_version(void);
+const char* poise_built_with(void);
+
+/* ---- Machines ------------------------------------------------------------------------------- */
+
+typedef struct poise_machine poise_machine;
+
+/* "live" (this host), a name such as "NUMA32", a file (.json, or .xml of hwloc), or a text such as
+   "node:2 numa:2 core:4" (docs/machines.md). */
+int poise_machine_create(const char* description, poise_machine** machine);
+/* The content of such a file: JSON of Poise, or XML of hwloc. */
+int poise_machine_from_json(const char* text, uint64_t bytes, poise_machine** machine);
+int poise_machine_from_hwloc_xml(const char* text, uint64_t bytes, poise_machine** machine);
+void poise_machine_destroy(poise_machine* machine);
+
+uint64_t poise_machine_num_places(const poise_machine* machine);
+/* The machine as JSON; the text lives as long as the machine and until it is changed. */
+int poise_machine_json(poise_machine* machine, const char** text);
+
+/* The formula of costs, "physical" (at first) or "nuco" (docs/model.md); and one of its numbers by
+   its name in the JSON key "costs", such as "seconds_per_migrated_byte". */
+int poise_machine_set_model(poise_machine* machine, const char* formula);
+int poise_machine_set_cost(poise_machine* machine, const char* name, double value);
+
+/* ---- Workloads: what the program measured in one phase --------------------------------------- */
+
+typedef struct poise_workload poise_workload;
+
+/* load_s: per task, seconds on a place of speed 1. */
+int poise_workload_create(uint64_t num_tasks, const double* load_s, poise_workload** workload);
+void poise_workload_destroy(poise_workload* workload);
+uint64_t poise_workload_num_tasks(const poise_workload* workload);
+
+/* Each of these replaces what was set before; those not called leave their part unknown. */
+
+/* Per task: bytes that a migration sends. */
+int poise_workload_set_sizes(poise_workload* workload, const uint64_t* bytes);
+/* Per task: not 0 if it must stay where it is. */
+int poise_workload_set_pinned(poise_workload* workload, const uint8_t* pinned);
+
+/* Messages of one phase. As a sparse matrix in CSR form: task t sends to the tasks indices[i] with
+   indptr[t] <= i < indptr[t + 1], counts[i] messages (null: 1 each) with bytes[i] in total (null:
+   0). A graph of METIS or Zoltan that holds each edge at both ends is such a matrix as it is. */
+int poise_workload_set_messages_csr(poise_workload* workload, const uint64_t* indptr,
+                                    const uint32_t* indices, const uint64_t* counts,
+                                    const uint64_t* bytes);
+/* The same as a list of senders and receivers. */
+int poise_workload_set_messages(poise_workload* workload, uint64_t num_messages,
+                                const uint32_t* from, const uint32_t* to, const uint64_t* counts,
+                                const uint64_t* bytes);
+
+/* Coordinates of each task, position[task * dimensions + i]; dimensions from 1 to 3. */
+int poise_workload_set_positions(poise_workload* workload, int dimensions, const double* position);
+/* Per place: work that belongs to no task. num_places must be the machine's later. */
+int poise_workload_set_background(poise_workload* workload, uint64_t num_places,
+                                  const double* seconds);
+/* Loads by subphase, load_s[task * num_subphases + subphase], at whose ends all places wait for
+   the busiest. Only ratios within a task count. At most 64. */
+int poise_workload_set_subphases(poise_workload* workload, uint64_t num_subphases,
+                                 const double* load_s);
+/* Memory per task: as long as it exists, in addition while it runs, and the block that it shares
+   with others (-1: none). Null arrays stand for 0 and -1. */
+int poise_workload_set_memory(poise_workload* workload, const uint64_t* footprint_bytes,
+                              const uint64_t* working_bytes, const int32_t* shared_block,
+                              uint64_t num_blocks, const uint64_t* block_bytes);
+/* Memory per place that belongs to no task. */
+int poise_workload_set_place_bytes(poise_workload* workload, uint64_t num_places,
+                                   const uint64_t* bytes);
+/* Which costs of messages the loads contain: "none" (at first), "send" or "send_and_receive"; and
+   the fraction of communication that is hidden behind work, from 0 (at first) to 1. */
+int poise_workload_set_communication(poise_workload* workload, const char* loads_include,
+                                     double overlap);
+/* The loads of an earlier phase, one per task, for strategies that predict; oldest first. */
+int poise_workload_add_past_loads(poise_workload* workload, const double* load_s);
+
+/* ---- Decisions ------------------------------------------------------------------------------- */
+
+/* In these functions a placement is an array with the place of each task; `current` may be null for
+   blocks of consecutive tasks. */
+
+/* Lets a strategy decide: NAME or NAME:KNOB=VALUE,... (`poise strategies`, docs/strategies.md),
+   "plugin:FILE.so" or "exec:COMMAND". Writes to place_of_task, which may be `current` itself. A
+   strategy runs to its end and cannot be cancelled. */
+int poise_plan(const poise_machine* machine, const poise_workload* workload,
+               const uint32_t* current, const char* strategy, uint64_t seed,
+               uint32_t* place_of_task);
+
+/* What a placement costs; formulas and symbols: docs/model.md. */
+typedef struct poise_metrics {
+  double iteration_s;       /* predicted time of a phase */
+  double makespan_s;        /* work of the busiest place */
+  double makespan_bound_s;  /* no placement has a smaller one */
+  double average_s;         /* all work over all speed */
+  double imbalance;         /* makespan / average */
+  double max_comm_s;        /* communication of the place that has most */
+  uint64_t hop_bytes;       /* bytes times edges of the machine's tree on their way */
+  uint64_t internode_bytes; /* bytes between nodes */
+  double nuco_messages;     /* messages between places, each times its factor */
+  uint64_t migrations;      /* tasks whose place changes */
+  uint64_t migrated_bytes;  /* 0 also if sizes are unknown */
+  double migration_s;       /* of the place that sends or receives most */
+} poise_metrics;
+
+/* The metrics of `after`, with migrations from `before`. */
+int poise_evaluate(const poise_machine* machine, const poise_workload* workload,
+                   const uint32_t* before, const uint32_t* after, poise_metrics* metrics);
+
+/* Tasks that change their place, in the order of tasks. */
+typedef struct poise_moves {
+  uint64_t count;
+  const uint64_t* global_id; /* of the task; its number if no ids were given */
+  const uint32_t* task;
+  const uint32_t* from;
+  const uint32_t* to;
+} poise_moves;
+
+/* The tasks that leave `place`, and those that come to it; place -1: all that move. global_ids may
+   be null. */
+int poise_exports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
+                  const uint32_t* after, int64_t place, const poise_moves** moves);
+int poise_imports(uint64_t num_tasks, const uint64_t* global_ids, const uint32_t* before,
+                  const uint32_t* after, int64_t place, const poise_moves** moves);
+void poise_moves_destroy(const poise_moves* moves);
+
+/* ---- Comparing and simulating ---------------------------------------------------------------- */
+
+/* A strategy of your own: as poise_strategy() in plugin.h, with an argument. */
+typedef struct poise_own_strategy {
+  const char* name;
+  int (*decide)(const struct poise_problem* problem, uint32_t* place_of_task, void* argument);
+  void* argument;
+} poise_own_strategy;
+
+/* Called before each strategy of a comparison and each decision of a simulation, on the calling
+   thread: `done` of `total` are finished, `what` is next. Not 0: stop, POISE_CANCELLED. */
+typedef int (*poise_progress)(void* argument, uint64_t done, uint64_t total, const char* what);
+
+typedef struct poise_comparison poise_comparison;
+
+typedef struct poise_comparison_row {
+  const char* strategy;
+  const char* error; /* why it cannot work on this problem; null: it worked */
+  poise_metrics metrics;
+  double decision_s, decision_wall_s; /* CPU and wall time that it took */
+  const uint32_t* place_of_task;      /* null on errors */
+} poise_comparison_row;
+
+/* Strategies side by side on one problem. `strategies` is a list separated by commas, null for all
+   of the table but the oracles; `own` may be null. */
+int poise_compare(const poise_machine* machine, const poise_workload* workload,
+                  const uint32_t* current, const char* strategies, const poise_own_strategy* own,
+                  uint64_t num_own, uint64_t seed, poise_progress progress, void* argument,
+                  poise_comparison** comparison);
+void poise_comparison_destroy(poise_comparison* comparison);
+uint64_t poise_comparison_num_rows(const poise_comparison* comparison);
+const poise_comparison_row* poise_comparison_get(const poise_comparison* comparison, uint64_t row);
+/* The row with the shortest iteration, then the fewest migrated bytes; -1 if none worked. */
+int64_t poise_comparison_best(const poise_comparison* comparison);
+/* No placement has a shorter iteration. */
+double poise_comparison_bound_s(const poise_comparison* comparison);
+
+typedef struct poise_trace poise_trace;
+typedef struct poise_simulation poise_simulation;
+
+typedef struct poise_simulation_row {
+  const char* strategy; /* the first row: "no balancing" */
+  const char* error;    /* null: it worked */
+  double total_s, iteration_s, migration_s, decision_s;
+  uint64_t decisions, migrations, migrated_bytes;
+  const double *step_iteration_s, *step_decision_s, *step_migration_s; /* per step */
+} poise_simulation_row;
+
+/* Replays `steps` steps of a trace, with a decision every `every` steps, strategy by strategy.
+   `start` is the placement of the first phase (null: the trace's, or blocks), decision_s what each
+   decision is charged (negative: the time that it takes here). */
+int poise_simulate(const poise_machine* machine, const poise_trace* trace, const uint32_t* start,
+                   const char* strategies, const poise_own_strategy* own, uint64_t num_own,
+                   uint64_t steps, uint64_t every, double decision_s, uint64_t seed,
+                   poise_progress progress, void* argument, poise_simulation** simulation);
+void poise_simulation_destroy(poise_simulation* simulation);
+uint64_t poise_simulation_num_rows(const poise_simulation* simulation);
+uint64_t poise_simulation_num_steps(const poise_simulation* simulation);
+const poise_simulation_row* poise_simulation_get(const poise_simulation* simulation, uint64_t row);
+
+/* The table of strategies: a row's text by its number; null from the last one on. */
+typedef struct poise_strategy_row {
+  const char *name, *summary, *source, *complexity;
+  int is_incremental, is_oracle, ignores_messages;
+  uint64_t num_knobs;
+} poise_strategy_row;
+typedef struct poise_knob_row {
+  const char *name, *help;
+  double initial, min, max;
+  const char* choices; /* separated by "|", in the order of their values; "" for a number; valid
+                          until the next call on this thread */
+} poise_knob_row;
+int poise_strategy_get(uint64_t number, poise_strategy_row* row);
+int poise_knob_get(uint64_t strategy, uint64_t knob, poise_knob_row* row);
+
+/* ---- Traces ---------------------------------------------------------------------------------- */
+
+/* Reads and writes files in the formats of docs/formats.md; format null: by content or by the
+   ending. A file appears complete or not at all. */
+int poise_trace_read(const char* path, const char* format, poise_trace** trace);
+int poise_trace_write(const poise_trace* trace, const char* path, const char* format);
+
+/* An empty trace. machine may be null. */
+int poise_trace_create(uint64_t num_places, const poise_machine* machine, poise_trace** trace);
+void poise_trace_destroy(poise_trace* trace);
+/* Appends a phase; ids increase. wall_s: 0 if unknown. place_of_task may be null. */
+int poise_trace_add_phase(poise_trace* trace, uint64_t id, double wall_s,
+                          const poise_workload* workload, const uint32_t* place_of_task);
+
+uint64_t poise_trace_num_phases(const poise_trace* trace);
+uint64_t poise_trace_num_places(const poise_trace* trace);
+/* Copies of the trace's machine (POISE_BAD_INPUT if it records none) and of a phase. */
+int poise_trace_machine(const poise_trace* trace, poise_machine** machine);
+int poise_trace_phase(const poise_trace* trace, uint64_t phase, uint64_t* id, double* wall_s,
+                      poise_workload** workload);
+/* Writes the place of each task of the phase; POISE_BAD_INPUT if they are not recorded. */
+int poise_trace_places(const poise_trace* trace, uint64_t phase, uint32_t* place_of_task);
+
+/* ---- Everything as arrays -------------------------------------------------------------------- */
+
+typedef struct poise_arrays poise_arrays;
+
+/* A problem as the plain arrays of plugin.h. `machine` may be null; the members about places are
+   then empty, but for background load. So may `current`. */
+int poise_arrays_create(const poise_machine* machine, const poise_workload* workload,
+                        const uint32_t* current, uint64_t seed, poise_arrays** arrays);
+void poise_arrays_destroy(poise_arrays* arrays);
+const struct poise_problem* poise_arrays_problem(const poise_arrays* arrays);
+
+#ifdef HWLOC_API_VERSION /* <hwloc.h> was included before this header */
+/* The machine of a topology of the program. Costs that hwloc does not know are assumed. */
+static inline int poise_machine_from_hwloc(hwloc_topology_t topology, poise_machine** machine) {
+  char* xml = 0;
+  int bytes = 0, result;
+#if HWLOC_API_VERSION >= 0x00020000
+  result = hwloc_topology_export_xmlbuffer(topology, &xml, &bytes, 0);
+#else
+  result = hwloc_topology_export_xmlbuffer(topology, &xml, &bytes);
+#endif
+  if (result != 0) return POISE_FAILED;
+  result = poise_machine_from_hwloc_xml(xml, bytes > 0 ? (uint64_t)bytes - 1 : 0, machine);
+  hwloc_free_xmlbuffer(topology, xml);
+  return result;
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif

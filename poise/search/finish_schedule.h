@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// List scheduling by the time at which a task and its messages would be finished: the engine of
+// strategy `greedy_comm`, and a start of `poise`.
+#pragma once
+
+#include "poise/placement/problem.h"
+
+namespace poise {
+
+/// Places movable tasks in order of load, heaviest first (ties: lower id), each on the place with
+/// the least busy(p) + load / speed(p) + its messages to and from tasks already placed elsewhere:
+/// seconds at factor 1 times message_weight. Only the places of those tasks, and the place that
+/// finishes the work alone first, can be cheapest, so no others are tried. Once both ends of a
+/// message are placed, its cost counts as busy time of the receiver's place. Ignores distances and
+/// the current placement. Ties: lower place. O(n + (n + m) log p).
+Placement schedule_by_finish(const Problem& problem, double message_weight = 1);
+
+}  // namespace poise

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/event_steps.h"
+
+#include <utility>
+
+#include "poise/placement/metrics.h"
+#include "poise/simulate/threads.h"
+
+namespace poise {
+
+namespace {
+
+// What a place reports to the one that decides: load, size and number of a task; ends, count and
+// bytes of a message. What it gets back: the place of each of its tasks.
+constexpr double kBytesPerTask = 24, kBytesPerMessage = 24, kBytesPerPlace = 4;
+
+/// Traffic of several phases is kept as long as it has at most this many pairs, 2 GB.
+constexpr std::size_t kMaxPairs = std::size_t{1} << 25;
+
+struct Share {
+  double report_bytes = 0, answer_bytes = 0;
+};
+
+std::vector<Share> shares_of(const Workload& workload, const Placement& placement,
+                             std::uint32_t num_places) {
+  std::vector<Share> shares(num_places);
+  for (TaskId t = 0; t < workload.num_tasks(); ++t) {
+    shares[placement.of(t)].report_bytes += kBytesPerTask;
+    shares[placement.of(t)].answer_bytes += kBytesPerPlace;
+  }
+  for (const Message& message : workload.messages)
+    shares[placement.of(message.from)].report_bytes += kBytesPerMessage;
+  return shares;
+}
+
+}  // namespace
+
+EventSteps::EventSteps(const Machine& machine, const EngineOptions& options, std::size_t num_phases)
+    : machine_(machine), options_(options), traffic_(num_phases), iterations_(num_phases) {}
+
+const Iteration& EventSteps::iteration(std::size_t phase, const Workload& workload,
+                                       const Placement& placement) {
+  if (iterations_[phase]) return *iterations_[phase];
+  if (!traffic_[phase]) {
+    if (held_ > kMaxPairs) {
+      for (auto& traffic : traffic_) traffic.reset();
+      held_ = 0;
+    }
+    traffic_[phase] = std::make_unique<Traffic>(
+        message_traffic(machine_, workload, machine_.costs(), placement, options_.piece_bytes));
+    held_ += traffic_[phase]->pairs().size();
+  }
+  const double period_s = options_.juggle_period_s;
+  const std::vector<double> worked_s =
+      period_s > 0 ? run_threads(machine_, workload, placement, period_s).done_s
+                   : work_s(machine_, workload, placement);
+  iterations_[phase] = simulate_iteration(*traffic_[phase], worked_s, workload.overlap, options_);
+  return *iterations_[phase];
+}
+
+void EventSteps::forget() {
+  forget_loads();
+  for (auto& traffic : traffic_) traffic.reset();
+  held_ = 0;
+}
+
+void EventSteps::forget_loads() {
+  for (auto& iteration : iterations_) iteration.reset();
+}
+
+double EventSteps::migration_s(const Workload& workload, const Placement& before,
+                               const Placement& after) const {
+  return exchange_s(
+      migration_traffic(machine_, workload, machine_.costs(), before, after, options_.piece_bytes),
+      options_);
+}
+
+double EventSteps::collection_s(const Workload& workload, const Placement& placement) const {
+  const CostModel& costs = machine_.costs();
+  std::vector<Share> shares = shares_of(workload, placement, machine_.num_places());
+  std::vector<PlaceId> leaders(machine_.num_places());
+  for (PlaceId p = 0; p < leaders.size(); ++p) leaders[p] = p;
+  const auto ends = [&](const Transfer& transfer) {
+    return end_times(machine_, costs, LoadsInclude::none, transfer.count, transfer.bytes,
+                     transfer.from, transfer.to);
+  };
+  double seconds = 0;
+  const auto levels = machine_.levels();
+  for (std::size_t level = levels.size() + 1; level-- > 0;) {
+    std::vector<Transfer> up, down;
+    std::vector<PlaceId> above;
+    for (const PlaceId p : leaders) {
+      // Groups of a level hold consecutive places; above all levels there is the machine.
+      const PlaceId to =
+          level == 0 ? 0 : levels[level - 1].first_place[machine_.group_of(level - 1, p)];
+      if (p == to) {
+        above.push_back(p);
+        continue;
+      }
+      up.push_back({p, to, 1, shares[p].report_bytes});
+      down.push_back({to, p, 1, shares[p].answer_bytes});
+      shares[to].report_bytes += shares[p].report_bytes;
+      shares[to].answer_bytes += shares[p].answer_bytes;
+    }
+    leaders = std::move(above);
+    for (auto* transfers : {&up, &down})
+      seconds += exchange_s(
+          Traffic(machine_, costs, std::move(*transfers), ends, options_.piece_bytes), options_);
+  }
+  return seconds;
+}
+
+}  // namespace poise

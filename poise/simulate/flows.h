@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flows that share resources: the input of both sharing models (fluid.h, queues.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace poise {
+
+/// A resource on a route: the seconds for which a byte occupies it if nothing else uses it.
+struct RouteStop {
+  std::uint32_t resource = 0;
+  double s_per_byte = 0;
+};
+
+/// Routes, each a sequence of resources in the order in which a message passes them.
+class Routes {
+ public:
+  /// Adds a route. Stops with 0 s per byte never limit and are left out; two stops at one resource
+  /// are one. Returns its number.
+  std::uint32_t add(std::span<const RouteStop> stops);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(first_.size()) - 1; }
+  std::uint32_t num_resources() const { return num_resources_; }
+  std::size_t num_stops() const { return stops_.size(); }
+  std::span<const RouteStop> stops(std::uint32_t route) const {
+    return std::span(stops_).subspan(first_[route], first_[route + 1] - first_[route]);
+  }
+
+  /// Seconds per byte on the slowest resource of the route, alone.
+  double slowest_s_per_byte(std::uint32_t route) const;
+
+ private:
+  std::vector<std::size_t> first_{0};
+  std::vector<RouteStop> stops_;
+  std::uint32_t num_resources_ = 0;
+};
+
+/// Bytes that travel along a route from start_s on, in `pieces` equal parts.
+struct Flow {
+  double start_s = 0, bytes = 0;
+  std::uint32_t route = 0;
+  std::uint32_t pieces = 1;
+};
+
+/// Sorts numbers of flows by the time at which the flows start; ties by number.
+void sort_by_start(std::span<const Flow> flows, std::vector<std::uint32_t>& numbers);
+
+/// Seconds for which all flows together occupy the busiest resource: no schedule ends earlier.
+double busiest_s(const Routes& routes, std::span<const Flow> flows);
+
+}  // namespace poise

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/fluid.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "poise/base/check.h"
+
+namespace poise {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Ends that differ by less than this fraction are simultaneous: rounding.
+constexpr double kSame = 1e-12;
+
+/// The rate of a route without flows in flight: none will come, or some will.
+constexpr double kOver = -1, kIdle = 0;
+
+/// Max-min fair rates of routes, each with a number of flows.
+class FairRates {
+ public:
+  explicit FairRates(const Routes& routes)
+      : routes_(routes),
+        demand_(routes.num_resources()),
+        load_(routes.num_resources()),
+        first_(routes.num_resources() + 1, 0) {
+    for (std::uint32_t route = 0; route < routes.count(); ++route)
+      for (const RouteStop& stop : routes.stops(route)) ++first_[stop.resource + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    end_.assign(first_.begin(), first_.end() - 1);
+    users_.resize(routes.num_stops());
+    for (std::uint32_t route = 0; route < routes.count(); ++route)
+      for (const RouteStop& stop : routes.stops(route)) users_[end_[stop.resource]++] = route;
+  }
+
+  /// A flow starts on a route that had num_flows.
+  void add_flow(std::uint32_t route, std::uint32_t num_flows) {
+    for (const RouteStop& stop : routes_.stops(route)) {
+      Load& demand = demand_[stop.resource];
+      if (num_flows == 0 && demand.open++ == 0 && !demand.is_listed) {
+        demand.is_listed = true;
+        in_use_.push_back(stop.resource);
+      }
+      demand.per_rate += stop.s_per_byte;
+      demand.at_most = std::max(demand.at_most, demand.per_rate);
+    }
+  }
+
+  /// A flow ends on a route that keeps num_flows.
+  void remove_flow(std::uint32_t route, std::uint32_t num_flows) {
+    for (const RouteStop& stop : routes_.stops(route)) {
+      Load& demand = demand_[stop.resource];
+      demand.per_rate -= stop.s_per_byte;
+      if (num_flows == 0 && --demand.open == 0) demand.per_rate = demand.at_most = 0;
+    }
+  }
+
+  /// Sets rate[route] for the active routes, those with flows. Fills the resource with the least
+  /// rate per flow first: the flows through it have found their bottleneck. The rates of other
+  /// routes must be kOver or kIdle.
+  void set(std::span<const std::uint32_t> active, std::span<const std::uint32_t> num_flows,
+           std::span<double> rate) {
+    for (const std::uint32_t route : active) rate[route] = kNever;
+    open();
+    double level = 0;
+    while (!order_.empty()) {
+      std::pop_heap(order_.begin(), order_.end(), std::greater<>());
+      const auto [found, r] = order_.back();
+      const double now = load_[r].level();
+      if (load_[r].open > 0 && now > found) {
+        // Other flows have left some of their share: look at it later.
+        order_.back().first = now;
+        std::push_heap(order_.begin(), order_.end(), std::greater<>());
+        continue;
+      }
+      order_.pop_back();
+      if (load_[r].open == 0) continue;
+      level = std::max(level, exact_level(r, num_flows, rate));
+      fill(r, level, num_flows, rate);
+    }
+  }
+
+ private:
+  /// What a resource has to give and to whom.
+  struct Load {
+    double left = 1;         // share of its time that is not given away
+    double per_rate = 0;     // share that open flows need per unit of rate
+    double at_most = 0;      // the largest per_rate from which per_rate was reached by subtraction
+    std::uint32_t open = 0;  // routes with flows and without a rate
+    bool is_listed = false;  // in in_use_
+    double level() const { return per_rate > 0 ? std::max(0.0, left) / per_rate : kNever; }
+  };
+
+  /// Takes the demand of all resources in use.
+  void open() {
+    order_.clear();
+    std::size_t kept = 0;
+    for (const std::uint32_t r : in_use_) {
+      if (demand_[r].open == 0) {
+        demand_[r].is_listed = false;
+        continue;
+      }
+      in_use_[kept++] = r;
+      load_[r] = demand_[r];
+      order_.push_back({load_[r].level(), r});
+    }
+    in_use_.resize(kept);
+    std::make_heap(order_.begin(), order_.end(), std::greater<>());
+  }
+
+  /// The level of r. Anew if little is left of per_rate after many subtractions.
+  double exact_level(std::uint32_t r, std::span<const std::uint32_t> num_flows,
+                     std::span<const double> rate) const {
+    const Load& load = load_[r];
+    if (load.per_rate > 1e-3 * load.at_most) return load.level();
+    double per_rate = 0;
+    for (std::size_t i = first_[r]; i < end_[r]; ++i) {
+      const std::uint32_t route = users_[i];
+      if (rate[route] != kNever) continue;
+      const auto stops = routes_.stops(route);
+      const auto stop = std::find_if(stops.begin(), stops.end(),
+                                     [r](const RouteStop& s) { return s.resource == r; });
+      per_rate += num_flows[route] * stop->s_per_byte;
+    }
+    return std::max(0.0, load.left) / per_rate;
+  }
+
+  /// Gives `level` to every route through r that has no rate, and forgets the routes that are over.
+  void fill(std::uint32_t r, double level, std::span<const std::uint32_t> num_flows,
+            std::span<double> rate) {
+    std::size_t kept = first_[r];
+    for (std::size_t i = first_[r]; i < end_[r]; ++i) {
+      const std::uint32_t route = users_[i];
+      if (rate[route] == kOver) continue;
+      users_[kept++] = route;
+      if (rate[route] != kNever) continue;
+      rate[route] = level;
+      for (const RouteStop& stop : routes_.stops(route)) {
+        Load& load = load_[stop.resource];
+        const double share = num_flows[route] * stop.s_per_byte;
+        load.left -= level * share;
+        load.per_rate -= share;
+        --load.open;
+      }
+    }
+    end_[r] = kept;
+  }
+
+  const Routes& routes_;
+  std::vector<Load> demand_;                             // per resource: of all flows in flight
+  std::vector<std::uint32_t> in_use_;                    // resources with flows
+  std::vector<Load> load_;                               // per resource
+  std::vector<std::size_t> first_, end_;                 // per resource: in users_
+  std::vector<std::uint32_t> users_;                     // routes
+  std::vector<std::pair<double, std::uint32_t>> order_;  // heap: level, resource
+};
+
+/// All flows of an exchange. A route serves each of its flows the same number of bytes, so a flow
+/// ends when the bytes served since the route became active reach a number that is known when it
+/// starts.
+class Fluid {
+ public:
+  Fluid(const Routes& routes, std::span<const Flow> flows, double window_s)
+      : flows_(flows),
+        window_s_(window_s),
+        rates_(routes),
+        in_flight_(routes.count()),
+        num_flows_(routes.count(), 0),
+        to_come_(routes.count(), 0),
+        served_(routes.count(), 0),
+        rate_(routes.count(), kIdle),
+        end_s_(flows.size(), 0) {
+    for (std::uint32_t f = 0; f < flows.size(); ++f) {
+      end_s_[f] = flows[f].start_s;
+      if (flows[f].bytes <= 0 || routes.stops(flows[f].route).empty()) continue;
+      order_.push_back(f);
+      ++to_come_[flows[f].route];
+    }
+    sort_by_start(flows, order_);
+  }
+
+  std::vector<double> run() {
+    while (next_ < order_.size() || !active_.empty()) {
+      if (active_.empty()) now_s_ = std::max(now_s_, flows_[order_[next_]].start_s);
+      start_flows();
+      if (active_.empty()) continue;
+      rates_.set(active_, num_flows_, rate_);
+      advance();
+    }
+    return std::move(end_s_);
+  }
+
+ private:
+  struct Waiting {
+    double served;  // by its route when it ends
+    std::uint32_t flow;
+    bool operator>(const Waiting& other) const {
+      return served != other.served ? served > other.served : flow > other.flow;
+    }
+  };
+
+  void start_flows() {
+    const double until_s = now_s_ + window_s_ / 2;
+    for (; next_ < order_.size() && flows_[order_[next_]].start_s <= until_s; ++next_) {
+      const std::uint32_t f = order_[next_];
+      const std::uint32_t route = flows_[f].route;
+      --to_come_[route];
+      rates_.add_flow(route, num_flows_[route]);
+      if (num_flows_[route]++ == 0) {
+        active_.push_back(route);
+        served_[route] = 0;
+      }
+      in_flight_[route].push_back({served_[route] + flows_[f].bytes, f});
+      std::push_heap(in_flight_[route].begin(), in_flight_[route].end(), std::greater<>());
+    }
+  }
+
+  /// Moves on to the next start or end, or by the window if that is longer.
+  void advance() {
+    double step_s = kNever;
+    for (const std::uint32_t route : active_) step_s = std::min(step_s, next_end_s(route));
+    if (next_ < order_.size()) step_s = std::min(step_s, flows_[order_[next_]].start_s - now_s_);
+    step_s = std::max(step_s, window_s_);
+    const double until_s = step_s * (1 + kSame) + window_s_ / 2;
+    std::size_t kept = 0;
+    for (const std::uint32_t route : active_) {
+      end_flows(route, until_s);
+      served_[route] += rate_[route] * step_s;
+      if (num_flows_[route] > 0)
+        active_[kept++] = route;
+      else
+        rate_[route] = to_come_[route] > 0 ? kIdle : kOver;
+    }
+    active_.resize(kept);
+    now_s_ += step_s;
+  }
+
+  double next_end_s(std::uint32_t route) const {
+    return (in_flight_[route].front().served - served_[route]) / rate_[route];
+  }
+
+  /// Ends the flows that have less than until_s to go.
+  void end_flows(std::uint32_t route, double until_s) {
+    auto& waiting = in_flight_[route];
+    while (!waiting.empty() && next_end_s(route) <= until_s) {
+      const std::uint32_t f = waiting.front().flow;
+      end_s_[f] = std::max(flows_[f].start_s, now_s_ + next_end_s(route));
+      std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
+      waiting.pop_back();
+      rates_.remove_flow(route, --num_flows_[route]);
+    }
+  }
+
+  std::span<const Flow> flows_;
+  double window_s_;
+  std::vector<std::uint32_t> order_;  // of starts
+  std::size_t next_ = 0;              // in order_
+  FairRates rates_;
+  std::vector<std::vector<Waiting>> in_flight_;  // per route: a heap
+  std::vector<std::uint32_t> num_flows_;         // per route: in flight
+  std::vector<std::uint32_t> to_come_;           // per route: not started
+  std::vector<double> served_, rate_;            // per route
+  std::vector<std::uint32_t> active_;            // routes with flows in flight
+  std::vector<double> end_s_;
+  double now_s_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> fluid_ends_s(const Routes& routes, std::span<const Flow> flows,
+                                 double window_s) {
+  POISE_CHECK(window_s >= 0);
+  return Fluid(routes, flows, window_s).run();
+}
+
+}  // namespace poise

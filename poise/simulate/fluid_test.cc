@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/fluid.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <limits>
+
+#include "tests/support/seeds.h"
+
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Pointwise;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Routes routes_of(const std::vector<std::vector<RouteStop>>& routes) {
+  Routes made;
+  for (const auto& stops : routes) made.add(stops);
+  return made;
+}
+
+/// Max-min fair rates flow by flow: grows all rates together and stops the flows of each resource
+/// that is full. O(flows * resources) per resource.
+std::vector<double> naive_rates(const Routes& routes, const std::vector<Flow>& flows,
+                                const std::vector<bool>& is_active) {
+  std::vector<double> rate(flows.size(), 0);
+  std::vector<bool> grows = is_active;
+  const auto use = [&](std::size_t f, std::uint32_t r) {
+    double s_per_byte = 0;
+    for (const RouteStop& stop : routes.stops(flows[f].route))
+      if (stop.resource == r) s_per_byte += stop.s_per_byte;
+    return s_per_byte;
+  };
+  while (std::find(grows.begin(), grows.end(), true) != grows.end()) {
+    double growth = kInfinity;
+    std::uint32_t full = 0;
+    for (std::uint32_t r = 0; r < routes.num_resources(); ++r) {
+      double left = 1, per_rate = 0;
+      for (std::size_t f = 0; f < flows.size(); ++f) {
+        if (is_active[f]) left -= rate[f] * use(f, r);
+        if (grows[f]) per_rate += use(f, r);
+      }
+      if (per_rate > 0 && left / per_rate < growth) {
+        growth = left / per_rate;
+        full = r;
+      }
+    }
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      if (grows[f]) rate[f] += growth;
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      if (grows[f] && use(f, full) > 0) grows[f] = false;
+  }
+  return rate;
+}
+
+/// The definition: from event to event, all rates anew.
+std::vector<double> naive_ends_s(const Routes& routes, const std::vector<Flow>& flows) {
+  std::vector<double> left(flows.size()), end_s(flows.size(), kInfinity);
+  for (std::size_t f = 0; f < flows.size(); ++f) left[f] = flows[f].bytes;
+  double now_s = 0;
+  for (std::size_t ended = 0; ended < flows.size();) {
+    std::vector<bool> is_active(flows.size());
+    double next_s = kInfinity;
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      is_active[f] = end_s[f] == kInfinity && flows[f].start_s <= now_s;
+      if (flows[f].start_s > now_s) next_s = std::min(next_s, flows[f].start_s);
+    }
+    const std::vector<double> rate = naive_rates(routes, flows, is_active);
+    for (std::size_t f = 0; f < flows.size(); ++f)
+      if (is_active[f]) next_s = std::min(next_s, now_s + left[f] / rate[f]);
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      if (!is_active[f]) continue;
+      left[f] -= rate[f] * (next_s - now_s);
+      if (left[f] > 1e-9 * flows[f].bytes) continue;
+      end_s[f] = next_s;
+      ++ended;
+    }
+    now_s = next_s;
+  }
+  return end_s;
+}
+
+struct RandomCase {
+  Routes routes;
+  std::vector<Flow> flows;
+};
+
+RandomCase random_case(std::uint64_t seed) {
+  Random random(seed);
+  RandomCase made;
+  const auto resources = 1 + static_cast<std::uint32_t>(random.below(8));
+  const auto routes = 1 + static_cast<std::uint32_t>(random.below(10));
+  for (std::uint32_t i = 0; i < routes; ++i) {
+    std::vector<RouteStop> stops;
+    for (std::uint32_t r = 0; r < resources; ++r)
+      if (stops.empty() || random.below(3) == 0)
+        stops.push_back({static_cast<std::uint32_t>((r + random.below(2)) % resources),
+                         static_cast<double>(1 + random.below(4)) / 4});
+    made.routes.add(stops);
+  }
+  const std::uint64_t flows = 1 + random.below(25);
+  for (std::uint64_t i = 0; i < flows; ++i)
+    made.flows.push_back({static_cast<double>(random.below(12)) / 2,
+                          static_cast<double>(1 + random.below(40)) / 2,
+                          static_cast<std::uint32_t>(random.below(routes))});
+  return made;
+}
+
+TEST(Fluid, flows_share_a_resource_equally) {
+  const Routes routes = routes_of({{{0, 0.5}}});
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}}), ElementsAre(5));
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {0, 20, 0}}), ElementsAre(10, 15));
+  // The first is alone for 2 s, then has half of the resource.
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {2, 20, 0}}), ElementsAre(8, 15));
+}
+
+TEST(Fluid, what_a_flow_cannot_use_goes_to_the_others) {
+  // Flow 0 has a narrow resource of its own, so flow 1 has three quarters of the shared one.
+  const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1}}});
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
+}
+
+TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_narrower_one) {
+  // The linear network: the long flow and each short one share a resource.
+  const Routes routes = routes_of({{{0, 1}, {1, 1}}, {{0, 1}}, {{1, 1}}});
+  EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 1, 0}, {0, 1, 1}, {0, 1, 2}}),
+              ElementsAre(2, 2, 2));
+}
+
+TEST(Fluid, flows_without_bytes_or_resources_end_when_they_start) {
+  const Routes routes = routes_of({{{0, 1}}, {}, {{0, 0}}});
+  EXPECT_THAT(
+      fluid_ends_s(routes, std::vector<Flow>{{1, 0, 0}, {2, 100, 1}, {3, 100, 2}, {4, 1, 0}}),
+      ElementsAre(1, 2, 3, 5));
+  EXPECT_TRUE(fluid_ends_s(routes, {}).empty());
+}
+
+TEST(Fluid, agrees_with_the_definition_on_random_networks) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(300); ++seed) {
+    const RandomCase made = random_case(seed);
+    const auto expected_s = naive_ends_s(made.routes, made.flows);
+    EXPECT_THAT(fluid_ends_s(made.routes, made.flows), Pointwise(DoubleNear(1e-6), expected_s))
+        << "seed " << seed;
+  }
+}
+
+TEST(Fluid, a_window_shifts_ends_by_little) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
+    const RandomCase made = random_case(seed);
+    const auto exact_s = fluid_ends_s(made.routes, made.flows);
+    const auto ends_s = fluid_ends_s(made.routes, made.flows, 0.05);
+    const double last_s = *std::max_element(exact_s.begin(), exact_s.end());
+    EXPECT_NEAR(*std::max_element(ends_s.begin(), ends_s.end()), last_s, 0.03 * last_s)
+        << "seed " << seed;
+    for (std::size_t f = 0; f < ends_s.size(); ++f) EXPECT_GE(ends_s[f], made.flows[f].start_s);
+  }
+}
+
+TEST(Fluid, is_as_fast_as_the_busiest_resource_if_all_share_it) {
+  const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
+  const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
+  EXPECT_EQ(busiest_s(routes, flows), 12);
+  const auto ends_s = fluid_ends_s(routes, flows);
+  EXPECT_DOUBLE_EQ(*std::max_element(ends_s.begin(), ends_s.end()), 12);
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The event engine: one iteration of a program on a machine whose resources messages share.
+//
+// A place works, sends, and receives, one after the other:
+//   1. it does the share 1 - overlap of its work;
+//   2. it sends to each of its partners; each sending takes the sender's CPU time;
+//   3. it does the rest of its work;
+//   4. it receives what has arrived, in the order of arrival (ties: by sender, then by receiver);
+//      each receiving takes the receiver's CPU time.
+// What a place sends to another leaves together. After its latency it competes for the resources on
+// its route with everything else in flight (fluid.h or queues.h), and arrives when the last byte
+// has passed them. Messages above the eager limit wait until the receiver has done step 1, because
+// only then does it ask for them (rendezvous). The iteration ends when the last place has received
+// everything: a barrier, whose own time is not counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "poise/simulate/traffic.h"
+
+namespace poise {
+
+/// How messages share a resource.
+enum class Sharing : std::uint8_t {
+  fluid,  // all at once, max-min fairly
+  queue   // first come, first served
+};
+std::string_view name_of(Sharing sharing);
+/// Throws Error if there is no way of sharing of this name.
+Sharing sharing_named(std::string_view name);
+
+struct EngineOptions {
+  Sharing sharing = Sharing::fluid;
+  /// Larger messages use rendezvous. The default is assumed; MPI libraries switch at 4 KiB to 256
+  /// KiB.
+  std::uint64_t eager_bytes = 65536;
+  /// Latencies that a rendezvous adds: one for the request and one for the answer.
+  double handshake_latencies = 2;
+  /// Messages travel in pieces of at most this size (`queue`).
+  std::uint64_t piece_bytes = 4096;
+  /// Starts and ends of messages closer together than this fraction of the time of the busiest
+  /// resource count as simultaneous (`fluid`). Nothing: 0 for small exchanges, and for larger ones
+  /// what bounds the time of a simulation.
+  std::optional<double> precision = {};
+  /// Tasks are threads that share their places, and Juggle moves them after each such period
+  /// (threads.h); 0: a place runs one task after the other. Used by replays.
+  double juggle_period_s = 0;
+};
+
+/// What a place did, in seconds since the start of the iteration.
+struct PlaceRun {
+  double sends_s = 0;      // it began to send
+  double sent_s = 0;       // it had sent everything, and did the rest of its work
+  double worked_s = 0;     // it had done all its work
+  double ends_s = 0;       // it had received everything
+  double receiving_s = 0;  // seconds of receiving, between worked_s and ends_s
+
+  /// Seconds of its CPU: work, sending and receiving.
+  double busy_s() const { return worked_s + receiving_s; }
+};
+
+struct Iteration {
+  double end_s = 0;     // of the last place
+  double window_s = 0;  // starts and ends of messages closer together counted as simultaneous
+  std::vector<PlaceRun> places;
+
+  /// The share of the time of all places in which they neither worked nor sent nor received.
+  double idle_share() const;
+};
+
+/// Simulates an iteration. work_s is per place; overlap as in Workload. O(stops log pairs) for
+/// queues; for fluids see fluid.h: some hundred computations of all rates.
+Iteration simulate_iteration(const Traffic& traffic, std::span<const double> work_s, double overlap,
+                             const EngineOptions& options = {});
+
+/// Seconds from the start of an exchange without work to its end.
+double exchange_s(const Traffic& traffic, const EngineOptions& options = {});
+
+}  // namespace poise

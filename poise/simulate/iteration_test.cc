@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/simulate/iteration.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "tests/support/seeds.h"
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+#include "poise/machine/text.h"
+#include "poise/placement/metrics.h"
+#include "poise/workload/generate.h"
+
+namespace poise {
+namespace {
+
+// One place per node; 1,000 bytes/s each way, 1/8 s per sending and receiving, 1/4 s of latency.
+constexpr const char* kNodes =
+    "node:8 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0.125";
+
+constexpr EngineOptions kFluid{.eager_bytes = 1'000'000};
+constexpr EngineOptions kQueue{.sharing = Sharing::queue, .eager_bytes = 1'000'000};
+
+/// Task t is on place t.
+Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
+                    const std::vector<Message>& messages, const EngineOptions& options = kFluid,
+                    double overlap = 0, std::uint64_t piece_bytes = 4096) {
+  const Machine machine = machine_from_text(machine_text);
+  Workload workload;
+  std::vector<PlaceId> places;
+  for (PlaceId p = 0; p < machine.num_places(); ++p) {
+    workload.tasks.push_back({p < work_s.size() ? work_s[p] : 0});
+    places.push_back(p);
+  }
+  workload.messages = messages;
+  const Placement placement(places);
+  const Traffic traffic =
+      message_traffic(machine, workload, machine.costs(), placement, piece_bytes);
+  return simulate_iteration(traffic, poise::work_s(machine, workload, placement), overlap, options);
+}
+
+TEST(Iteration, work_alone_ends_with_the_busiest_place) {
+  const Iteration iteration = simulated(kNodes, {1, 3, 2}, {});
+  EXPECT_EQ(iteration.end_s, 3);
+  EXPECT_DOUBLE_EQ(iteration.idle_share(), 1 - 6.0 / (8 * 3));
+}
+
+TEST(Iteration, a_message_takes_both_ends_latency_and_the_link) {
+  for (const EngineOptions& options : {kFluid, kQueue}) {
+    const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
+    // In one piece, a queue stores the message once: card out, then card in.
+    const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
+    EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
+                     1 + 0.125 + 0.25 + link_s + 0.125);
+    EXPECT_DOUBLE_EQ(iteration.places[0].ends_s, 1.125);
+    EXPECT_DOUBLE_EQ(iteration.places[1].receiving_s, 0.125);
+  }
+}
+
+TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
+  const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
+  const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
+  EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
+  // The other way does not share it.
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
+}
+
+TEST(Iteration, in_a_star_the_hub_receives_one_after_the_other) {
+  std::vector<Message> messages;
+  for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
+  // All seven arrive together, then take the hub 1/8 s each.
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
+}
+
+TEST(Iteration, a_hub_that_sends_slower_than_its_card_never_waits_for_it) {
+  std::vector<Message> messages;
+  for (TaskId t = 1; t < 8; ++t) messages.push_back({0, t, 1, 100});  // 0.1 s on the card
+  for (const EngineOptions& options : {kFluid, kQueue}) {
+    const double link_s = options.sharing == Sharing::fluid ? 0.1 : 0.2;
+    EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, messages, options).end_s,
+                     1 + 7 * 0.125 + 0.25 + link_s + 0.125);
+  }
+}
+
+TEST(Iteration, in_a_ring_all_links_work_at_once) {
+  std::vector<Message> messages;
+  for (TaskId t = 0; t < 8; ++t) messages.push_back({t, (t + 1) % 8, 4, 2000});
+  EXPECT_DOUBLE_EQ(simulated(kNodes, std::vector<double>(8, 1), messages).end_s,
+                   1 + 4 * 0.125 + 0.25 + 2 + 4 * 0.125);
+}
+
+TEST(Iteration, a_queue_sends_pieces_through_the_cards_as_a_pipeline) {
+  // 20 pieces of 100 bytes: the second card is one piece behind the first.
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
+                   0.125 + 0.25 + 2.1 + 0.125);
+}
+
+TEST(Iteration, a_queue_serves_the_first_message_first) {
+  const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
+  const Iteration iteration =
+      simulated(machine, {0.5}, {{0, 2, 100, 1000}, {1, 4, 100, 3000}}, kQueue);
+  EXPECT_DOUBLE_EQ(iteration.places[4].ends_s, 3.03);
+  EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 4.01);
+}
+
+TEST(Iteration, large_messages_wait_for_the_receiver) {
+  const EngineOptions options{.eager_bytes = 1000};
+  // Eager: it waits at the receiver, which works until 5 s.
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 3, 3000}}, options).end_s, 5 + 3 * 0.125);
+  // Rendezvous: the answer and the message start at 5 s.
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1001}}, options).end_s,
+                   5 + 2 * 0.25 + 1.001 + 0.125);
+  // The receiver is ready first: request, answer, message.
+  EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 0}, {{0, 1, 1, 1001}}, options).end_s,
+                   1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
+}
+
+TEST(Iteration, work_hides_messages_if_they_overlap) {
+  const std::vector<double> work_s(8, 10);
+  const std::vector<Message> messages{{0, 1, 1, 2000}};
+  const double message_s = 0.125 + 0.25 + 2 + 0.125;
+  EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0).end_s, 10 + message_s);
+  EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 1).end_s, 10 + 0.125);
+  EXPECT_DOUBLE_EQ(simulated(kNodes, work_s, messages, kFluid, 0.1).end_s, 9 + message_s);
+}
+
+TEST(Iteration, messages_inside_a_domain_cross_its_bus) {
+  const char* machine = "node:1 core:4 factors:1,1 bus:1000 latency:0 overhead:0 copy:0";
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}}).end_s, 4 * 0.5);
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}, {2, 3, 1, 500}}).end_s, 2 * 4 * 0.5);
+}
+
+TEST(Iteration, all_nodes_share_a_network_without_a_switch) {
+  const char* machine =
+      "node:8 core:1 factors:1,1 shared_network:1000 bandwidth:0 bus:0 gap:0 latency:0 overhead:0";
+  std::vector<Message> messages;
+  for (TaskId t = 0; t < 8; ++t) messages.push_back({t, (t + 1) % 8, 1, 500});
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, messages).end_s, 4);
+}
+
+TEST(Iteration, a_card_needs_its_gap_for_each_message) {
+  const char* machine =
+      "node:2 core:1 factors:1,1 bandwidth:1000 gap:0.5 bus:0 copy:0 latency:0 overhead:0";
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 0}}).end_s, 3);
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 600}}).end_s, 3.6);
+}
+
+TEST(Iteration, uplinks_of_racks_limit_what_leaves_them) {
+  const char* machine =
+      "rack:2 node:2 core:1 factors:1,1,1 uplink:500 bandwidth:1000 bus:0 gap:0 latency:0 "
+      "overhead:0";
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 1000}}).end_s, 1);
+  EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 3, 1, 1000}}).end_s, 4);
+}
+
+TEST(Iteration, a_task_sends_nothing_to_its_own_place) {
+  const Machine machine = machine_from_text(kNodes);
+  Workload workload;
+  workload.tasks = {{1}, {1}};
+  workload.messages = {{0, 1, 1, 5000}};
+  EXPECT_TRUE(message_traffic(machine, workload, machine.costs(), Placement(2)).pairs().empty());
+}
+
+TEST(Iteration, sharings_have_names) {
+  EXPECT_EQ(sharing_named("queue"), Sharing::queue);
+  EXPECT_EQ(name_of(Sharing::fluid), "fluid");
+  EXPECT_THROW(sharing_named("flood"), Error);
+}
+
+struct RandomProgram {
+  Machine machine;
+  Workload workload;
+  Placement placement;
+};
+
+RandomProgram random_program(std::uint64_t seed) {
+  constexpr const char* kMachines[] = {"node:4 numa:2 core:4", "rack:2 node:3 core:2 uplink:5e9",
+                                       "node:5 core:3 shared_network:1e9 bandwidth:0",
+                                       "numa:4 core:4 factors:2,1"};
+  Random random(seed);
+  RandomProgram made{machine_from_text(kMachines[random.below(4)]), {}, {}};
+  made.workload = generate(parse_recipe("random"), 60, seed)[0];
+  std::vector<PlaceId> places;
+  for (TaskId t = 0; t < made.workload.num_tasks(); ++t)
+    places.push_back(static_cast<PlaceId>(random.below(made.machine.num_places())));
+  for (Task& task : made.workload.tasks) task.load_s *= 1e-4;
+  made.placement = Placement(places);
+  return made;
+}
+
+TEST(Iteration, occupies_resources_and_places_as_the_formula_says) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
+    const RandomProgram made = random_program(seed);
+    const CostModel& costs = made.machine.costs();
+    const auto times = message_times(made.machine, made.workload, costs, made.placement);
+    const Traffic traffic = message_traffic(made.machine, made.workload, costs, made.placement);
+    const double busiest_s = *std::max_element(times.resource_s.begin(), times.resource_s.end());
+    EXPECT_NEAR(traffic.busiest_s(), busiest_s, 1e-9 * busiest_s) << "seed " << seed;
+    const auto work_s = poise::work_s(made.machine, made.workload, made.placement);
+    for (const Sharing sharing : {Sharing::fluid, Sharing::queue}) {
+      const Iteration iteration = simulate_iteration(traffic, work_s, 0, {.sharing = sharing});
+      EXPECT_GE(iteration.end_s, busiest_s) << "seed " << seed;
+      for (PlaceId p = 0; p < work_s.size(); ++p) {
+        EXPECT_NEAR(iteration.places[p].busy_s(), work_s[p] + times.overhead_s[p], 1e-9)
+            << "seed " << seed;
+        EXPECT_LE(iteration.places[p].busy_s(), iteration.end_s * (1 + 1e-12));
+      }
+    }
+  }
+}
+
+TEST(Iteration, joining_ends_changes_the_time_by_little_more_than_the_precision) {
+  for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
+    const RandomProgram made = random_program(seed);
+    const Traffic traffic =
+        message_traffic(made.machine, made.workload, made.machine.costs(), made.placement);
+    const double exact_s = exchange_s(traffic, {.precision = 0});
+    EXPECT_NEAR(exchange_s(traffic, {.precision = 0.01}), exact_s, 0.02 * exact_s)
+        << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace poise

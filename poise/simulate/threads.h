@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tasks of a phase as threads that share their places in turns and are moved by Juggle.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/machine/machine.h"
+#include "poise/placement/placement.h"
+#include "poise/workload/workload.h"
+
+namespace poise {
+
+struct ThreadsRun {
+  std::vector<double> done_s;  // per place: when it had nothing more to do
+  std::uint64_t swaps = 0;
+};
+
+/// Runs the tasks until all are done. Each place shares its time fairly among the tasks on it that
+/// are not done. Every period_s, juggle_swaps() (online/juggle.h) exchanges tasks inside the memory
+/// domains, from their progress in this phase and the measured speeds of places: the code that
+/// `poise juggle` runs. Information is precise, and swaps cost nothing. Background load comes after
+/// the tasks of a place. Throws Error if the period is not above 0, or that short that there are
+/// more than 10^5 points in the time of the busiest place.
+/// O(points * (tasks log tasks + places log places)).
+ThreadsRun run_threads(const Machine& machine, const Workload& workload, const Placement& placement,
+                       double period_s);
+
+}  // namespace poise

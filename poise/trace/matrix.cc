@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/trace/matrix.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "poise/base/error.h"
+#include "poise/base/text.h"
+#include "poise/workload/merge.h"
+
+namespace poise::matrix {
+
+namespace {
+
+constexpr double kMaxBytes = 1e15;  // of an entry, so that sums of many fit in 64 bits
+
+/// The lines of a file, without those that are blank or start with '%'.
+class Lines {
+ public:
+  Lines(const std::string& file, std::string_view text) : file_(file), rest_(text) {}
+
+  /// The next line, or nothing at the end.
+  std::optional<std::string_view> next() {
+    while (!rest_.empty()) {
+      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+      std::string_view line = rest_.substr(0, end);
+      rest_.remove_prefix(std::min(end + 1, rest_.size()));
+      ++number_;
+      line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+      if (!line.empty() && line.front() != '%') return line;
+    }
+    return std::nullopt;
+  }
+
+  template <typename... Args>
+  [[noreturn]] void fail_here(fmt::format_string<Args...> format, Args&&... args) const {
+    fail("{}:{}: {}", file_, number_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  std::uint64_t whole(std::string_view text, const char* what) const {
+    const std::optional<unsigned long long> value = parse_unsigned(text);
+    if (!value) fail_here("{} \"{}\" is not a whole number of at least 0", what, text);
+    return *value;
+  }
+
+  std::uint64_t bytes(std::string_view text) const {
+    const std::optional<double> value = parse_number(text);
+    if (!value || *value < 0 || *value > kMaxBytes)
+      fail_here("the entry \"{}\" is not a number of bytes from 0 to {}", text, kMaxBytes);
+    return static_cast<std::uint64_t>(*value + .5);
+  }
+
+ private:
+  const std::string& file_;
+  std::string_view rest_;
+  std::size_t number_ = 0;
+};
+
+/// The words of a line, which blanks separate.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = line.find_first_not_of(" \t", at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// The values of a line, which commas separate, without the blanks around them.
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields = split(line, ',');
+  for (std::string_view& field : fields) {
+    field.remove_prefix(std::min(field.find_first_not_of(" \t"), field.size()));
+    field = field.substr(0, field.find_last_not_of(" \t") + 1);
+  }
+  return fields;
+}
+
+void add(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to, std::uint64_t count,
+         std::uint64_t bytes) {
+  if (from == to || count == 0) return;
+  messages.push_back({static_cast<TaskId>(from), static_cast<TaskId>(to), count, bytes});
+}
+
+/// An entry of a matrix: one message, or none if it has no bytes.
+void add_entry(std::vector<Message>& messages, std::uint64_t from, std::uint64_t to,
+               std::uint64_t bytes) {
+  add(messages, from, to, bytes > 0 ? 1 : 0, bytes);
+}
+
+Trace trace_of(std::uint64_t num_tasks, const std::vector<Message>& messages) {
+  Trace trace;
+  Workload& workload = trace.phases.emplace_back().workload;
+  workload.tasks.assign(num_tasks, Task{1e-6, 0, true});
+  workload.messages = merged(static_cast<TaskId>(num_tasks), messages);
+  trace.assumed.push_back("a matrix holds bytes only: every task takes 1 microsecond");
+  return trace;
+}
+
+struct Banner {
+  bool is_array, is_pattern, is_symmetric;
+};
+
+Banner read_banner(const std::string& name, std::string_view text) {
+  const std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), text.size()));
+  std::string lower(line.substr(std::min(kMagic.size(), line.size())));
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::vector<std::string_view> words = words_of(lower);
+  const auto is_one_of = [&](std::size_t i, std::initializer_list<std::string_view> known) {
+    return i < words.size() && std::find(known.begin(), known.end(), words[i]) != known.end();
+  };
+  if (words.size() != 4 || words[0] != "matrix" || !is_one_of(1, {"coordinate", "array"}) ||
+      !is_one_of(2, {"real", "integer", "pattern"}) || !is_one_of(3, {"general", "symmetric"}) ||
+      (words[1] == "array" && words[2] == "pattern"))
+    fail(
+        "{}:1: \"{}\" is not a matrix that can hold bytes; it must be {} matrix, then coordinate "
+        "or "
+        "array, then real, integer or pattern, then general or symmetric",
+        name, line, kMagic);
+  return {words[1] == "array", words[2] == "pattern", words[3] == "symmetric"};
+}
+
+/// The messages of a matrix in coordinate form: lines of row, column (from 1) and entry.
+void read_coordinates(Lines& lines, const Banner& banner, std::uint64_t n, std::uint64_t entries,
+                      std::vector<Message>& messages) {
+  for (std::uint64_t e = 0; e < entries; ++e) {
+    const std::optional<std::string_view> line = lines.next();
+    if (!line) lines.fail_here("the file ends after {} of {} entries", e, entries);
+    const std::vector<std::string_view> words = words_of(*line);
+    if (words.size() != (banner.is_pattern ? 2 : 3))
+      lines.fail_here("an entry must have {} numbers, not {}", banner.is_pattern ? 2 : 3,
+                      words.size());
+    const std::uint64_t row = lines.whole(words[0], "the row");
+    const std::uint64_t column = lines.whole(words[1], "the column");
+    if (row == 0 || column == 0 || row > n || column > n)
+      lines.fail_here("entry ({}, {}) does not exist; rows and columns are numbered 1 to {}", row,
+                      column, n);
+    const std::uint64_t bytes = banner.is_pattern ? 1 : lines.bytes(words[2]);
+    add_entry(messages, row - 1, column - 1, bytes);
+    if (banner.is_symmetric) add_entry(messages, column - 1, row - 1, bytes);
+  }
+}
+
+/// The messages of a matrix in array form: one entry per line, column by column; of a symmetric
+/// matrix the entries on and below the diagonal.
+void read_array(Lines& lines, const Banner& banner, std::uint64_t n,
+                std::vector<Message>& messages) {
+  for (std::uint64_t column = 0; column < n; ++column)
+    for (std::uint64_t row = banner.is_symmetric ? column : 0; row < n; ++row) {
+      const std::optional<std::string_view> line = lines.next();
+      if (!line) lines.fail_here("the file ends before entry ({}, {})", row + 1, column + 1);
+      const std::uint64_t bytes = lines.bytes(*line);
+      add_entry(messages, row, column, bytes);
+      if (banner.is_symmetric) add_entry(messages, column, row, bytes);
+    }
+}
+
+/// Every task takes at least a byte of the file, so that a wrong number cannot exhaust the memory.
+void check_size(const Lines& lines, std::uint64_t num_tasks, std::string_view text) {
+  if (num_tasks > text.size() || num_tasks > std::numeric_limits<TaskId>::max())
+    lines.fail_here("{} tasks are too many for a file of {} bytes", num_tasks, text.size());
+}
+
+/// n lines of n numbers. `line` is the first.
+Trace read_dense(Lines& lines, std::string_view line) {
+  const std::size_t n = fields_of(line).size();
+  std::vector<Message> messages;
+  std::uint64_t row = 0;
+  for (std::optional<std::string_view> next = line; next; next = lines.next(), ++row) {
+    const std::vector<std::string_view> fields = fields_of(*next);
+    if (row == n) lines.fail_here("there is another line after the {} rows of the matrix", n);
+    if (fields.size() != n)
+      lines.fail_here("the row has {} numbers, but the first row has {}", fields.size(), n);
+    for (std::size_t column = 0; column < n; ++column)
+      add_entry(messages, row, column, lines.bytes(fields[column]));
+  }
+  if (row != n) lines.fail_here("the matrix has {} columns, but {} rows", n, row);
+  return trace_of(n, messages);
+}
+
+/// One line per message, below the names of the columns. `head` is the line with the names.
+Trace read_list(Lines& lines, std::string_view head, std::string_view text) {
+  constexpr std::string_view kColumns[] = {"from", "to", "bytes", "messages"};
+  const std::vector<std::string_view> names = fields_of(head);
+  std::size_t at[4];
+  for (std::size_t c = 0; c < 4; ++c) {
+    at[c] = static_cast<std::size_t>(std::find(names.begin(), names.end(), kColumns[c]) -
+                                     names.begin());
+    if (at[c] == names.size() && c < 3)
+      lines.fail_here(
+          "the column \"{}\" is missing; a list of messages has the columns from, to, "
+          "bytes and optionally messages, a matrix only numbers",
+          kColumns[c]);
+  }
+  std::vector<Message> messages;
+  std::uint64_t num_tasks = 0;
+  while (const std::optional<std::string_view> line = lines.next()) {
+    const std::vector<std::string_view> fields = fields_of(*line);
+    if (fields.size() != names.size())
+      lines.fail_here("the line has {} values for {} columns", fields.size(), names.size());
+    const std::uint64_t from = lines.whole(fields[at[0]], "from");
+    const std::uint64_t to = lines.whole(fields[at[1]], "to");
+    const std::uint64_t last = std::max(from, to);
+    check_size(lines, last == std::numeric_limits<std::uint64_t>::max() ? last : last + 1, text);
+    num_tasks = std::max(num_tasks, last + 1);
+    const bool has_count = at[3] < names.size();
+    add(messages, from, to, has_count ? lines.whole(fields[at[3]], "messages") : 1,
+        lines.bytes(fields[at[2]]));
+  }
+  if (num_tasks == 0) lines.fail_here("the list has no messages");
+  return trace_of(num_tasks, messages);
+}
+
+}  // namespace
+
+Trace read_matrix_market(const std::string& name, std::string_view text) {
+  const Banner banner = read_banner(name, text);
+  Lines lines(name, text);
+  const std::optional<std::string_view> line = lines.next();
+  if (!line) fail("{}: the line with the size of the matrix is missing", name);
+  const std::vector<std::string_view> size = words_of(*line);
+  if (size.size() != (banner.is_array ? 2 : 3))
+    lines.fail_here("the size must be {}",
+                    banner.is_array ? "rows and columns" : "rows, columns and entries");
+  const std::uint64_t n = lines.whole(size[0], "the number of rows");
+  if (lines.whole(size[1], "the number of columns") != n)
+    lines.fail_here("the matrix has {} rows and {} columns; it must be square", size[0], size[1]);
+  if (n == 0) lines.fail_here("the matrix is empty");
+  check_size(lines, n, text);
+  std::vector<Message> messages;
+  if (banner.is_array)
+    read_array(lines, banner, n, messages);
+  else
+    read_coordinates(lines, banner, n, lines.whole(size[2], "the number of entries"), messages);
+  if (lines.next()) lines.fail_here("there is another line after the last entry");
+  return trace_of(n, messages);
+}
+
+Trace read_csv(const std::string& name, std::string_view text) {
+  Lines lines(name, text);
+  const std::optional<std::string_view> line = lines.next();
+  if (!line) fail("{}: the file is empty", name);
+  const std::vector<std::string_view> first = fields_of(*line);
+  const bool is_dense = std::all_of(first.begin(), first.end(), [](std::string_view field) {
+    return parse_number(field).has_value();
+  });
+  return is_dense ? read_dense(lines, *line) : read_list(lines, *line, text);
+}
+
+}  // namespace poise::matrix

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/trace/matrix.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise::matrix {
+namespace {
+
+using Rows = std::vector<std::vector<std::uint64_t>>;
+
+/// Bytes by sender and receiver.
+Rows bytes_of(const Trace& trace) {
+  const Workload& workload = trace.phases.at(0).workload;
+  Rows rows(workload.num_tasks(), std::vector<std::uint64_t>(workload.num_tasks()));
+  for (const Message& message : workload.messages) rows[message.from][message.to] += message.bytes;
+  return rows;
+}
+
+Trace market(std::string_view text) { return read_matrix_market("m.mtx", text); }
+Trace csv(std::string_view text) { return read_csv("m.csv", text); }
+
+template <typename Read>
+void expect_refused(const Read& read, std::string_view text, std::string_view says) {
+  try {
+    read(text);
+    ADD_FAILURE() << "not refused: " << text;
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(std::string(says)));
+  }
+}
+
+TEST(MatrixMarket, reads_coordinates_from_row_to_column) {
+  const Trace trace = market(
+      "%%MatrixMarket matrix coordinate real general\n% a comment\n3 3 4\n1 2 10.4\n3 1 7\n"
+      "2 2 5\n3 1 1e3\n");
+  EXPECT_EQ(bytes_of(trace), (Rows{{0, 10, 0}, {0, 0, 0}, {1007, 0, 0}}));
+  EXPECT_EQ(trace.phases[0].workload.tasks[0].load_s, 1e-6);
+  EXPECT_EQ(trace.assumed.size(), 1u);
+}
+
+TEST(MatrixMarket, symmetric_entries_and_patterns_stand_for_both_directions) {
+  EXPECT_EQ(bytes_of(market("%%MatrixMarket MATRIX Coordinate pattern symmetric\r\n3 3 2\r\n2 1\r\n"
+                            "3 2\r\n")),
+            (Rows{{0, 1, 0}, {1, 0, 1}, {0, 1, 0}}));
+}
+
+TEST(MatrixMarket, reads_arrays_column_by_column) {
+  EXPECT_EQ(bytes_of(market("%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n")),
+            (Rows{{0, 3}, {2, 0}}));
+  EXPECT_EQ(bytes_of(market("%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n")),
+            (Rows{{0, 2}, {2, 0}}));
+}
+
+TEST(MatrixMarket, refuses_what_it_cannot_mean) {
+  constexpr std::string_view kGeneral = "%%MatrixMarket matrix coordinate real general\n";
+  const auto general = [&](std::string_view rest) { return std::string(kGeneral).append(rest); };
+  expect_refused(market, "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex");
+  expect_refused(market, "%%MatrixMarket matrix array pattern general\n1 1\n", "pattern");
+  expect_refused(market, kGeneral, "size of the matrix is missing");
+  expect_refused(market, general("2 3 0\n"), "m.mtx:2: the matrix has 2 rows and 3 columns");
+  expect_refused(market, general("0 0 0\n"), "empty");
+  expect_refused(market, general("9999 9999 0\n"), "too many for a file");
+  expect_refused(market, general("2 2 1\n3 1 5\n"), "m.mtx:3: entry (3, 1) does not exist");
+  expect_refused(market, general("2 2 1\n1 2 -5\n"), "\"-5\"");
+  expect_refused(market, general("2 2 1\n1 2 nan\n"), "\"nan\"");
+  expect_refused(market, general("2 2 1\n1 2\n"), "must have 3 numbers, not 2");
+  expect_refused(market, general("2 2 2\n1 2 1\n"), "ends after 1 of 2 entries");
+  expect_refused(market, general("2 2 1\n1 2 1\n2 1 1\n"), "another line");
+}
+
+TEST(MatrixCsv, reads_a_matrix_without_names) {
+  EXPECT_EQ(bytes_of(csv("0, 5,1e2\n6,9,0\n0,0,0")), (Rows{{0, 5, 100}, {6, 0, 0}, {0, 0, 0}}));
+}
+
+TEST(MatrixCsv, reads_a_list_of_messages_with_columns_in_any_order) {
+  const Trace trace = csv("bytes,to,from,messages\n100,1,0,4\n50,2,1,1\n10,1,0,2\n");
+  EXPECT_EQ(bytes_of(trace), (Rows{{0, 110, 0}, {0, 0, 50}, {0, 0, 0}}));
+  EXPECT_EQ(trace.phases[0].workload.messages[0].count, 6u);
+}
+
+TEST(MatrixCsv, refuses_what_it_cannot_mean) {
+  expect_refused(csv, "1,2\n3\n", "m.csv:2: the row has 1 numbers, but the first row has 2");
+  expect_refused(csv, "1,2\n", "2 columns, but 1 rows");
+  expect_refused(csv, "1,2\n3,4\n5,6\n", "m.csv:3: there is another line");
+  expect_refused(csv, "task,load_s\n", "the column \"from\" is missing");
+  expect_refused(csv, "from,to,bytes\n0,1\n", "2 values for 3 columns");
+  expect_refused(csv, "from,to,bytes\n0,x,1\n", "to \"x\"");
+  expect_refused(csv, "from,to,bytes\n0,4000000000,1\n", "too many for a file");
+  expect_refused(csv, "from,to,bytes\n18446744073709551615,0,1\n", "too many for a file");
+  expect_refused(csv, "from,to,bytes\n", "no messages");
+}
+
+TEST(MatrixForms, all_forms_of_a_random_matrix_read_the_same) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    const std::size_t n = 1 + random.below(12);
+    Rows rows(n, std::vector<std::uint64_t>(n));
+    std::string dense, list = "from,to,bytes\n", coordinates, array;
+    std::size_t entries = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        if (i != j && random.below(2) == 0) rows[i][j] = random.below(1000);
+        dense += fmt::format("{}{}", rows[i][j], j + 1 == n ? "\n" : ",");
+        list += fmt::format("{},{},{}\n", i, j, rows[i][j]);
+        coordinates += fmt::format("{} {} {}\n", i + 1, j + 1, rows[i][j]);
+        ++entries;
+      }
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < n; ++i) array += fmt::format("{}\n", rows[i][j]);
+    const std::string head = "%%MatrixMarket matrix ";
+    EXPECT_EQ(bytes_of(csv(dense)), rows);
+    EXPECT_EQ(bytes_of(csv(list)), rows);
+    EXPECT_EQ(
+        bytes_of(market(head + fmt::format("coordinate real general\n{0} {0} {1}\n", n, entries) +
+                        coordinates)),
+        rows);
+    EXPECT_EQ(bytes_of(market(head + fmt::format("array real general\n{0} {0}\n", n) + array)),
+              rows);
+  }
+}
+
+}  // namespace
+}  // namespace poise::matrix

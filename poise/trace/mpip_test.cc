@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "poise/trace/mpip.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "poise/base/error.h"
+
+namespace poise {
+namespace {
+
+using testing::HasSubstr;
+
+// Written by hand after the form of mpiP 3.4.1.
+constexpr const char* kHead = R"(@ mpiP
+@ Command : ./ring 3
+@ Version                  : 3.4.1
+@ MPI Task Assignment      : 0 node-a
+@ MPI Task Assignment      : 1 node-a
+@ MPI Task Assignment      : 2 node-b
+
+---------------------------------------------------------------------------
+@--- MPI Time (seconds) ---------------------------------------------------
+---------------------------------------------------------------------------
+Task    AppTime    MPITime     MPI%
+   0         10        2.5    25.00
+   1         10          4    40.00
+   2   1.01e+01          1     9.90
+   *       30.1        7.5    24.92
+---------------------------------------------------------------------------
+@--- Callsites: 1 ---------------------------------------------------------
+---------------------------------------------------------------------------
+ ID Lev File/Address        Line Parent_Funct             MPI_Call
+  1   0 ring.c                12 main                     Send
+)";
+const std::string kMatrix =
+    "------- Start Communication Matrix -------------\n\nStatistics of rank: 0\n\n"
+    "Source\tTarget\tTotal Amount\tTotal Count\n0\t0\t0\t0\n0\t1\t3000\t3\n0\t2\t0\t0\n"
+    "\n\nSource\tTarget\tTotal Amount\tTotal Count\n1\t2\t40\t1\n2\t0\t9007199254740000\t7\n"
+    "------- End Communication Matrix -------------\n\n@--- End of Report ---\n";
+
+std::string error_of(const std::string& text) {
+  try {
+    mpip::read_report("r.mpiP", text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(MpipReport, ranks_are_tasks_and_the_matrix_is_messages) {
+  const Trace trace = mpip::read_report("r.mpiP", kHead + kMatrix);
+  ASSERT_EQ(trace.phases.size(), 1u);
+  const Phase& phase = trace.phases[0];
+  ASSERT_EQ(phase.workload.num_tasks(), 3u);
+  EXPECT_DOUBLE_EQ(phase.workload.tasks[0].load_s, 7.5);
+  EXPECT_DOUBLE_EQ(phase.workload.tasks[2].load_s, 9.1);
+  EXPECT_DOUBLE_EQ(phase.wall_s, 10.1);
+  ASSERT_EQ(phase.workload.messages.size(), 3u);
+  EXPECT_EQ(phase.workload.messages[0].to, 1u);
+  EXPECT_EQ(phase.workload.messages[0].bytes, 3000u);
+  EXPECT_EQ(phase.workload.messages[0].count, 3u);
+  EXPECT_EQ(phase.workload.messages[2].from, 2u);
+  EXPECT_EQ(phase.workload.messages[2].bytes, 9007199254740000u);
+  EXPECT_EQ(phase.placement.of(2), 2u);
+  EXPECT_EQ(trace.num_places, 3u);
+}
+
+TEST(MpipReport, names_the_line_of_what_is_wrong) {
+  EXPECT_THAT(error_of(kHead), HasSubstr("r.mpiP: the report has no communication matrix"));
+  EXPECT_THAT(error_of("@ mpiP\n"), HasSubstr("no section \"MPI Time\""));
+  std::string truncated = kHead + kMatrix;
+  truncated.resize(truncated.find("------- End"));
+  EXPECT_THAT(error_of(truncated), HasSubstr("truncated"));
+  const auto with = [&](const std::string& old, const std::string& now) {
+    std::string text = kHead + kMatrix;
+    return error_of(text.replace(text.find(old), old.size(), now));
+  };
+  EXPECT_THAT(with("1\t2\t40", "1\t3\t40"), HasSubstr("r.mpiP:32: rank \"3\" does not exist"));
+  EXPECT_THAT(with("1\t2\t40\t1", "1\t2\t40"), HasSubstr("has 3 words instead of 4"));
+  EXPECT_THAT(with("\t40\t", "\t-40\t"), HasSubstr("\"-40\" is not a whole number"));
+  EXPECT_THAT(with("   1         10", "   2         10"), HasSubstr("the times of rank 1"));
+  EXPECT_THAT(with("          4    40", "         14    40"), HasSubstr("spent 14 s in MPI of 10"));
+  EXPECT_THAT(with("   *", "   3  1 1 1\n   *"), HasSubstr("3 ranks are assigned, but 4"));
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,4 +1,0 @@
-// Deprecated: include runtimes/balance/run_record.h.
-#pragma once
-
-#include "runtimes/balance/run_record.h"

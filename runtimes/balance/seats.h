@@ -1,4 +1,0 @@
-// Deprecated: include runtimes/balance/job_machine.h.
-#pragma once
-
-#include "runtimes/balance/job_machine.h"

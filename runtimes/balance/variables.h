@@ -1,4 +1,0 @@
-// Deprecated: include runtimes/balance/environment.h.
-#pragma once
-
-#include "runtimes/balance/environment.h"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the threads of a process wait for each other, as far as its settings and libraries tell.
+#pragma once
+
+#include <string_view>
+#include <sys/types.h>
+
+namespace poise::juggle {
+
+/// True if waiting threads use their cpu. `environ` is the text of /proc/PID/environ, variables
+/// separated by NUL: OpenMP's OMP_WAIT_POLICY=active, GCC's GOMP_SPINCOUNT=infinite, LLVM's and
+/// Intel's KMP_BLOCKTIME=infinite and KMP_LIBRARY=turnaround. `maps` is the text of /proc/PID/maps:
+/// ranks of MPICH and of Open MPI poll for messages, and threads of ggml (llama.cpp) spin at their
+/// barriers.
+bool waits_actively(std::string_view environ, std::string_view maps);
+
+/// The same for a process; false if its files cannot be read.
+bool waits_actively(pid_t process);
+
+}  // namespace poise::juggle

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/juggle/waiting.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace poise::juggle {
+namespace {
+
+TEST(Waiting, is_active_if_a_setting_says_it) {
+  for (const char* setting :
+       {"OMP_WAIT_POLICY=active", "OMP_WAIT_POLICY=ACTIVE", "GOMP_SPINCOUNT=infinite",
+        "KMP_BLOCKTIME=infinite", "KMP_LIBRARY=turnaround"}) {
+    std::string environ = "PATH=/bin";
+    environ += '\0';
+    environ += setting;
+    environ += '\0';
+    EXPECT_TRUE(waits_actively(environ, "")) << setting;
+  }
+}
+
+TEST(Waiting, is_active_in_libraries_that_poll) {
+  EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpich.so.12\n"));
+  EXPECT_TRUE(waits_actively("", "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libmpi.so.40\n"));
+}
+
+TEST(Waiting, is_not_known_to_be_active_otherwise) {
+  EXPECT_FALSE(waits_actively("", ""));
+  EXPECT_FALSE(waits_actively("OMP_WAIT_POLICY=passive", "7f00 r-xp /usr/lib/libgomp.so.1\n"));
+  EXPECT_FALSE(waits_actively("MY_OMP_WAIT_POLICY=active", "7f00 r-xp /usr/lib/libc.so.6\n"));
+  EXPECT_FALSE(waits_actively(pid_t{-1}));
+}
+
+}  // namespace
+}  // namespace poise::juggle

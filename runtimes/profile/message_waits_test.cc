@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/message_waits.h"
+
+#include <gtest/gtest.h>
+
+namespace poise::profile {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// Two ranks and what they tell each other; `ahead`: by how much rank 1's clock is behind rank 0's.
+struct Pair {
+  MessageEnds zero{0}, one{1};
+  std::int64_t ahead = 0;
+
+  /// Rank 0 sends to rank 1; times by the common clock.
+  void message(std::int64_t send_ns, std::int64_t sent_ns, std::int64_t post_ns,
+               std::int64_t wait_ns, std::int64_t received_ns, std::int32_t tag = 1) {
+    zero.complete(zero.begin_send({.communicator = 1, .partner = 1, .tag = tag}, send_ns), send_ns,
+                  sent_ns - send_ns);
+    one.complete(one.begin_receive({.communicator = 1, .partner = 0, .tag = tag}, post_ns - ahead),
+                 wait_ns - ahead, received_ns - wait_ns);
+  }
+  std::vector<Wait> waits_of(int rank, std::uint64_t* contradictions = nullptr) {
+    MessageWaits first(zero, {}), second(one, CommonClock({.ahead_ns = ahead}));
+    const auto letters_of_zero = first.letters(), letters_of_one = second.letters();
+    first.read(1, letters_of_one.at(0));
+    second.read(0, letters_of_zero.at(1));
+    MessageWaits& asked = rank == 0 ? first : second;
+    if (contradictions != nullptr) *contradictions = asked.num_contradictions();
+    return asked.waits();
+  }
+};
+
+TEST(message_waits, a_receiver_waits_until_the_sender_comes) {
+  for (const std::int64_t ahead : {0L, 5000 * kMs, -77 * kMs}) {
+    Pair pair{.ahead = ahead};
+    pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
+    const auto waits = pair.waits_of(1);
+    ASSERT_EQ(waits.size(), 1u);
+    EXPECT_EQ(waits[0].waited_ns, 20 * kMs);
+    EXPECT_EQ(waits[0].took_ns, 22 * kMs);
+    EXPECT_EQ(waits[0].for_whom, 0);
+    EXPECT_FALSE(waits[0].is_for_receiver);
+    EXPECT_EQ(pair.waits_of(0)[0].waited_ns, 0);
+  }
+}
+
+TEST(message_waits, a_receive_posted_long_before_waits_from_its_wait_on) {
+  Pair pair;
+  pair.message(30 * kMs, 31 * kMs, 1 * kMs, 25 * kMs, 32 * kMs);
+  EXPECT_EQ(pair.waits_of(1)[0].waited_ns, 5 * kMs);
+}
+
+TEST(message_waits, a_sender_waits_for_the_receiver_only_if_it_must) {
+  Pair must, need_not;
+  must.message(10 * kMs, 45 * kMs, 40 * kMs, 40 * kMs, 46 * kMs);
+  need_not.message(10 * kMs, 11 * kMs, 40 * kMs, 40 * kMs, 41 * kMs);  // it had long ended
+  EXPECT_EQ(must.waits_of(0)[0].waited_ns, 30 * kMs);
+  EXPECT_TRUE(must.waits_of(0)[0].is_for_receiver);
+  EXPECT_EQ(need_not.waits_of(0)[0].waited_ns, 0);
+}
+
+TEST(message_waits, a_call_that_waits_for_several_waits_for_the_last) {
+  Pair pair;
+  pair.message(20 * kMs, 21 * kMs, 1 * kMs, 10 * kMs, 50 * kMs, 1);
+  pair.message(45 * kMs, 46 * kMs, 1 * kMs, 10 * kMs, 50 * kMs, 2);
+  pair.message(30 * kMs, 31 * kMs, 1 * kMs, 10 * kMs, 50 * kMs, 3);
+  const auto waits = pair.waits_of(1);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].waited_ns, 35 * kMs);
+}
+
+TEST(message_waits, a_message_received_before_it_was_sent_is_a_contradiction) {
+  Pair pair;
+  pair.message(60 * kMs, 61 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
+  std::uint64_t contradictions = 0;
+  EXPECT_EQ(pair.waits_of(1, &contradictions)[0].waited_ns, 0);
+  EXPECT_EQ(contradictions, 1u);
+}
+
+TEST(message_waits, what_is_not_a_letter_is_ignored) {
+  Pair pair;
+  pair.message(30 * kMs, 31 * kMs, 10 * kMs, 10 * kMs, 32 * kMs);
+  MessageWaits waits(pair.one, {});
+  for (const std::string& text :
+       {std::string(), std::string(7, 'x'), std::string(8, '\xff'), std::string(100, '\0')})
+    waits.read(0, text);
+  waits.read(5, std::string(32, 'x'));
+  EXPECT_TRUE(waits.waits().empty());
+}
+
+}  // namespace
+}  // namespace poise::profile

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/point_to_point.h"
+
+namespace poise::profile {
+
+namespace {
+
+bool is_test(Meaning meaning) { return meaning >= Meaning::test && meaning <= Meaning::testsome; }
+
+bool completes_requests(Meaning meaning) {
+  return meaning >= Meaning::wait && meaning <= Meaning::testsome;
+}
+
+bool has_array(Meaning meaning) { return meaning != Meaning::wait && meaning != Meaning::test; }
+
+/// Calls that fill an array of statuses.
+bool has_statuses(Meaning meaning) {
+  return meaning == Meaning::waitall || meaning == Meaning::waitsome ||
+         meaning == Meaning::testall || meaning == Meaning::testsome;
+}
+
+}  // namespace
+
+bool PointToPoint::concerns(const Function& function) {
+  return function.meaning >= Meaning::send && function.meaning <= Meaning::request_free;
+}
+
+std::optional<Envelope> PointToPoint::envelope_of(const Function& function,
+                                                  const Arguments& arguments, int partner,
+                                                  int tag) {
+  const auto rank = static_cast<int>(arguments.number(partner));
+  if (rank == mpi_.proc_null || ends_.has_given_up()) return std::nullopt;
+  Communicator* const communicator = communicators_.of(arguments.comm(function.comm));
+  if (communicator == nullptr || communicator->id == 0) return std::nullopt;
+  Envelope envelope{.communicator = communicator->id,
+                    .partner = Envelope::kAny,
+                    .tag = static_cast<std::int32_t>(arguments.number(tag))};
+  if (envelope.tag == mpi_.any_tag) envelope.tag = Envelope::kAny;
+  if (rank == mpi_.any_source) return envelope;
+  envelope.partner = communicator->world_rank(rank);
+  if (envelope.partner < 0) return std::nullopt;
+  return envelope;
+}
+
+void PointToPoint::see_status(const Function& function, const Arguments& arguments, Word* words,
+                              std::size_t count) {
+  if (function.status < 0 || !mpi_.is_status_ignored(arguments.language(), words[function.status]))
+    return;
+  own_statuses_.assign((count * mpi_.status_size() + 7) / 8, 0);
+  words[function.status] = reinterpret_cast<Word>(own_statuses_.data());
+}
+
+void PointToPoint::find_active(const Function& function, const Arguments& arguments) {
+  active_.clear();
+  const int count =
+      has_array(function.meaning) ? static_cast<int>(arguments.number(function.count)) : 1;
+  for (int i = 0; i < count; ++i) {
+    const Word request = arguments.request(function.request, i);
+    if (const Request* const found = requests_.find(request))
+      active_.push_back({request, i, *found});
+  }
+}
+
+void PointToPoint::before(const Function& function, const Arguments& arguments, Word* words) {
+  if (ends_.has_given_up()) return;
+  if (completes_requests(function.meaning)) {
+    if (requests_.size() == 0) return active_.clear();
+    find_active(function, arguments);
+    for (const Active& active : active_) {
+      if (ends_.envelope(active.state.id).is_exact()) continue;
+      const auto count =
+          has_statuses(function.meaning) ? arguments.number(function.count) : std::int64_t{1};
+      return see_status(function, arguments, words, static_cast<std::size_t>(count));
+    }
+    return;
+  }
+  if (function.status >= 0) {  // a receive or a probe
+    const int tag = function.receive_tag >= 0 ? function.receive_tag : function.tag;
+    if (arguments.number(function.source) == mpi_.any_source ||
+        arguments.number(tag) == mpi_.any_tag)
+      see_status(function, arguments, words, 1);
+    return;
+  }
+  if (function.meaning == Meaning::cancel) return ends_.give_up();
+  if (function.meaning != Meaning::request_free) return;
+  const Word request = arguments.request(function.request);
+  persistent_.erase(request);
+  const Request* const found = requests_.find(request);
+  if (found == nullptr) return;
+  if (!ends_.envelope(found->id).is_exact()) return ends_.give_up();
+  ends_.complete(found->id, 0, 0);
+  requests_.erase(request);
+}
+
+bool PointToPoint::after(const Function& function, const Arguments& arguments,
+                         std::int64_t entered_ns, std::int64_t left_ns) {
+  if (ends_.has_given_up()) return false;
+  switch (function.meaning) {
+    case Meaning::send: return after_send(function, arguments, entered_ns, left_ns);
+    case Meaning::receive:
+    case Meaning::matched_probe: return after_receive(function, arguments, entered_ns, left_ns);
+    case Meaning::probe: return after_probe(function, arguments, entered_ns, left_ns);
+    case Meaning::send_init:
+    case Meaning::receive_init: {
+      const bool is_send = function.meaning == Meaning::send_init;
+      if (function.partitions >= 0) return false;  // they meet only their like
+      const auto envelope =
+          envelope_of(function, arguments, is_send ? function.peer : function.source, function.tag);
+      if (envelope)
+        persistent_[arguments.request(function.request)] = {*envelope,
+                                                            arguments.comm(function.comm), is_send};
+      return false;
+    }
+    case Meaning::start: start(arguments.request(function.request), entered_ns); return false;
+    case Meaning::startall:
+      for (int i = 0; i < arguments.number(function.count); ++i)
+        start(arguments.request(function.request, i), entered_ns);
+      return false;
+    default:
+      return completes_requests(function.meaning) &&
+             after_wait(function, arguments, entered_ns, left_ns);
+  }
+}
+
+bool PointToPoint::after_send(const Function& function, const Arguments& arguments,
+                              std::int64_t entered_ns, std::int64_t left_ns) {
+  const bool is_now = function.request < 0;
+  if (!is_now && function.source >= 0) {  // MPI_Isendrecv: two messages of one request
+    ends_.give_up();
+    return false;
+  }
+  bool may_wait = false;
+  if (const auto envelope = envelope_of(function, arguments, function.peer, function.tag)) {
+    if (is_now)
+      may_wait = ends_.sent(*envelope, entered_ns, left_ns - entered_ns);
+    else if (const Id id = ends_.begin_send(*envelope, entered_ns); id != MessageEnds::kNone)
+      track(arguments.request(function.request), {.id = id});
+  }
+  if (function.source < 0) return may_wait;
+  return after_receive(function, arguments, entered_ns, left_ns) || may_wait;
+}
+
+bool PointToPoint::after_receive(const Function& function, const Arguments& arguments,
+                                 std::int64_t entered_ns, std::int64_t left_ns) {
+  const bool is_polled = function.flag >= 0;  // MPI_Improbe
+  if (is_polled && *reinterpret_cast<const int*>(arguments.word(function.flag)) == 0) return false;
+  const int tag = function.receive_tag >= 0 ? function.receive_tag : function.tag;
+  auto envelope = envelope_of(function, arguments, function.source, tag);
+  if (!envelope) return false;
+  const bool is_now = function.request < 0;
+  // Posted behind all others, whatever it has met.
+  if (is_now && !envelope->is_exact() &&
+      !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
+    return false;
+  if (!is_now) {
+    const Id id = ends_.begin_receive(*envelope, entered_ns);
+    if (id != MessageEnds::kNone)
+      track(arguments.request(function.request),
+            {.id = id, .communicator = arguments.comm(function.comm)});
+    return false;
+  }
+  if (probed_ && probed_->envelope == *envelope) {
+    ends_.received(*envelope, entered_ns, probed_->entered_ns, probed_->took_ns);
+    probed_.reset();
+    return false;  // MPI_Probe was counted
+  }
+  return ends_.received(*envelope, entered_ns, entered_ns, is_polled ? 0 : left_ns - entered_ns) &&
+         !is_polled;
+}
+
+bool PointToPoint::after_probe(const Function& function, const Arguments& arguments,
+                               std::int64_t entered_ns, std::int64_t left_ns) {
+  probed_.reset();
+  if (function.flag >= 0) return false;  // MPI_Iprobe: it does not wait
+  auto envelope = envelope_of(function, arguments, function.source, function.tag);
+  if (!envelope) return false;
+  if (!envelope->is_exact() &&
+      !see_met(function, arguments, arguments.comm(function.comm), *envelope, 0))
+    return false;
+  probed_ = Probed{*envelope, entered_ns, left_ns - entered_ns};
+  return true;
+}
+
+void PointToPoint::track(Word request, const Request& state) {
+  Request& entry = requests_[request];
+  // MPICH gives the same request to all operations that have completed at once.
+  if (entry.id != MessageEnds::kNone) {
+    if (!ends_.envelope(entry.id).is_exact()) return ends_.give_up();
+    ends_.complete(entry.id, 0, 0);
+  }
+  entry = state;
+}
+
+void PointToPoint::start(Word request, std::int64_t entered_ns) {
+  const Persistent* const found = persistent_.find(request);
+  if (found == nullptr) return;
+  const Id id = found->is_send ? ends_.begin_send(found->envelope, entered_ns)
+                               : ends_.begin_receive(found->envelope, entered_ns);
+  if (id != MessageEnds::kNone)
+    track(request, {.id = id, .is_persistent = true, .communicator = found->communicator});
+}
+
+const void* PointToPoint::status_of(const Function& function, const Arguments& arguments,
+                                    int index) const {
+  const Word word = arguments.word(function.status);
+  if (mpi_.is_status_ignored(arguments.language(), word)) return nullptr;
+  const auto* const statuses = reinterpret_cast<const char*>(word);
+  if (!has_statuses(function.meaning)) return statuses;
+  int position = index;
+  if (function.index >= 0) {  // those that have completed, in any order
+    const int first = arguments.language() == Language::c ? 0 : 1;
+    const auto* const indices = reinterpret_cast<const int*>(arguments.word(function.index));
+    const int count = *reinterpret_cast<const int*>(arguments.word(function.index_count));
+    position = 0;
+    while (position < count && indices[position] - first != index) ++position;
+    if (position >= count) return nullptr;
+  }
+  return statuses + static_cast<std::size_t>(position) * mpi_.status_size();
+}
+
+bool PointToPoint::see_met(const Function& function, const Arguments& arguments, Word communicator,
+                           Envelope& envelope, int index) {
+  const void* const status = status_of(function, arguments, index);
+  Communicator* const known = status == nullptr ? nullptr : communicators_.of(communicator);
+  if (known != nullptr) {
+    envelope.partner = known->world_rank(mpi_.source_of(status));
+    envelope.tag = mpi_.tag_of(status);
+    if (envelope.is_exact()) return true;
+  }
+  ends_.give_up();
+  return false;
+}
+
+bool PointToPoint::after_wait(const Function& function, const Arguments& arguments,
+                              std::int64_t entered_ns, std::int64_t left_ns) {
+  bool may_wait = false;
+  const bool has_flag = function.meaning == Meaning::test || function.meaning == Meaning::testall;
+  const bool is_set = has_flag && *reinterpret_cast<const int*>(arguments.word(function.flag)) != 0;
+  const bool are_all =
+      is_set || function.meaning == Meaning::wait || function.meaning == Meaning::waitall;
+  const bool is_polled = is_test(function.meaning);
+  for (const Active& active : active_) {
+    const Id id = active.state.id;
+    const bool is_done =
+        are_all || (!active.state.is_persistent && !has_flag &&
+                    arguments.request(function.request, active.index) != active.request);
+    if (!is_done) continue;
+    const Request* const known = requests_.find(active.request);
+    if (known == nullptr || known->id != id) continue;  // twice in the array
+    Envelope& envelope = ends_.envelope(id);
+    if (!envelope.is_exact() &&
+        !see_met(function, arguments, active.state.communicator, envelope, active.index))
+      return false;
+    requests_.erase(active.request);
+    ends_.complete(id, entered_ns, is_polled ? 0 : left_ns - entered_ns);
+    may_wait = may_wait || !is_polled;
+  }
+  return may_wait;
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Follows the sends and receives of this rank from the calls that begin them to those that wait for
+// them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "runtimes/profile/interpret.h"
+#include "runtimes/profile/key_table.h"
+#include "runtimes/profile/message_ends.h"
+
+namespace poise::profile {
+
+/// A call whose arguments may be exchanged for others: `words` are those that are passed on.
+class PointToPoint {
+ public:
+  PointToPoint(const MpiLibrary& mpi, Communicators& communicators, int rank)
+      : mpi_(mpi), communicators_(communicators), ends_(rank) {}
+
+  /// Whether such calls begin, end or wait for messages.
+  static bool concerns(const Function& function);
+
+  /// Before the call. A status that the program ignores is replaced where it tells what a receive
+  /// from any source has met.
+  void before(const Function& function, const Arguments& arguments, Word* words);
+  /// After a call that succeeded and took from `entered_ns` to `left_ns`. True if it may have
+  /// waited for a partner.
+  bool after(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+             std::int64_t left_ns);
+
+  MessageEnds& ends() { return ends_; }
+  const MessageEnds& ends() const { return ends_; }
+
+ private:
+  using Id = MessageEnds::Id;
+  struct Request {
+    Id id = MessageEnds::kNone;
+    bool is_persistent = false;
+    Word communicator = 0;
+  };
+  struct Persistent {
+    Envelope envelope;
+    Word communicator = 0;
+    bool is_send = false;
+  };
+  struct Active {  // a request of the call that is running
+    Word request;
+    int index;  // in the array of the call
+    Request state;
+  };
+  /// A message that MPI_Probe has waited for, and that a receive will take.
+  struct Probed {
+    Envelope envelope;
+    std::int64_t entered_ns = 0, took_ns = 0;
+  };
+
+  std::optional<Envelope> envelope_of(const Function& function, const Arguments& arguments,
+                                      int partner, int tag);
+  void find_active(const Function& function, const Arguments& arguments);
+  void see_status(const Function& function, const Arguments& arguments, Word* words,
+                  std::size_t count);
+  bool after_send(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+                  std::int64_t left_ns);
+  bool after_receive(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+                     std::int64_t left_ns);
+  bool after_probe(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+                   std::int64_t left_ns);
+  bool after_wait(const Function& function, const Arguments& arguments, std::int64_t entered_ns,
+                  std::int64_t left_ns);
+  bool see_met(const Function& function, const Arguments& arguments, Word communicator,
+               Envelope& envelope, int index);
+  const void* status_of(const Function& function, const Arguments& arguments, int index) const;
+  void start(Word request, std::int64_t entered_ns);
+  void track(Word request, const Request& state);
+
+  const MpiLibrary& mpi_;
+  Communicators& communicators_;
+  MessageEnds ends_;
+  KeyTable<Request> requests_;  // whose operations have begun
+  KeyTable<Persistent> persistent_;
+  std::vector<Active> active_;
+  std::optional<Probed> probed_;
+  std::vector<std::uint64_t> own_statuses_;  // in place of those that the program ignores
+};
+
+}  // namespace poise::profile

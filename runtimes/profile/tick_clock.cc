@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/tick_clock.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "runtimes/profile/machinery.h"
+
+namespace poise::profile {
+
+namespace {
+
+constexpr std::int64_t kMaxAge_ns = 1'000'000;    // of an anchor
+constexpr std::int64_t kMinBase_ns = 10'000'000;  // over which the scale is measured
+/// Longer readings of the clock were interrupted: nothing is anchored to them.
+constexpr std::uint64_t kMaxReading_ticks = 2000;
+
+/// The kernel uses the counter itself: it is even across cores, and neither stops nor changes pace.
+bool kernel_trusts_counter() {
+  std::FILE* const file =
+      std::fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+  if (file == nullptr) return false;
+  char name[16] = {};
+  const bool has_name = std::fgets(name, sizeof name, file) != nullptr;
+  std::fclose(file);
+  return has_name && std::strcmp(name, "tsc\n") == 0;
+}
+
+}  // namespace
+
+TickClock::TickClock() {
+#if defined(__x86_64__)
+  is_usable_ = kernel_trusts_counter();
+#endif
+}
+
+std::int64_t TickClock::read_slowly_ns() {
+#if defined(__x86_64__)
+  if (!is_usable_) return clock_ns();
+  const std::uint64_t before = __rdtsc();
+  const std::int64_t now_ns = clock_ns();
+  const std::uint64_t reading = __rdtsc() - before;
+  if (reading > kMaxReading_ticks) return now_ns;
+  const std::uint64_t ticks = before + reading / 2;
+  if (base_ns_ == 0 || ticks <= base_ticks_) {
+    base_ns_ = now_ns;
+    base_ticks_ = ticks;
+    limit_ticks_ = 0;
+  } else if (now_ns - base_ns_ >= kMinBase_ns) {
+    const double ns_per_tick =
+        static_cast<double>(now_ns - base_ns_) / static_cast<double>(ticks - base_ticks_);
+    const bool is_sane = ns_per_tick > 0.05 && ns_per_tick < 10;
+    scale_ = is_sane ? static_cast<std::uint64_t>(ns_per_tick * 0x1p32) : 0;
+    limit_ticks_ =
+        is_sane ? static_cast<std::uint64_t>(static_cast<double>(kMaxAge_ns) / ns_per_tick) : 0;
+    base_ns_ = now_ns;
+    base_ticks_ = ticks;
+  }
+  anchor_ns_ = now_ns;
+  anchor_ticks_ = ticks;
+  return now_ns;
+#else
+  return clock_ns();
+#endif
+}
+
+}  // namespace poise::profile

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CLOCK_MONOTONIC at the price of reading the processor's counter: about 12 ns instead of 29.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace poise::profile {
+
+/// Counts from the last reading of CLOCK_MONOTONIC, which is at most about 1 ms old, so that errors
+/// do not add up: it follows the clock to within a microsecond. Where the kernel does not trust the
+/// counter for its own clock, every read is one of CLOCK_MONOTONIC. For one thread.
+class TickClock {
+ public:
+  TickClock();
+
+  std::int64_t read_ns() {
+#if defined(__x86_64__)
+    const std::uint64_t passed = __rdtsc() - anchor_ticks_;
+    if (passed < limit_ticks_)  // false without an anchor, and when the counter has jumped
+      return anchor_ns_ + static_cast<std::int64_t>(passed * scale_ >> 32);
+#endif
+    return read_slowly_ns();
+  }
+
+ private:
+  std::int64_t read_slowly_ns();
+
+  bool is_usable_ = false;
+  std::uint64_t anchor_ticks_ = 0, limit_ticks_ = 0;
+  std::uint64_t scale_ = 0;  // nanoseconds of a tick, times 2^32
+  std::int64_t anchor_ns_ = 0;
+  std::uint64_t base_ticks_ = 0;  // from which the scale is measured
+  std::int64_t base_ns_ = 0;      // 0: none
+};
+
+}  // namespace poise::profile

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/tick_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "runtimes/profile/machinery.h"
+
+namespace poise::profile {
+namespace {
+
+/// Whatever interrupts the test, a reading lies between those of the clock before and after it.
+TEST(tick_clock, follows_the_clock) {
+  constexpr std::int64_t kError_ns = 2000;
+  TickClock ticks;
+  const std::int64_t begin_ns = clock_ns();
+  int outside = 0, all = 0;
+  for (std::int64_t now_ns = begin_ns; now_ns < begin_ns + 200'000'000;
+       now_ns = clock_ns(), ++all) {
+    const std::int64_t before_ns = clock_ns();
+    const std::int64_t read_ns = ticks.read_ns();
+    const std::int64_t after_ns = clock_ns();
+    outside += read_ns < before_ns - kError_ns || read_ns > after_ns + kError_ns ? 1 : 0;
+  }
+  EXPECT_GT(all, 1000);
+  EXPECT_EQ(outside, 0);
+}
+
+}  // namespace
+}  // namespace poise::profile

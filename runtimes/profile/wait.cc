@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "runtimes/profile/wait.h"
+
+#include <algorithm>
+
+namespace poise::profile {
+
+void add(const Wait& wait, Waiting& waiting) {
+  const double waited_s = 1e-9 * static_cast<double>(wait.waited_ns);
+  const double took_s = 1e-9 * static_cast<double>(wait.took_ns);
+  ++waiting.samples;
+  waiting.sampled_ns += wait.took_ns;
+  waiting.waited_ns += wait.waited_ns;
+  waiting.wait_squares += waited_s * waited_s;
+  waiting.time_squares += took_s * took_s;
+  waiting.products += waited_s * took_s;
+  if (wait.for_whom < 0) return;
+  if (wait.is_for_receiver) waiting.for_receiver_ns += wait.waited_ns;
+  const auto who = static_cast<std::uint32_t>(wait.for_whom);
+  auto found = std::find_if(waiting.for_whom.begin(), waiting.for_whom.end(),
+                            [&](const auto& entry) { return entry.first == who; });
+  if (found == waiting.for_whom.end()) found = waiting.for_whom.insert(found, {who, 0});
+  found->second += wait.waited_ns;
+}
+
+void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases) {
+  for (const Wait& wait : waits) {
+    const auto next =
+        std::upper_bound(phases.begin(), phases.end(), wait.entered_ns,
+                         [](std::int64_t ns, const Phase& phase) { return ns < phase.begin_ns; });
+    if (next == phases.begin()) continue;
+    add(wait, std::prev(next)->waiting[static_cast<std::size_t>(wait.what)]);
+  }
+}
+
+}  // namespace poise::profile

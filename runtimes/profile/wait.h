@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call in which a rank may have waited for another.
+#pragma once
+
+#include <cstdint>
+
+#include "runtimes/profile/phase.h"
+
+namespace poise::profile {
+
+struct Wait {
+  std::int64_t entered_ns = 0, took_ns = 0, waited_ns = 0;
+  std::int32_t for_whom = -1;  // rank of MPI_COMM_WORLD; -1: it did not wait
+  WaitsFor what = WaitsFor::collective;
+  bool is_for_receiver = false;  // of a message
+};
+
+/// Adds a sample to those of its phase.
+void add(const Wait& wait, Waiting& waiting);
+
+/// Adds samples to the phases in which the calls were entered; phases are in order of time.
+void add_waits(const std::vector<Wait>& waits, std::vector<Phase>& phases);
+
+}  // namespace poise::profile

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Tests `poise map`: maps of ranks, what it prints, and that real launchers do what its files say."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+import unittest
+
+from run_poise import CliTest
+
+# Each rank prints its number and the processing units on which it may run.
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank, used = 0;
+  char text[8192];
+  cpu_set_t cpus;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &cpus)) used += snprintf(text + used, sizeof text - used, used ? ",%d" : "%d", cpu);
+  printf("rank %d cpus %s\n", rank, text);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+MPIP = """@ mpiP
+@ MPI Task Assignment      : 0 a
+@ MPI Task Assignment      : 1 a
+@--- MPI Time (seconds) ---------------------------------------------------
+Task    AppTime    MPITime     MPI%
+   0         10        2.5    25.00
+   1         10          4    40.00
+   *         20        6.5    32.50
+------- Start Communication Matrix -------------
+0\t1\t3000\t3
+1\t0\t500\t1
+------- End Communication Matrix -------------
+"""
+
+
+def pairs_graph(ranks):
+    """A METIS graph: rank r exchanges 100 bytes with rank r + ranks / 2, and 1 byte with its neighbours in a ring."""
+    edges = [{} for _ in range(ranks)]
+    for r in range(ranks):
+        for other, weight in [((r + 1) % ranks, 1), ((r + ranks // 2) % ranks, 100)]:
+            edges[r][other] = edges[other][r] = weight
+    lines = [" ".join(f"{other + 1} {weight}" for other, weight in sorted(row.items())) for row in edges]
+    return f"{ranks} {sum(map(len, edges)) // 2} 001\n" + "\n".join(lines) + "\n", edges
+
+
+class Map(CliTest):
+    def setUp(self):
+        super().setUp()
+        text, self.edges = pairs_graph(16)
+        (self.folder / "g.graph").write_text(text)
+
+    def places(self, name="places"):
+        return [int(line) for line in (self.folder / name).read_text().split()]
+
+    def test_maps_one_rank_to_each_place_and_reports_what_it_says(self):
+        for machine in "node:4 core:4", "torus:4x4 core:1", "rack:2 node:2 numa:2 core:2":
+            report = self.json_of("map", "g.graph", "-m", machine, "-o", "places", "--json")
+            places = self.places()
+            self.assertEqual(sorted(places), list(range(16)))
+            self.assertEqual(report["tasks"], 16)
+            self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
+            for key in "internode_bytes", "busiest_node_bytes", "busiest_card_bytes":
+                self.assertLessEqual(report["after"][key], report["before"][key])
+
+    def test_traffic_is_that_of_an_independent_sum(self):
+        report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "-o", "places", "--json")
+        for places, cost in (self.places(), report["after"]), (range(16), report["before"]):
+            nodes = [place // 4 for place in places]
+            traffic = internode = 0
+            of_node = [0] * 4
+            for rank, row in enumerate(self.edges):
+                for other, weight in row.items():
+                    traffic += weight * (2 if nodes[rank] == nodes[other] else 4)
+                    if nodes[rank] != nodes[other]:
+                        internode += weight
+                        of_node[nodes[rank]] += weight
+                        of_node[nodes[other]] += weight
+            self.assertEqual(cost["traffic"], traffic)
+            self.assertEqual(cost["internode_bytes"], internode)
+            self.assertEqual(cost["busiest_node_bytes"], max(of_node))
+
+    def test_any_strategy_gives_one_rank_per_place(self):
+        for strategy in "poise:from_scratch=1", "treematch", "greedy", "random", "keep":
+            done = self.run_poise("map", "g.graph", "-m", "node:4 core:6", "-s", strategy, "-o", "places")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(set(self.places())), 16, strategy)
+
+    def test_starts_from_the_map_that_is_given(self):
+        scattered = [4 * (r % 4) + r // 4 for r in range(16)]
+        (self.folder / "now").write_text("".join(f"{p}\n" for p in scattered))
+        report = self.json_of("map", "g.graph", "-m", "node:4 core:4", "--placement", "now", "--json")
+        kept = self.json_of("map", "g.graph", "-m", "node:4 core:4", "--placement", "now", "-s", "keep", "--json")
+        self.assertEqual(kept["before"], kept["after"])
+        self.assertEqual(report["before"], kept["after"])
+        self.assertLess(report["after"]["traffic"], report["before"]["traffic"])
+
+    def test_capacity_and_cores(self):
+        self.json_of("map", "g.graph", "-m", "node:2 core:4", "--capacity", 2, "-o", "places", "--json")
+        self.assertEqual(sorted(self.places()), sorted([*range(8)] * 2))
+        self.json_of("map", "g.graph", "-m", "node:4 core:8", "--cores", 2, "-o", "places", "--json")
+        self.assertEqual(sorted(self.places()), list(range(0, 32, 2)))
+
+    def test_reads_a_report_of_mpip(self):
+        (self.folder / "r.mpiP").write_text(MPIP)
+        report = self.json_of("map", "r.mpiP", "-m", "node:2 core:1", "--json")
+        self.assertEqual(report["before"]["internode_bytes"], 3500)
+        self.assertEqual(report["before"]["busiest_card_bytes"], 3000)
+        self.assertEqual(report["messages"], 4)
+
+    def test_refuses_what_does_not_fit(self):
+        self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
+        self.assert_refused("map", "g.graph", "-m", "node:2 core:4", "--cores", 2, "--capacity", 4,
+                            says="cannot share")
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--distance", "hop", says='"hops"')
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "openmpy", says='"openmpi"')
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "-o", "-", "--json", says="stdout")
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", says="--hosts")
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", "--hosts", "a,b",
+                            says="2 hosts are named, but the map uses 4 nodes")
+        (self.folder / "twice").write_text("0\n" * 16)
+        self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
+
+
+class LaunchFiles(CliTest):
+    """What is written for launchers that are not here, against examples made by hand from their documentation."""
+
+    def setUp(self):
+        super().setUp()
+        # Two pairs, 0-2 and 1-3, and the map that keeps ranks where a placement has them.
+        (self.folder / "g.graph").write_text("4 2 001\n3 10\n4 10\n1 10\n2 10\n")
+
+    def launch(self, launcher, places, *arguments, machine="node:2 core:2"):
+        (self.folder / "now").write_text("".join(f"{p}\n" for p in places))
+        report = self.json_of("map", "g.graph", "-m", machine, "--placement", "now", "-s", "keep", "--json",
+                              "--for", launcher, *arguments)
+        return {name: (self.folder / name).read_text() for name in report["files"]}, report["commands"]
+
+    def test_openmpi(self):
+        files, commands = self.launch("openmpi", [0, 2, 1, 3], "--hosts", "aa,bb")
+        self.assertEqual(files, {"rankfile": "rank 0=aa slot=0\nrank 1=bb slot=0\nrank 2=aa slot=1\nrank 3=bb slot=1\n"})
+        self.assertIn("mpirun -np 4 --rankfile rankfile ./program", commands[0])
+        self.assertIn("--map-by rankfile:file=rankfile ./program", commands[1])
+        files, _ = self.launch("openmpi", [0, 8, 4, 12], "--cores", 4, machine="node:2 core:8")
+        self.assertEqual(files["rankfile"],
+                         "rank 0=+n0 slot=0-3\nrank 1=+n1 slot=0-3\nrank 2=+n0 slot=4-7\nrank 3=+n1 slot=4-7\n")
+
+    def test_mpich(self):
+        files, commands = self.launch("mpich", [1, 0, 3, 2], "--hosts", "aa,bb")
+        self.assertEqual(files, {"hosts": "aa:2\nbb:2\n"})
+        self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to user:1,0 ./program"])
+        files, commands = self.launch("mpich", [0, 2, 1, 3], "--hosts", "aa,bb")
+        self.assertEqual(files["hosts"], "aa:1\nbb:1\naa:1\nbb:1\n")
+        self.assertIn("  2) cpus=1 ;;\n", files["hosts.bind.sh"])
+        self.assertEqual(commands, ["mpiexec -n 4 -f hosts -bind-to none sh hosts.bind.sh ./program"])
+
+    def test_slurm(self):
+        # srun(1): with --distribution=arbitrary, line k of SLURM_HOSTFILE is the host of rank k; map_cpu gives
+        # the lowest rank of every node the first CPU of the list, and so on.
+        files, commands = self.launch("slurm", [0, 2, 1, 3], "--hosts", "aa,bb", "--launch-file", "h")
+        self.assertEqual(files, {"h": "aa\nbb\naa\nbb\n"})
+        self.assertEqual(commands, ["SLURM_HOSTFILE=h srun -n 4 --distribution=arbitrary --cpu-bind=map_cpu:0,1 "
+                                    "./program"])
+        _, commands = self.launch("slurm", [0, 8, 4, 12], "--hosts", "aa,bb", "--cores", 4, machine="node:2 core:8")
+        self.assertIn("--cpu-bind=mask_cpu:0xf,0xf0 ./program", commands[0])
+        files, commands = self.launch("slurm", [1, 2, 0, 3], "--hosts", "aa,bb")
+        self.assertIn("--cpu-bind=none sh hosts.bind.sh ./program", commands[0])
+        self.assertEqual(len(files), 2)
+
+    def test_cray(self):
+        # intro_mpi(3): MPICH_RANK_ORDER lists ranks, comma-separated, in the order in which nodes are filled.
+        files, commands = self.launch("cray", [0, 2, 1, 3])
+        self.assertEqual(files, {"MPICH_RANK_ORDER": "0,2,1,3\n"})
+        self.assertTrue(commands[0].startswith("MPICH_RANK_REORDER_METHOD=3 "))
+        self.assertIn("--ntasks-per-node=2", commands[0])
+
+    def test_lsf(self):
+        # IBM Job Step Manager, "Explicit Resource File (ERF) format"; hosts of the job are counted from 1.
+        files, commands = self.launch("lsf", [0, 2, 1, 3])
+        self.assertEqual(files["map.erf"], "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\n"
+                         "rank: 1: { host: 2; cpu: {0} }\nrank: 2: { host: 1; cpu: {1} }\n"
+                         "rank: 3: { host: 2; cpu: {1} }\n")
+        self.assertEqual(commands, ["jsrun --erf_input map.erf ./program"])
+
+    def test_pbs(self):
+        files, commands = self.launch("pbs", [0, 2, 1, 3], "--hosts", "aa,bb")
+        self.assertEqual(files["hosts"], "aa\nbb\naa\nbb\n")
+        self.assertIn("-machinefile hosts sh hosts.bind.sh ./program", commands[0])
+
+
+class BatchJob(CliTest):
+    """--machine job: hosts and switches from what schedulers leave in variables and files."""
+
+    VARIABLES = "SLURM_JOB_NODELIST", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CONF", "LSB_MCPU_HOSTS", "PBS_NODEFILE"
+
+    def hosts_of(self, **variables):
+        environment = {name: value for name, value in os.environ.items() if name not in self.VARIABLES} | variables
+        done = self.run_poise("map", "g.graph", "-m", "job", "-s", "keep", "--for", "pbs", "-o", "places", "--json",
+                              env=environment)
+        if done.returncode:
+            return done.stderr
+        cores = json.loads(done.stdout)["places"]
+        return cores, (self.folder / "hosts").read_text().split()
+
+    def test_hosts_come_from_the_scheduler(self):
+        (self.folder / "g.graph").write_text("2 1 001\n2 10\n1 10\n")
+        (self.folder / "nodes").write_text("b\nb\na\na\n")
+        (self.folder / "topology.conf").write_text("SwitchName=s0 Nodes=n1,n3\nSwitchName=s1 Nodes=n2\n")
+        alone, _ = self.hosts_of(SLURM_JOB_NODELIST="n1")
+        self.assertEqual(self.hosts_of(SLURM_JOB_NODELIST="n[1-3]", SLURM_CONF=str(self.folder / "slurm.conf"))[0],
+                         3 * alone)
+        self.assertEqual(self.hosts_of(LSB_MCPU_HOSTS="hostB 2 hostA 2")[1][0], "hostB")
+        self.assertEqual(self.hosts_of(PBS_NODEFILE=str(self.folder / "nodes"))[1][0], "b")
+        self.assertIn("SLURM_JOB_NODELIST", self.hosts_of())
+        self.assertIn("not a range", self.hosts_of(SLURM_JOB_NODELIST="n[3-1]"))
+
+
+class RealLaunchers(CliTest):
+    """Starts a program by the command line that was printed; every rank prints where it may run."""
+
+    def setUp(self):
+        super().setUp()
+        self.cpus = sorted(os.sched_getaffinity(0))
+        if len(self.cpus) < 2:
+            self.skipTest("one processor shows no binding")
+        (self.folder / "g.graph").write_text("2 1 001\n2 10\n1 10\n")
+        (self.folder / "program.c").write_text(textwrap.dedent(PROGRAM))
+
+    def run_as_printed(self, launcher, compiler, place_of_rank, *arguments, replace=(), which=0):
+        compiler = shutil.which(compiler)
+        if compiler is None:
+            self.skipTest(f"no {launcher}")
+        subprocess.run([compiler, "program.c", "-o", "program"], cwd=self.folder, check=True, timeout=120)
+        (self.folder / "now").write_text("".join(f"{p}\n" for p in place_of_rank))
+        report = self.json_of("map", "g.graph", "-m", "live", "--placement", "now", "-s", "keep", "--json", "--for",
+                              launcher, *arguments)
+        command = report["commands"][which]
+        for old, new in replace:
+            self.assertIn(old, command)
+            command = command.replace(old, new)
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        for name in list(environment):  # a test environment that binds nothing would win
+            if name.startswith(("OMPI_MCA_", "PRTE_MCA_")):
+                del environment[name]
+        done = subprocess.run(command, shell=True, cwd=self.folder, env=environment, check=False, timeout=120,
+                              capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
+
+    def expect(self, bound, places):
+        # Open MPI binds to all hardware threads of a core, of which the place's is one.
+        for rank, place in enumerate(places):
+            self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
+        self.assertNotEqual(bound[0], bound[1])
+
+    def test_open_mpi_binds_as_the_rankfile_says(self):
+        for places in [1, 0], [0, 1]:
+            bound = self.run_as_printed("openmpi", "mpicc.openmpi", places, replace=[("mpirun ", "mpirun.openmpi ")])
+            self.expect(bound, places)
+
+    def test_open_mpi_5_binds_as_the_rankfile_says(self):
+        home = os.environ.get("OPENMPI5_HOME")
+        if not home:
+            self.skipTest("OPENMPI5_HOME does not name an installation of Open MPI 5")
+        bound = self.run_as_printed("openmpi", f"{home}/bin/mpicc", [1, 0], which=1,
+                                    replace=[("mpirun ", f"{home}/bin/mpirun ")])
+        self.expect(bound, [1, 0])
+
+    def test_hydra_binds_as_the_list_says(self):
+        for places in [1, 0], [0, 1]:
+            bound = self.run_as_printed("mpich", "mpicc.mpich", places, replace=[("mpiexec ", "mpiexec.mpich ")])
+            self.expect(bound, places)
+
+    def test_the_script_binds_where_the_launcher_cannot(self):
+        for launcher, compiler, program in ("mpich", "mpicc.mpich", "mpiexec.mpich"), \
+                ("openmpi", "mpicc.openmpi", "mpirun.openmpi --bind-to none --oversubscribe"):
+            if shutil.which(compiler) is None:
+                continue
+            bound = self.run_as_printed("pbs", compiler, [1, 0], replace=[("mpiexec ", program + " ")])
+            self.expect(bound, [1, 0])
+
+
+if __name__ == "__main__":
+    unittest.main()

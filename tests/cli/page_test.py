@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Opens reports in headless Chromium, clicks, and checks what the page then shows and saves."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from run_poise import CliTest
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--virtual-time-budget=2000", "--dump-dom")
+
+# Runs after the page's script; leaves what happened in an element of its own.
+CLICKS = """<script>
+const result = {errors: []};
+addEventListener("error", event => result.errors.push(event.message));
+const blobs = [];
+URL.createObjectURL = blob => { blobs.push(blob); return "#"; };
+(async () => {
+  const table = document.querySelector("table.sortable");
+  const order = () => [...table.rows].slice(1).map(row => row.cells[0].textContent);
+  const heading = name => [...table.rows[0].cells].find(cell => cell.textContent === name);
+  result.start = order();
+  heading("COLUMN").querySelector("button").click();
+  result.up = order();
+  heading("COLUMN").querySelector("button").click();
+  result.down = order();
+  for (const button of document.querySelectorAll(".tools button")) button.click();
+  result.saved = await Promise.all(blobs.map(blob => blob.text()));
+  const point = (mark, x, y) => mark.dispatchEvent(
+    new PointerEvent("pointermove", {clientX: x, clientY: y}));
+  const note = document.querySelector(".note");
+  const heat = document.querySelector("[data-amounts]");
+  if (heat) {
+    const area = heat.getBoundingClientRect();
+    point(heat, area.left + .75 * area.width, area.top + .25 * area.height);
+    result.heat = note.textContent;
+  }
+  const bar = document.querySelector("rect.work[data-note]");
+  if (bar) { point(bar, 1, 1); result.bar = note.textContent; }
+  result.width = document.documentElement.scrollWidth <= innerWidth;
+  const out = document.createElement("pre");
+  out.id = "result";
+  out.textContent = JSON.stringify(result);
+  document.body.append(out);
+})();
+</script></body>"""
+
+
+@unittest.skipUnless(BROWSER, "no Chromium")
+class Pages(CliTest):
+    def in_browser(self, page, column, size="1280,900"):
+        text = (self.folder / page).read_text().replace("</body>", CLICKS.replace("COLUMN", column))
+        (self.folder / "clicked.html").write_text(text)
+        with tempfile.TemporaryDirectory() as profile:
+            dom = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}",
+                                  (self.folder / "clicked.html").as_uri()],
+                                 capture_output=True, text=True, timeout=120, check=True).stdout
+        found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)
+        self.assertIsNotNone(found, dom[-2000:])
+        result = json.loads(html.unescape(found[1]))
+        self.assertEqual(result["errors"], [])
+        return result
+
+    def test_compare_page_sorts_saves_and_shows_values(self):
+        self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
+        got = self.json_of("compare", "t.poise", "-s", "keep,greedy,poise", "--json",
+                           "--html", "page.html")
+        for size in "1280,900", "400,800":
+            with self.subTest(size):
+                result = self.in_browser("page.html", "iteration", size)
+                iteration = {row["strategy"]: row["iteration_s"] for row in got["results"]}
+                self.assertEqual(result["start"], list(iteration))
+                self.assertEqual([iteration[name] for name in result["up"]], sorted(iteration.values()))
+                self.assertEqual([iteration[name] for name in result["down"]],
+                                 sorted(iteration.values(), reverse=True))
+                saved_json, saved_csv = result["saved"]
+                self.assertEqual(json.loads(saved_json), got)
+                lines = [line.split(",") for line in saved_csv.splitlines()]
+                self.assertEqual(lines[0][:3], ["table", "strategy", "iteration"])
+                self.assertEqual({line[1]: float(line[2]) for line in lines[1:]}, iteration)
+                self.assertRegex(result["heat"], r"^core 1 to core 3: [0-9.]+ k?B$")
+                self.assertRegex(result["bar"], r"^place 0: .* of work, .* of messages$")
+                self.assertTrue(result["width"], "the page is wider than the window")
+
+    def test_simulate_page_sorts(self):
+        self.run_poise("generate", "stencil2d", "--tasks", "64", "--machine", "node:2 core:2", "-o", "t.poise")
+        self.run_poise("simulate", "t.poise", "-s", "greedy,poise", "--steps", "20", "--every", "5", "--html", "page.html")
+        result = self.in_browser("page.html", "total")
+        self.assertEqual(sorted(result["up"]), sorted(result["start"]))
+        self.assertEqual(result["up"][::-1], result["down"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""usage: examples_test.py PREFIX: builds the programs of docs/library.md and others against an installed Poise, by
+CMake, by pkg-config, and by the compilers of MPI (MPICC, MPICXX, MPIFORT), as users do."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PREFIX = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+MOVES = r"task (7)?0 goes from place 0 to"
+HWLOC = """
+#include <hwloc.h>
+#include <poise/poise.h>
+#include <stdio.h>
+int main(void) {
+  hwloc_topology_t topology;
+  poise_machine *machine = NULL;
+  hwloc_topology_init(&topology);
+  hwloc_topology_set_synthetic(topology, "pack:2 numa:1 core:3 pu:1");
+  hwloc_topology_load(topology);
+  if (poise_machine_from_hwloc(topology, &machine) != POISE_OK) return puts(poise_last_error()), 1;
+  printf("%d places\\n", (int)poise_machine_num_places(machine));
+  poise_machine_destroy(machine);
+  hwloc_topology_destroy(topology);
+  return 0;
+}
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES {languages})
+find_package(poise REQUIRED {components})
+add_executable(program {source})
+target_link_libraries(program PRIVATE {target})
+"""
+
+
+def run(command, environment=None):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+                          env=os.environ | (environment or {}))
+    if done.returncode:
+        raise AssertionError(f"{command}: status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def pkg_config(*arguments):
+    folder = next(PREFIX.rglob("poise.pc")).parent
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PKG_CONFIG_PATH")]))
+    return run(["pkg-config", *arguments], {"PKG_CONFIG_PATH": path}).split()
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        blocks = re.findall(r"(?ms)^```(c|cpp|fortran)\n(.*?)^```$", (ROOT / "docs" / "library.md").read_text())
+        assert [language for language, _ in blocks] == ["c", "fortran", "cpp"], "docs/library.md has other examples"
+        for language, text in blocks:
+            suffix = {"c": "c", "cpp": "cc", "fortran": "f90"}[language]
+            pathlib.Path(f"program.{suffix}").write_text(text)
+        pathlib.Path("topology.c").write_text(HWLOC)
+        cls.library = next(PREFIX.rglob("libpoise.so")).parent
+
+    def moves(self, printed):
+        self.assertRegex(printed, MOVES)
+
+    def by_cmake(self, name, **project):
+        folder = pathlib.Path(name)
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(PROJECT.format(**project))
+        run(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}"])
+        run(["cmake", "--build", folder / "build"])
+        return run([str(folder / "build" / "program")])
+
+    def by_compiler(self, compiler, sources, package, *options):
+        run([*compiler, *map(str, sources), *options, *pkg_config("--cflags", "--libs", package), "-o", "program",
+             f"-Wl,-rpath,{self.library}"])
+        return run(["./program"])
+
+    def test_a_project_of_the_language_c_takes_the_component_c(self):
+        self.moves(self.by_cmake("in_c", languages="C", components="COMPONENTS c", source="../program.c",
+                                           target="poise::c"))
+
+    def test_without_components_a_project_of_the_language_c_gets_it_too(self):
+        self.moves(self.by_cmake("plain_c", languages="C", components="", source="../program.c",
+                                           target="poise::c"))
+
+    def test_a_c_project_that_asks_for_cpp_is_told_why_not(self):
+        with self.assertRaisesRegex(AssertionError, "need a project with the language CXX"):
+            self.by_cmake("wrong", languages="C", components="COMPONENTS cxx", source="../program.c", target="poise::c")
+        with self.assertRaisesRegex(AssertionError, "nonsense"):
+            self.by_cmake("nonsense", languages="C", components="COMPONENTS nonsense", source="../program.c",
+                          target="poise::c")
+
+    def test_cpp_takes_the_static_library(self):
+        self.moves(self.by_cmake("in_cpp", languages="CXX", components="COMPONENTS cxx",
+                                           source="../program.cc", target="poise::poise"))
+
+    @unittest.skipUnless(shutil.which("gfortran"), "there is no Fortran compiler")
+    def test_fortran_compiles_the_module(self):
+        expected = "makespan 3.000, moves 3"
+        self.assertIn(expected, self.by_cmake("in_fortran", languages="C Fortran", components="COMPONENTS fortran",
+                                              source="../program.f90", target="poise::fortran"))
+        module = PREFIX / "share" / "poise" / "fortran" / "poise.f90"
+        self.assertIn(expected, self.by_compiler(["gfortran"], [module, "program.f90"], "poise"))
+
+    def test_pkg_config_serves_c_and_cpp(self):
+        self.moves(self.by_compiler(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"], ["program.c"], "poise"))
+        self.moves(self.by_compiler(["c++", "-std=c++20"], ["program.cc"], "poise-cxx"))
+
+    def test_a_topology_of_hwloc_becomes_a_machine(self):
+        hwloc = run(["pkg-config", "--cflags", "--libs", "hwloc"]).split()
+        self.assertIn("6 places", self.by_compiler(["cc", "-Wall", "-Werror"], ["topology.c"], "poise", *hwloc))
+
+    @unittest.skipUnless(os.environ.get("LAUNCH") and os.environ.get("MPICC"), "there is no MPI")
+    def test_the_compilers_of_mpi_build_tasks_and_objects(self):
+        launch = os.environ["LAUNCH"].split()
+        matmul = ROOT / "miniapps" / "matmul"
+        builds = [(os.environ["MPICC"], [matmul / "matmul.c"], "poise-tasks-c", [], ["20", "20", "0"]),
+                  (os.environ["MPICXX"], [ROOT / "docs" / "objects_example.cc"], "poise-objects", ["-std=c++20"], [])]
+        if os.environ.get("MPIFORT"):
+            module = PREFIX / "share" / "poise" / "fortran" / "poise_tasks.f90"
+            builds.append((os.environ["MPIFORT"], [module, matmul / "matmul.f90"], "poise-tasks-c", [], ["20", "20", "0"]))
+        for compiler, sources, package, options, arguments in builds:
+            with self.subTest(package=package, compiler=compiler):
+                run([compiler, *options, *map(str, sources), *pkg_config("--cflags", "--libs", package), "-o", "program"])
+                self.assertTrue(run([*launch, "./program", *arguments]))
+
+
+if __name__ == "__main__":
+    if PREFIX is None:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        unittest.main()

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Who waits for whom in messages: programs in which rank 1 is late by construction, and a chain."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from reader import LIBRARY, compile_c, installations, launch, read_profile
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SIZE, ROUNDS, LATE_NS = 3, 20, 20_000_000
+# Sleeps last at least this long; on a busy machine the others are late, too.
+LEAST = ROUNDS * LATE_NS / 2
+
+
+class Partners(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    def run_ranks(self, mpi, what, size=SIZE):
+        output = self.folder / "profile"
+        output.unlink(missing_ok=True)
+        done = launch(mpi, size, [compile_c(mpi, PROGRAMS / "partners.c", self.folder), what],
+                      {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)})
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return read_profile(output)
+
+    def waits(self, mpi, what, size=SIZE):
+        """(rank, for whom) -> ns; per rank calls that were compared; per rank ns of waiting for receivers."""
+        waits, samples, receivers = {}, [0] * size, [0] * size
+        for rank in self.run_ranks(mpi, what, size):
+            self.assertTrue(rank["flags"] & 4)
+            for phase in rank["phases"]:
+                waiting = phase["waiting"]["message"]
+                for whom, ns in waiting["for_whom"].items():
+                    waits[rank["rank"], whom] = waits.get((rank["rank"], whom), 0) + ns
+                samples[rank["rank"]] += waiting["samples"]
+                receivers[rank["rank"]] += waiting["for_receiver_ns"]
+                self.assertEqual(sum(waiting["for_whom"].values()), waiting["waited_ns"])
+                self.assertLessEqual(waiting["waited_ns"], waiting["sampled_ns"])
+                self.assertEqual(waiting["samples"], phase["may_wait_calls"]["message"])
+                self.assertEqual(waiting["sampled_ns"], phase["may_wait_ns"]["message"])
+                self.assertLessEqual(waiting["sampled_ns"], phase["mpi_ns"]["point_to_point"] + phase["mpi_ns"]["wait"])
+        return waits, samples, receivers
+
+    def check_late(self, waits, waiting):
+        for rank in waiting:
+            self.assertGreater(waits.get((rank, 1), 0), LEAST, waits)
+        for pair, ns in waits.items():
+            if pair[1] != 1 or pair[0] not in waiting:
+                self.assertLess(ns, LEAST, waits)
+
+    def test_receivers_wait_for_the_late_sender(self):
+        for mpi in installations():
+            for what in ("sender", "waitall", "any", "probe", "persistent", "split"):
+                with self.subTest(mpi=mpi, what=what):
+                    waits, samples, receivers = self.waits(mpi, what)
+                    self.check_late(waits, [0, 2])
+                    self.assertEqual(samples[0], ROUNDS)
+                    self.assertEqual(samples[2], ROUNDS)
+                    self.assertLess(receivers[0], LEAST)
+
+    def test_senders_of_much_wait_for_the_late_receiver(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, receivers = self.waits(mpi, "receiver")
+                self.check_late(waits, [0, 2])
+                self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
+                self.assertGreater(receivers[0], LEAST)
+
+    def test_senders_of_little_do_not_wait(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "eager")
+                self.check_late(waits, [])
+                self.assertEqual(samples, [ROUNDS, 2 * ROUNDS, ROUNDS])
+
+    def test_those_who_poll_do_not_wait(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, samples, _ = self.waits(mpi, "polled")
+                self.check_late(waits, [])
+                self.assertEqual(samples[0], 0)
+
+    def test_in_a_chain_each_waits_for_the_one_before(self):
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                waits, _, _ = self.waits(mpi, "chain", 4)
+                for rank in range(1, 4):
+                    # It waits for the whole first round of those before it; then all work at once.
+                    self.assertGreater(waits.get((rank, rank - 1), 0), LEAST, waits)
+                self.assertEqual({pair for pair, ns in waits.items() if ns > LATE_NS and pair[1] != pair[0] - 1}, set())
+
+    def test_clocks_of_different_hosts_are_compared(self):
+        """Rank 2 in a time namespace of its own, whose clock is 5,000 s ahead, stands for another host."""
+        apart = ["unshare", "--time", "--monotonic", "5000"]
+        if subprocess.run([*apart, "true"], capture_output=True, timeout=10).returncode != 0:
+            self.skipTest("no time namespaces here")
+        for mpi in installations():
+            with self.subTest(mpi=mpi):
+                program = compile_c(mpi, PROGRAMS / "partners.c", self.folder)
+                output = self.folder / f"apart.{mpi}"
+                variables = {"LD_PRELOAD": LIBRARY, "POISE_PROFILE": str(output)}
+                set_variables = [word for name, value in variables.items()
+                                 for word in (["-x", f"{name}={value}"] if mpi == "openmpi" else ["-env", name, value])]
+                done = launch(mpi, 2, [program, "sender", ":", "-np", "1", *set_variables, *apart, program, "sender"],
+                              variables)
+                self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+                ranks = read_profile(output)
+                ahead = [rank["phases"][0]["begin_ns"] - ranks[0]["phases"][0]["begin_ns"] for rank in ranks]
+                self.assertLess(abs(ahead[1]), 60e9)
+                self.assertGreater(ahead[2], 4900e9)
+                self.assertEqual([rank["clock_error_ns"] > 0 for rank in ranks], [False, False, True])
+                self.assertLess(ranks[2]["clock_error_ns"], LATE_NS)
+                for rank in ranks:
+                    if rank["rank"] == 1:
+                        continue
+                    waits = {}
+                    for phase in rank["phases"]:
+                        for whom, ns in phase["waiting"]["message"]["for_whom"].items():
+                            waits[whom] = waits.get(whom, 0) + ns
+                    self.assertGreater(waits[1], LEAST)
+                    self.assertLess(waits[1], 60e9)
+
+
+if __name__ == "__main__":
+    if not LIBRARY or not installations():
+        print("no MPI to test with")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+/* Rank 1 is late by 20 ms for each of 20 messages. Argument: what the ranks do.
+   sender      1 sends to 0 and 2, which receive
+   waitall     the same, begun with MPI_Irecv and ended by MPI_Waitall together with one from a rank
+   in time any         the same, received from any source by MPI_Irecv, behind others from known
+   ones probe       the same, found by MPI_Probe persistent  the same, by MPI_Start receiver    0
+   and 2 send 1 four megabytes: they must wait for it (rendezvous) eager       0 and 2 send 1 a byte
+   polled      as sender, but the receivers compute and test
+   chain       each rank receives from the one before and is late itself; rank 0 by 400 ms in the
+   first round split       as sender, on a communicator that is made and freed each time */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUNDS 20
+#define LATE_US 20000
+#define LARGE (4 << 20)
+
+static void receive(const char* what, int rank, MPI_Comm comm, int round, MPI_Request* persistent) {
+  int data = -1, other = -1, flag = 0;
+  MPI_Status status;
+  MPI_Request requests[3];
+  if (!strcmp(what, "waitall")) {
+    const int neighbour = 2 - rank;
+    MPI_Irecv(&data, 1, MPI_INT, 1, 5, comm, &requests[0]);
+    MPI_Irecv(&other, 1, MPI_INT, neighbour, 6, comm, &requests[1]);
+    MPI_Isend(&round, 1, MPI_INT, neighbour, 6, comm, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  } else if (!strcmp(what, "any")) {
+    MPI_Irecv(&data, 1, MPI_INT, MPI_ANY_SOURCE, 5, comm, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  } else if (!strcmp(what, "probe")) {
+    MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
+    MPI_Recv(&data, 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE);
+  } else if (!strcmp(what, "persistent")) {
+    MPI_Start(persistent);
+    MPI_Wait(persistent, MPI_STATUS_IGNORE);
+    return;
+  } else if (!strcmp(what, "polled")) {
+    MPI_Irecv(&data, 1, MPI_INT, 1, 5, comm, &requests[0]);
+    while (!flag) {
+      usleep(200);
+      MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    }
+  } else {
+    MPI_Recv(&data, 1, MPI_INT, 1, 5, comm, MPI_STATUS_IGNORE);
+  }
+  if (data != round) fprintf(stderr, "rank %d got %d in round %d\n", rank, data, round), exit(4);
+}
+
+static void one_round(const char* what, int rank, int size, int round, char* large,
+                      MPI_Request* persistent) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (!strcmp(what, "split")) MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+  if (!strcmp(what, "chain")) {
+    if (rank > 0) MPI_Recv(&round, 1, MPI_INT, rank - 1, 5, comm, MPI_STATUS_IGNORE);
+    usleep(rank == 0 && round == 0 ? ROUNDS * LATE_US : LATE_US);
+    if (rank + 1 < size) MPI_Send(&round, 1, MPI_INT, rank + 1, 5, comm);
+    return;
+  }
+  const int is_large = !strcmp(what, "receiver"), is_to_late = is_large || !strcmp(what, "eager");
+  if (rank == 1) {
+    usleep(LATE_US);
+    for (int other = 0; other < 3; other += 2)
+      if (is_to_late)
+        MPI_Recv(large, is_large ? LARGE : 1, MPI_CHAR, other, 5, comm, MPI_STATUS_IGNORE);
+      else
+        MPI_Send(&round, 1, MPI_INT, other, 5, comm);
+  } else if (is_to_late) {
+    MPI_Send(large, is_large ? LARGE : 1, MPI_CHAR, 1, 5, comm);
+  } else {
+    receive(what, rank, comm, round, persistent);
+  }
+  if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "sender";
+  int rank, size, data;
+  MPI_Request persistent;
+  char* large = calloc(1, LARGE);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Recv_init(&data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &persistent);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int round = 0; round < ROUNDS; ++round) {
+    one_round(what, rank, size, round, large, &persistent);
+    if (strcmp(what, "chain")) MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Request_free(&persistent);
+  MPI_Finalize();
+  free(large);
+  return 0;
+}

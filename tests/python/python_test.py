@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""The Python package: results against the command `poise` and against numpy, what it accepts, and what it refuses. Exits
+with status 77 (skipped) without numpy."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+if importlib.util.find_spec("numpy") is None:
+    sys.exit(77)
+import numpy as np
+
+import poise
+
+HAS = {name: importlib.util.find_spec(name) is not None for name in ("scipy", "networkx", "pandas", "matplotlib")}
+MACHINE = "node:2 numa:2 core:2"
+
+
+def needs(*names):
+    absent = [name for name in names if not HAS[name]]
+    return unittest.skipIf(absent, f"there is no {', '.join(absent)}")
+
+
+def ring(n=40, seed=1):
+    """Random loads and sizes; each task sends 1000 bytes to the next."""
+    random = np.random.default_rng(seed)
+    messages = (np.arange(n), (np.arange(n) + 1) % n, np.full(n, 1000))
+    return poise.Workload(random.random(n), random.integers(1, 10**6, n), messages)
+
+
+class Decisions(unittest.TestCase):
+    def test_a_plan_is_that_of_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.poise")
+            now = np.arange(40) % 3
+            poise.write(poise.Trace([poise.Phase(ring(), now)], 8, poise.Machine(MACHINE)), path)
+            for strategy in "poise", "greedy", "nuco:alpha=1e-4", "metis":
+                printed = subprocess.run([os.environ["POISE"], "plan", path, "-s", strategy, "-o", "-"], check=True,
+                                         capture_output=True, text=True, timeout=60).stdout
+                found = poise.plan(MACHINE, ring(), now, strategy)
+                self.assertEqual(found.tolist(), list(map(int, printed.split())), strategy)
+            done = subprocess.run([os.environ["POISE"], "plan", path, "-s", "keep", "--json"], check=True,
+                                  capture_output=True, text=True, timeout=60).stdout
+            self.assertEqual(poise.evaluate(MACHINE, ring(), now).iteration_s, json.loads(done)["iteration_s"])
+
+    def test_metrics_are_those_of_the_definition(self):
+        workload, where = ring(), np.arange(40) % 8
+        work_s = np.bincount(where, weights=workload.load_s, minlength=8)
+        metrics = poise.evaluate(MACHINE, workload, np.zeros(40, int), where)
+        self.assertAlmostEqual(metrics.makespan_s, work_s.max(), places=12)
+        self.assertAlmostEqual(metrics.average_s, workload.load_s.sum() / 8, places=12)
+        self.assertEqual(metrics.migrations, 35)
+        self.assertEqual(metrics.migrated_bytes, workload.size_bytes[where > 0].sum())
+
+    def test_own_strategies_are_compared_with_built_in_ones(self):
+        seen = {}
+
+        def mine(problem):
+            seen.update(load_s=problem.load_s.copy(), indptr=problem.indptr.copy(), current=problem.current.copy())
+            return np.arange(problem.num_tasks) % problem.num_places
+
+        def wrong(problem):
+            return np.full(problem.num_tasks, -1)
+
+        def short(problem):
+            return [0]
+
+        now, workload = np.zeros(40, np.uint32), ring()
+        comparison = poise.compare(MACHINE, workload, now, ["greedy", mine, wrong, short])
+        self.assertEqual([row.strategy for row in comparison], ["greedy", "mine", "wrong", "short"])
+        self.assertEqual(comparison["mine"].metrics, poise.evaluate(MACHINE, workload, now, np.arange(40) % 8))
+        self.assertIn("[0] is -1", comparison["wrong"].error)
+        self.assertIn("shape (1,)", comparison["short"].error)
+        self.assertIs(comparison.best, comparison["greedy"])
+        np.testing.assert_array_equal(seen["load_s"], workload.load_s)
+        np.testing.assert_array_equal(seen["indptr"], np.arange(41))
+        np.testing.assert_array_equal(poise.plan(MACHINE, workload, now, mine), np.arange(40) % 8)
+
+    def test_progress_is_told_and_stops_the_work(self):
+        told = []
+        poise.compare(MACHINE, ring(), None, ["keep", "greedy"], progress=lambda *what: told.append(what))
+        self.assertEqual(told, [(0, 2, "keep"), (1, 2, "greedy")])
+        with self.assertRaises(poise.Cancelled):
+            poise.compare(MACHINE, ring(), None, ["keep", "greedy"], progress=lambda done, *_: done == 1)
+        with self.assertRaises(ZeroDivisionError):
+            poise.compare(MACHINE, ring(), None, ["keep"], progress=lambda *_: 1 / 0)
+
+        def interrupted(_problem):
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            poise.compare(MACHINE, ring(), None, ["keep", interrupted, "greedy"])
+
+    def test_moves_are_listed_by_place(self):
+        before, after = np.array([0, 0, 1, 2]), np.array([0, 1, 2, 2])
+        moves = poise.exports(before, after, global_ids=np.array([10, 11, 12, 2**64 - 1], np.uint64))
+        self.assertEqual((moves.global_id.tolist(), moves.from_place.tolist(), moves.to_place.tolist()),
+                         ([11, 12], [0, 1], [1, 2]))
+        self.assertEqual(poise.imports(before, after, 2).task.tolist(), [2])
+        self.assertEqual(len(poise.exports(before, before)), 0)
+
+    def test_threads_may_decide_at_once(self):
+        results = [None] * 4
+        workload = ring(400)
+
+        def run(i):
+            results[i] = poise.plan(MACHINE, workload, None, "poise")
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        for result in results:
+            np.testing.assert_array_equal(result, results[0])
+
+
+class Data(unittest.TestCase):
+    def test_a_machine_is_arrays(self):
+        machine = poise.Machine("node:2 numa:2 core:2 factors:10,1.5,1 speeds:1,0.5")
+        self.assertEqual((machine.num_places, machine.num_domains, machine.num_nodes), (8, 4, 2))
+        self.assertEqual(machine.speed.tolist(), [1, 0.5] * 4)
+        self.assertEqual(machine.levels["numa"].tolist(), [0, 0, 1, 1, 2, 2, 3, 3])
+        self.assertEqual(machine.latency_factor[0].tolist(), [1, 1.5, 10, 10])
+        self.assertEqual(poise.Machine.from_json(machine.json).json, machine.json)
+        self.assertEqual(poise.Machine("NUMA32").num_places, 32)
+        where = np.arange(40) % 8
+        nuco = machine.with_costs("nuco", seconds_per_migrated_byte=0.5)
+        costs = [poise.evaluate(m, ring(), where * 0, where).migration_s
+                 for m in (machine, machine.with_costs(seconds_per_migrated_byte=0.5), nuco.with_costs(bus_bytes_per_s=1e9))]
+        self.assertGreater(costs[1], 1e6 * costs[0])
+        self.assertEqual((machine.model, nuco.model, nuco.with_costs(cards=2).model), ("physical", "nuco", "nuco"))
+
+    def test_arrays_are_neither_copied_nor_writable(self):
+        workload = ring()
+        self.assertIs(workload.load_s.base.owner, workload.load_s.base.owner)
+        with self.assertRaises(ValueError):
+            workload.load_s[0] = 1
+        column = workload.load_s
+        expected = column.copy()
+        del workload  # the column keeps its memory
+        np.testing.assert_array_equal(column, expected)
+
+    def test_a_trace_that_is_written_is_read(self):
+        workload = poise.Workload([1, 2, 3], [4, 5, 6], ([0, 1], [1, 2], [7, 8], [2, 3]), positions=[[0, 1], [2, 3], [4, 5]],
+                                  pinned=[False, True, False], background_s=[0.5, 0.25], footprint_bytes=[1, 2, 3],
+                                  shared_block=[-1, 0, 0], shared_block_bytes=[9], place_bytes=[10, 11], overlap=0.5,
+                                  loads_include="send", subphase_load_s=[[1, 0], [1, 1], [0, 3]])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.poise"
+            poise.write(poise.Trace([poise.Phase(workload, [0, 1, 1], 4, 2.5), poise.Phase(workload, None, 5)], 2), path)
+            trace = poise.read(path)
+        self.assertEqual((len(trace.phases), trace.num_places, trace.machine), (2, 2, None))
+        first, second = trace.phases
+        self.assertEqual((first.id, first.wall_s, first.placement.tolist(), second.placement), (4, 2.5, [0, 1, 1], None))
+        for name in ("load_s", "size_bytes", "movable", "indices", "counts", "bytes", "position", "background_s",
+                     "footprint_bytes", "shared_block", "shared_block_bytes", "place_bytes", "overlap", "loads_include",
+                     "subphase_load_s"):
+            np.testing.assert_array_equal(getattr(first.workload, name), getattr(workload, name), name)
+
+    def test_a_simulation_has_runs_with_steps(self):
+        trace = poise.Trace([poise.Phase(ring(), np.zeros(40))], 8)
+        simulation = poise.simulate(MACHINE, trace, ["greedy", lambda p: p.current], steps=20, every=5, decision_s=1)
+        still, greedy, own = simulation
+        self.assertEqual((still.strategy, greedy.decisions, greedy.decision_s), ("no balancing", 3, 3))
+        self.assertEqual(own.iteration_s, still.iteration_s)
+        self.assertAlmostEqual(greedy.step_iteration_s.sum(), greedy.iteration_s)
+        self.assertLess(greedy.step_iteration_s[5], still.step_iteration_s[5] / 2)
+
+    def test_the_table_of_strategies_has_knobs(self):
+        table = {row.name: row for row in poise.strategies()}
+        self.assertIn("poise", table)
+        self.assertIn("alpha", [knob.name for knob in table["nuco"].knobs])
+        self.assertTrue(table["anneal"].is_oracle)
+
+    @needs("scipy")
+    def test_scipy_matrices_are_messages(self):
+        from scipy.sparse import coo_array, random_array
+        matrix = coo_array(([5, 6], ([0, 1], [1, 2])), shape=(3, 3))
+        workload = poise.Workload([1, 1, 1], messages=matrix)
+        self.assertEqual((workload.messages() != matrix.tocsr()).nnz, 0)
+        with self.assertRaisesRegex(poise.Error, r"shape \(2, 3\)"):
+            poise.Workload([1, 1, 1], messages=coo_array(np.zeros((2, 3))))
+        with self.assertRaisesRegex(poise.Error, "whole number"):
+            poise.Workload([1] * 9, messages=random_array((9, 9), density=0.5))
+
+    @needs("networkx")
+    def test_networkx_graphs_are_workloads(self):
+        import networkx
+        graph = networkx.Graph()
+        graph.add_node("a", load_s=2, size_bytes=10)
+        graph.add_node("b", load_s=3, size_bytes=20)
+        graph.add_edge("a", "b", bytes=7)
+        workload = poise.Workload.from_networkx(graph)
+        self.assertEqual((workload.load_s.tolist(), workload.size_bytes.tolist()), ([2, 3], [10, 20]))
+        self.assertEqual((workload.indices.tolist(), workload.bytes.tolist()), ([1, 0], [7, 7]))
+        self.assertEqual(poise.Workload.from_networkx(networkx.DiGraph([(0, 1)])).indptr.tolist(), [0, 1, 1])
+
+    @needs("pandas")
+    def test_pandas_tables_are_workloads(self):
+        import pandas
+        tasks = pandas.DataFrame({"load_s": [1.0, 2.0], "size_bytes": [3, 4], "x": [0.5, 1.5]})
+        messages = pandas.DataFrame({"from": [0], "to": [1], "bytes": [9]})
+        workload = poise.Workload(tasks, messages=messages)
+        self.assertEqual((workload.bytes.tolist(), workload.position.tolist()), ([9], [[0.5, 0, 0], [1.5, 0, 0]]))
+        self.assertEqual(workload.to_pandas()["size_bytes"].tolist(), [3, 4])
+        with self.assertRaisesRegex(poise.Error, "no column 'to'"):
+            poise.Workload(tasks, messages=messages.drop(columns="to"))
+        table = poise.compare(MACHINE, workload, strategies=["keep", "greedy"]).to_pandas()
+        self.assertEqual(table["strategy"].tolist(), ["keep", "greedy"])
+
+
+class Refusals(unittest.TestCase):
+    def refuses(self, words, function, *arguments, **options):
+        with self.assertRaises(poise.Error) as caught:
+            function(*arguments, **options)
+        self.assertIn(words, str(caught.exception))
+        self.assertNotIn("\n", str(caught.exception))
+
+    def test_wrong_arrays_name_index_and_value(self):
+        self.refuses("load_s[1] is nan", poise.Workload, [1, np.nan])
+        self.refuses("load_s[0] is -1", poise.Workload, [-1])
+        self.refuses("load_s has shape (1, 1)", poise.Workload, [[1]])
+        self.refuses("elements of type", poise.Workload, ["a"])
+        self.refuses("size_bytes[1] is -5", poise.Workload, [1, 1], [3, -5])
+        self.refuses("size_bytes[0] is 0.5", poise.Workload, [1], [0.5])
+        self.refuses("messages.from[0] is -1", poise.Workload, [1], messages=([-1], [0]))
+        self.refuses("to[0] is 1, but there are 1 tasks", poise.Workload, [1], messages=([0], [1]))
+        self.refuses("messages.to has shape (2,)", poise.Workload, [1], messages=([0], [0, 0]))
+        self.refuses("messages must be", poise.Workload, [1], messages=[0, 1])
+        self.refuses("loads_include", poise.Workload, [1], loads_include="all")
+        self.refuses("current[0] is 8", poise.plan, MACHINE, [1, 1], [8, 0])
+        self.refuses("current has shape (1,)", poise.plan, MACHINE, [1, 1], [0])
+        self.refuses("did you mean \"greedy\"", poise.plan, MACHINE, [1], [0], "gredy")
+        self.refuses("is not a strategy", poise.compare, MACHINE, [1], [0], [3])
+        self.refuses("nowhere.poise", poise.read, "/nowhere.poise")
+        self.refuses("core:", poise.Machine, "node:2 core:")
+        self.refuses("there is no cost", poise.Machine(MACHINE).with_costs, alpha=1)
+        self.refuses("background load has 1 entries", poise.plan, MACHINE, poise.Workload([1], background_s=[1]))
+
+    def test_what_lies_in_a_matrix_is_found(self):
+        class Matrix:  # as scipy.sparse, but its arrays contradict each other
+            shape, nnz, data = (2, 2), 1, np.array([1])
+            indptr, indices = np.array([0, 1, 5]), np.array([1])
+
+            def tocsr(self):
+                return self
+        self.refuses("messages.indptr[2] is 5, but there are 1 indices", poise.Workload, [1, 1], messages=Matrix())
+
+    def test_random_arguments_raise_errors_of_the_package(self):
+        random = np.random.default_rng(7)
+        values = [None, 0, -1, 2**70, np.nan, "x", [], [1], [[1]], [np.inf, 1], np.zeros(3), {"a": 1}, (1, 2), object(),
+                  ([0], [9], [1]), ([0], [0], [-1], [1]), np.array([1 + 2j]), b"x"]
+        pick = lambda: values[random.integers(len(values))]
+        for _ in range(500):
+            try:
+                workload = poise.Workload(pick(), pick(), pick(), positions=pick(), pinned=pick(), background_s=pick(),
+                                          shared_block=pick(), footprint_bytes=pick(), subphase_load_s=pick())
+                poise.plan(MACHINE, workload, pick(), "greedy")
+            except (poise.Error, TypeError, ValueError, OverflowError):
+                pass
+
+
+class Pictures(unittest.TestCase):
+    @needs("matplotlib")
+    def test_the_example_of_the_documentation_runs(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+        example, = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
+        printed = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
+            exec(example.replace('"trade_off.png"', repr(os.path.join(folder, "trade_off.png"))), {})
+            self.assertGreater(os.path.getsize(os.path.join(folder, "trade_off.png")), 1000)
+        self.assertEqual([line.split()[0] for line in printed.getvalue().splitlines()], ["poise", "snake"])
+
+    @needs("matplotlib")
+    def test_pictures_return_axes_with_what_they_show(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        workload, now = ring(), np.zeros(40)
+        comparison = poise.compare(MACHINE, workload, now, ["poise", "keep"])
+        after = comparison["poise"].placement
+        bars = poise.pictures.loads(MACHINE, workload, {"now": now, "poise": after})
+        self.assertEqual(len(bars.patches), 16)
+        self.assertAlmostEqual(sum(bar.get_height() for bar in bars.patches), 2 * workload.load_s.sum())
+        shown = poise.pictures.heat_map(MACHINE, workload, np.arange(40) % 2 * 4, by="node").images[0].get_array()
+        np.testing.assert_array_equal(shown, [[0, 20000], [20000, 0]])
+        self.assertEqual(len(poise.pictures.trade_off(comparison).texts), 2)
+        self.assertEqual(len(poise.pictures.machine_tree(MACHINE).patches), 2 + 4 + 8)
+        trace = poise.Trace([poise.Phase(workload, now)], 8)
+        self.assertEqual(len(poise.pictures.timeline(poise.simulate(MACHINE, trace, "greedy", steps=5)).lines), 2)
+        with self.assertRaisesRegex(poise.Error, "no level 'rack'"):
+            poise.pictures.heat_map(MACHINE, workload, now, by="rack")
+
+
+if __name__ == "__main__":
+    unittest.main()
