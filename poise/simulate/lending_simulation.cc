@@ -212,7 +212,10 @@ QueueState Simulation::state_of(const Rank& rank) const {
 }
 
 Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
-  Mail mail{.kind = kind, .from = number_of(rank), .to = to};
+  Mail mail;
+  mail.kind = kind;
+  mail.from = number_of(rank);
+  mail.to = to;
   mail.news = rank.agent.news_for(to, state_of(rank), now_s_ + cpu_s_);
   return mail;
 }
