@@ -101,7 +101,7 @@ Message Messenger::open(const Transport::Arrival& arrival) {
   const auto header = reader.get<MessageHeader>();
   const auto from = static_cast<std::uint32_t>(arrival.from);
   if (header.kind != MessageKind::load) doorbells.received_from(from);
-  News news{.own = header.load, .received = header.received};
+  News news{header.load, {}, header.received};
   for (int i = 0; i < header.num_loads; ++i) news.others.push_back(reader.get<Load>());
   agent.hear(from, news, now_s);
   return {arrival, reader, from, header.kind, header.requested_at_s, header.load.wait};
