@@ -8,11 +8,11 @@
 ///
 /// 1. Local search (local_search.h) runs in two stages: with a small exponent, by which all busy
 /// places count, then with a large one, by which the busiest place dominates.
-/// 2. If migrations take a part of the total, it runs from the current placement again, with a
-/// limit on their time that grows from stage to stage: a few moves, more, and all that pay.
-/// 3. If the coming phases would pay for the attempt, the same search starts at most twice more:
+/// 2. If the coming phases would pay for the attempt, the same search starts at most twice more:
 /// from a new placement with little traffic (from_scratch.h) if messages matter, and from a list
 /// schedule (finish_schedule.h).
+/// 3. It runs from the current placement again, with a limit on the time of migrations that grows
+/// from stage to stage: a few moves, more, and all that pay.
 /// 4. Polish: if many tasks share a place, less traffic at equal loads; then a last stage of local
 /// search.
 /// 5. With `passes` or `budget_s`, the best placement is perturbed near its busiest places and
@@ -20,6 +20,9 @@
 /// same seed and passes, but not with budget_s.
 /// 6. Every candidate counts by the shortest total on the way from it back to the current placement
 /// (returns.h). At the end each task returns whose return alone shortens the total.
+///
+/// Step 1 always runs. The others run within a budget that the coming phases pay for
+/// (scan_budget.h).
 ///
 /// The total is never longer than that of the current placement, unless that exceeds memory:
 /// `memory_bytes` per place, and the memory of domains if the machine knows it. Tasks follow
