@@ -47,7 +47,7 @@ class LocalSearch {
   /// From now on no move makes the migration from home take longer (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// Takes steps until none gains, a limit of the stage is reached, or so many scans are made.
+  /// Takes steps until none gains, a limit of the stage is reached, or it has made `max_scans` scans.
   /// Returns their number.
   double run(const Stage& stage, double max_scans);
 
