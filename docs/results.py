@@ -18,6 +18,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 PAGE = ROOT / "docs" / "results.md"
 MAX_COMMITS = 300
+INTRODUCTION = f"""Written by `./dev docs` from [bench/results](../bench/results); do not edit. `./dev bench NAME` measures
+anew. Medians come first, the worst case beside them. A mean says which one it is. Each table says when, at which commit
+and on which machine its figures were measured. Times on a machine that does other work are noisy; the load average
+tells. **stale**: measured more than {MAX_COMMITS} commits ago, or at a commit that was not recorded."""
 
 
 def git(*words):
@@ -63,10 +67,7 @@ def table_text(table, whole):
 
 
 def page(results=RESULTS):
-    lines = ["# Results", "", "Written by `./dev docs` from [bench/results](../bench/results); do not edit. `./dev bench NAME` measures anew.",
-             "Medians come first, the worst case beside them. A mean says which one it is. Each table says when, at which",
-             "commit and on which machine its figures were measured. Times of machines that do other work are noisy; the load",
-             f"average tells. **stale**: measured more than {MAX_COMMITS} commits ago, or at a commit that was not recorded.", ""]
+    lines = ["# Results", "", *wrapped(INTRODUCTION), ""]
     for name, (heading, tables) in PAGES.items():
         path = results / f"{name}.json"
         lines += [f"## {heading}", "", f"`./dev bench {name}`, [all rows](../bench/results/{name}.json).", ""]
