@@ -46,6 +46,12 @@ def missing_lines(wanted, printed):
     return missing
 
 
+def anchors_of(page):
+    """The names that forges and MyST give to the headings of a page."""
+    headings = re.findall(r"(?m)^#+ (.*)$", page.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 class Guides(CliTest):
     def run_block(self, block):
         environment = {**os.environ, "PATH": f"{pathlib.Path(POISE).resolve().parent}:{os.environ['PATH']}"}
@@ -101,9 +107,12 @@ class Guides(CliTest):
     def test_links_between_pages_lead_somewhere(self):
         for page in [*(ROOT / "docs").glob("**/*.md"), *ROOT.glob("*.md")]:
             text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
-            for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
-                with self.subTest(f"{page.name}: {target}"):
-                    self.assertTrue((page.parent / target).exists())
+            for target, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", text):
+                with self.subTest(f"{page.name}: {target}#{heading}"):
+                    other = page.parent / target if target else page
+                    self.assertTrue(other.exists())
+                    if heading and other.suffix == ".md":
+                        self.assertIn(heading, anchors_of(other))
 
     def test_guides_can_be_read_at_one_sitting(self):
         for name in "start", "which", "juggle", "objects", "python", "strategies":
