@@ -76,6 +76,7 @@ class Figures(unittest.TestCase):
         self.assert_trouble("The speedup is x1.5.\n", '"x1.5"')
         self.assert_trouble("| what | gain |\n|---|---|\n| this | x1.5 |\n", '"x1.5"')
         self.assert_trouble(f"It gains x1.32 {REFERENCE}, and x1.5 elsewhere.\n", '"x1.5"')
+        self.assert_trouble(f"It gains x1.32, which is much for such a program {REFERENCE}.\n", '"x1.32"')
 
     def test_other_numbers_are_left_alone(self):
         self.assert_fine("The period is 100 ms. Moves are made faster.\n")
