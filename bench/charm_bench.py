@@ -17,7 +17,6 @@ network   two programs on the multicore build and on one for a network, if `./de
 
 import argparse
 import dataclasses
-import datetime
 import json
 import os
 import pathlib
@@ -28,7 +27,7 @@ import sys
 import tempfile
 
 from charm_dump import Dump
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 NETWORK = ROOT / "build" / "charm_network"
@@ -300,12 +299,7 @@ def main():
         rows += million()
     if "network" in parts and (options.network / "bin" / "charmrun").exists():
         rows += network(options.network, options.repeats)
-    rows = [{**row, "date": datetime.date.today().isoformat()} for row in rows]
-    measured_again = {(row["part"], row.get("program")) for row in rows}
-    path = RESULTS / "charm.json"
-    kept = json.loads(path.read_text())["results"] if path.exists() else []
-    rows += [row for row in kept if (row["part"], row.get("program")) not in measured_again]
-    keep("charm", sorted(rows, key=lambda row: PARTS.split(",").index(row["part"])))
+    keep("charm", rows, key=("part", "program"))
 
 
 if __name__ == "__main__":

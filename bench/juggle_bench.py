@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 
 BIN = ROOT / "build" / "bin"
 # A run is quiet if all other processes used less than this share of the cpus.
@@ -223,13 +223,6 @@ def costs():
     return {"scenario": "costs", "rows": [cost(threads) for threads in COST_THREADS]}
 
 
-def others_kept(measured):
-    """Returns the stored results of the scenarios that were not measured in this run."""
-    path = RESULTS / "juggle.json"
-    kept = json.loads(path.read_text())["results"] if path.exists() else []
-    return [row for row in kept if row["scenario"] in {*SCENARIOS, "costs"} - measured]
-
-
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench juggle", description=__doc__)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)) + 1)
@@ -241,7 +234,7 @@ def main():
     for name in arguments.scenario or ["costs", *SCENARIOS]:
         results.append(costs() if name == "costs"
                        else measure(name, arguments.threads, arguments.repeats))
-    keep("juggle", [*others_kept({result["scenario"] for result in results}), *results])
+    keep("juggle", results, key=("scenario",) if arguments.scenario else None)
     return 0
 
 

@@ -20,8 +20,7 @@ import statistics
 import subprocess
 import tempfile
 
-import tasks_tables
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
 
 BIN = ROOT / "build" / "bin"
@@ -293,11 +292,7 @@ def main():
     options = parser.parse_args()
     rows = [{"repeats": options.repeats, **row} for name, experiment in EXPERIMENTS.items()
             if not options.only or name in options.only for row in experiment(options.repeats)]
-    measured = {row["experiment"] for row in rows}
-    path = RESULTS / "reactive.json"
-    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
-    keep("reactive", [row for row in kept if row["experiment"] not in measured] + rows)
-    tasks_tables.write()
+    keep("reactive", rows, key=("experiment",) if options.only else None)
 
 
 if __name__ == "__main__":

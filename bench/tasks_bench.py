@@ -10,8 +10,7 @@ soon a lent task starts. Prints tables and stores them as JSON under bench/resul
 import argparse
 import json
 
-import tasks_tables
-from keep import RESULTS, ROOT, keep
+from keep import ROOT, keep
 from mpi import BOUND, SLEEPY, mpiexec
 
 PROGRAM = ROOT / "build" / "bin" / "tasks_lending"
@@ -105,12 +104,8 @@ def main():
                         help="this one alone; of the others what was kept stays")
     options, extra = parser.parse_known_args()
     wanted = options.only or PARTS
-    path = RESULTS / "tasks.json"
-    kept = json.loads(path.read_text())["results"] if options.only and path.exists() else []
-    rows = [row for row in kept if row["part"] not in wanted]
-    rows += [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
-    keep("tasks", rows)
-    tasks_tables.write()
+    rows = [{"part": name, **row} for name in PARTS if name in wanted for row in PARTS[name](extra)]
+    keep("tasks", rows, key=("part",) if options.only else None)
 
 
 if __name__ == "__main__":

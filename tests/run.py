@@ -76,6 +76,7 @@ def parts(tier):
         Part("the other MPI", usual, preset="mpich", targets=("mpi_tests",), options=("-L", "mpi", "-LE", "long")),
         Part("fuzzers", usual, ["bash", "-c", f"cmake --preset fuzz > build/fuzz.log && ninja -C build/fuzz fuzzers"
                                 f" && tests/fuzz/run {FUZZ_S.get(tier)}"]),
+        Part("pages as HTML", ("full",), ["./dev", "docs"]),
         Part(f"unit tests with {NUM_SEEDS} seeds", ("full",), ["bash", "-c", SEEDED], environment={"POISE_SEEDS": NUM_SEEDS}),
         Part(f"MPI tests {NUM_REPEATS} times", ("full",), preset="ci",
              options=("-L", "mpi", "--repeat", f"until-fail:{NUM_REPEATS}")),
