@@ -41,6 +41,8 @@ class MigrationTimes {
   /// False if a place and a resource as busy as the busiest remain without t: its return to its
   /// home does not shorten the migration. The arguments are those two maxima.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
+  /// What the migration can become shorter by at most if t returns home.
+  double most_saved_s(TaskId t) const;
 
  private:
   using Index = std::size_t;

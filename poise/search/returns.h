@@ -2,9 +2,12 @@
 // Decides how far to follow a placement: all of its moves, few of them, or none.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "poise/placement/arcs.h"
 #include "poise/placement/problem.h"
 
 namespace poise {
@@ -22,24 +25,33 @@ struct Outcome {
 /// What the placement costs, counted from the current one. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
+/// What the functions below share, made once for several placements.
+struct Way {
+  explicit Way(const Problem& its_problem, double its_steps = 1, std::uint64_t cap_bytes = 0);
+
+  const Problem& problem;
+  double steps;                   // iterations that follow
+  std::uint64_t place_cap_bytes;  // 0: none
+  std::shared_ptr<const Arcs> arcs;
+  Outcome current;
+};
+
 /// The curve of total time against moved tasks, from `far` to the current placement. Each point
 /// allows a longer iteration than the point before and returns to its current place every task that
 /// fits into that time, largest first. The first point has at most the iteration of `far`, the last
 /// is the current placement. Tasks return only where they have room in memory (memory_room.h).
 /// O(points * (messages of moved tasks + tasks)).
-std::vector<Outcome> curve_to_current(const Problem& problem, const Placement& far,
-                                      std::uint64_t place_cap_bytes);
+std::vector<Outcome> curve_to_current(const Way& way, const Placement& far);
 
 /// The point of this curve with the shortest total time, steps * iteration + migration; of those
-/// within `tolerance` of it, the one that moves the fewest bytes. Points after the total has risen
-/// twice are not computed.
-Outcome best_on_the_way(const Problem& problem, const Placement& far, double steps,
-                        double tolerance, std::uint64_t place_cap_bytes);
+/// within `tolerance` of it, the one that moves the fewest bytes. Only the points that matter are
+/// computed: the first and the last if the migration is within the tolerance of the total, and none
+/// after the total has risen twice.
+Outcome best_on_the_way(const Way& way, const Outcome& far, double tolerance);
 
 /// The outcome after every single return that shortens the total: then none is left that does, and
-/// the placement pays for each of its moves. On large problems only some returns are tried:
-/// O(tasks + messages) for each, at most a few hundred thousand in all.
-Outcome without_needless_moves(const Problem& problem, Outcome outcome, double steps,
-                               std::uint64_t place_cap_bytes);
+/// the placement pays for each of its moves. Tries at most `max_trials` returns, O(tasks +
+/// messages) each.
+Outcome without_needless_moves(const Way& way, Outcome outcome, std::size_t max_trials);
 
 }  // namespace poise
