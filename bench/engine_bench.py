@@ -40,7 +40,7 @@ SPEED = [
 def lines_of(command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
-        sys.exit(done.stderr.strip() or f"{command[0]}: status {done.returncode}")
+        sys.exit(done.stderr.strip() or f"{command[0]} exited with status {done.returncode}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

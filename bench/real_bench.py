@@ -56,7 +56,7 @@ def output_of(command, folder):
     done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S,
                           env=ENVIRONMENT, check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
+        sys.exit(f"{' '.join(map(str, command))} exited with status {done.returncode}\n{done.stderr}")
     return done.stdout
 
 

@@ -34,7 +34,8 @@ class Plan {
     for (PlaceId p = 0; p < map.machine.num_places(); ++p)
       counts_through_ = counts_through_ && map.machine.place(p).os_index == p;
     if (!map.hosts.empty() && map.hosts.size() < num_nodes_used())
-      fail("{} hosts are named, but the map uses {} nodes", map.hosts.size(), num_nodes_used());
+      fail("{} host names are given, but the map uses {} nodes", map.hosts.size(),
+           num_nodes_used());
   }
 
   LaunchPlan openmpi() const {
@@ -104,8 +105,9 @@ class Plan {
       largest = std::max(largest, run);
       const bool ends_node = i + 1 < ranks() && node(order[i + 1]) != node(order[i]);
       if (ends_node && run < largest)
-        fail("node {} has {} ranks and others {}: MPICH_RANK_ORDER fills nodes in order",
-             node(order[i]), run, largest);
+        fail(
+            "node {} has only {} ranks, another node {}; MPICH_RANK_ORDER needs equally full nodes",
+            node(order[i]), run, largest);
     }
     return {
         {{path_, fmt::format("{}\n", fmt::join(order, ","))}},

@@ -85,7 +85,7 @@ class Child {
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
       pid_ = -1;
-      fail("exec:{}: it cannot be started: {}", command, std::strerror(error));
+      fail("exec:{}: cannot start the command: {}", command, std::strerror(error));
     }
     in.close(0);
     out.close(1);
@@ -179,12 +179,13 @@ Placement placement_of_program(const std::string& command, const Problem& proble
   std::string answer;
   std::optional<int> status;
   if (exchange(question, in, out, answer, end)) status = status_until(child, end);
-  if (!status) fail("exec:{}: it did not end within {} s", command, limit_s);
+  if (!status) fail("exec:{}: the command did not end within {} s", command, limit_s);
   if (WIFSIGNALED(*status))
-    fail("exec:{}: it was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
+    fail("exec:{}: the command was ended by signal {}", command, ::strsignal(WTERMSIG(*status)));
   if (WEXITSTATUS(*status) != 0)
-    fail("exec:{}: it ended with status {}", command, WEXITSTATUS(*status));
-  if (answer.empty()) fail("exec:{}: it wrote nothing; a placement goes to stdout", command);
+    fail("exec:{}: the command exited with status {}", command, WEXITSTATUS(*status));
+  if (answer.empty())
+    fail("exec:{}: the command wrote nothing; it must write a placement to stdout", command);
   return placement_from_text("the output of " + command, answer);
 }
 

@@ -30,8 +30,9 @@ std::string pingpong_path() {
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto path = program.parent_path() / "poise-pingpong";
   if (error || !std::filesystem::exists(path))
-    fail("--launcher needs {}, which is built where MPI is found (apt install libopenmpi-dev)",
-         path.string());
+    fail(
+        "--launcher needs {}, which is built only if MPI is installed (apt install libopenmpi-dev)",
+        path.string());
   return path.string();
 }
 

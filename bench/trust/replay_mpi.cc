@@ -158,7 +158,8 @@ double time_once(Part& part, const Settings& settings, double& margin_s, std::ve
     if (max_of_all(late ? 1 : 0, settings.poll_us) == 0) return slowest_s;
     margin_s *= kMarginGrowth;
   }
-  throw poise::SystemError(fmt::format("a rank started late in {} iterations in a row", kMaxTries));
+  throw poise::SystemError(fmt::format(
+      "in {} tries in a row a rank started late: the host is too busy to measure", kMaxTries));
 }
 
 /// Sorted by receiver, so that both ends see the messages of a pair in the same order: a stable
@@ -206,9 +207,9 @@ void replay_on_mpi(const Settings& settings) {
   std::vector<Replay> replays = poise::trust::read_replays(settings.path);
   for (const Replay& replay : replays) {
     if (replay.layout.num_places() != ranks) {
-      throw poise::Error(fmt::format("{}: \"{}\" has {} places, and there are {} ranks",
-                                     settings.path, replay.name, replay.layout.num_places(),
-                                     ranks));
+      throw poise::Error(
+          fmt::format("{}: \"{}\" has {} places, but {} ranks were started; start one per place",
+                      settings.path, replay.name, replay.layout.num_places(), ranks));
     }
   }
   alarm(static_cast<unsigned>(settings.timeout_s));

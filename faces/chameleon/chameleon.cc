@@ -258,14 +258,15 @@ cham_migratable_task_t* create(void* code, int num_arguments,
   if (num_arguments < 0 || static_cast<std::size_t>(num_arguments) > face::kMaxArguments)
     poise::fail("a task has {} arguments; it takes 0 to {}", num_arguments, face::kMaxArguments);
   if (!code || (num_arguments > 0 && !arguments))
-    poise::fail("the function or the arguments of a task are null");
+    poise::fail("chameleon_create_task: the function or the arguments are null");
   auto task = std::make_unique<cham_migratable_task_t>();
   task->entry = code;
   task->arguments.assign(arguments, arguments + num_arguments);
   const std::lock_guard lock(mutex);
   started();
   const auto id = ids->next([](int used) { return live.contains(used); });
-  if (!id) poise::fail("{} tasks exist at once, and no task id is free", live.size());
+  if (!id)
+    poise::fail("chameleon_create_task: no task id is free, because {} tasks exist", live.size());
   task->id = *id;
   ++num_created;
   return (live[*id] = std::move(task)).get();
@@ -453,7 +454,7 @@ cham_migratable_task_t* create_migratable_task(void* entry, void** args, ptrdiff
                                                int64_t* arg_types, int32_t num_args) {
   return face::guarded<cham_migratable_task_t*>(nullptr, [&] {
     if (num_args > 0 && (!args || !offsets || !arg_types))
-      poise::fail("the arguments of a task, or their types, are null");
+      poise::fail("create_migratable_task: the arguments, their offsets or types are null");
     std::vector<chameleon_map_data_entry_t> entries;
     for (int32_t i = 0; i < num_args; ++i) {
       const std::lock_guard lock(mutex);

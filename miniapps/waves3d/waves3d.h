@@ -282,8 +282,9 @@ struct Program {
                last.energy, last.heard);
     const double change = last.energy / last.first_energy - 1;
     if (grid.layer == 0 && !(std::fabs(change) < 1e-10))
-      fail("the energy changed by a share of {:.1e}", change);
-    if (!(change < 1e-10)) fail("the energy grew by a share of {:.1e}", change);
+      fail("the relative change of the energy is {:.1e}; it must be below 1e-10", change);
+    if (!(change < 1e-10))
+      fail("the energy grew by the fraction {:.1e}; at most 1e-10 may be rounding", change);
   }
 };
 

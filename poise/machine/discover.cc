@@ -476,7 +476,8 @@ void check_size(std::string_view text) {
 
 Machine discover_machine() {
   const Topology topology = new_topology();
-  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc cannot read this machine");
+  if (hwloc_topology_load(topology.get()) != 0)
+    fail("hwloc cannot read the topology of this machine (hwloc_topology_load failed)");
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
     return machine_of(topology.get(), "live");

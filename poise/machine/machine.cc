@@ -90,7 +90,8 @@ void Machine::check_places_and_levels() const {
       fail("machine: the groups of level \"{}\" are not parts of the groups of level \"{}\"",
            level.name, parts_.levels[l - 1].name);
     if (!is_factor(level.latency_factor) || !is_factor(level.bandwidth_factor))
-      fail("machine: level \"{}\" has a factor that is not from 0 to {}", level.name, kMaxValue);
+      fail("machine: level \"{}\" has a factor outside the range from 0 to {}", level.name,
+           kMaxValue);
   }
   if (parts_.levels.back().num_groups() != parts_.places.size())
     fail("machine: the last level, \"{}\", must hold one place per group",

@@ -57,7 +57,7 @@ PlaceId reader_of(const Machine& machine, DomainId domain) {
 Spread spread_or_throw(std::vector<double> values, const char* what, DomainId from, DomainId to) {
   if (values.empty())
     throw std::runtime_error(
-        fmt::format("no measurement of the {} from domain {} to {}: its cores never got to run",
+        fmt::format("cannot measure the {} from domain {} to {}: its cores had no time for a probe",
                     what, from, to));
   return spread_of(std::move(values));
 }

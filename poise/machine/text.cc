@@ -142,7 +142,7 @@ void read_level(const Word& word, Spec& spec) {
   }
   if (!std::all_of(word.key.begin(), word.key.end(),
                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
-    fail("machine text: \"{}\" is not a name of a level", word.key);
+    fail("machine text: \"{}\" is not the name of a level", word.key);
   const bool is_on_routers =
       word.key == "node" && spec.levels.size() == 1 && spec.network.shape != Network::Shape::tree;
   if (is_on_routers) {
@@ -164,8 +164,8 @@ Spec read_spec(std::string_view text) {
         "factors:10,1.5,1\"",
         text);
   if (!spec.factors.empty() && spec.factors.size() != spec.levels.size())
-    fail("machine text: factors: has {} factors for {} levels", spec.factors.size(),
-         spec.levels.size());
+    fail("machine text: there are {} factors for {} levels; give one per level",
+         spec.factors.size(), spec.levels.size());
   return spec;
 }
 
@@ -201,7 +201,7 @@ std::uint64_t groups_below(const Spec& spec, std::size_t from, std::size_t to) {
   std::uint64_t product = 1;
   for (std::size_t l = from; l < to; ++l) {
     product *= spec.levels[l].count;
-    if (product > kMaxPlaces) fail("machine text: more than {} places", kMaxPlaces);
+    if (product > kMaxPlaces) fail("machine text: the machine has more than {} places", kMaxPlaces);
   }
   return product;
 }
@@ -251,7 +251,8 @@ Machine machine_from_text(std::string_view text, std::uint32_t max_places) {
   const Spec spec = read_spec(text);
   const std::size_t depth = spec.levels.size();
   const std::uint64_t num_places = groups_below(spec, 0, depth);
-  if (num_places > max_places) fail("machine text: more than {} places", max_places);
+  if (num_places > max_places)
+    fail("machine text: the machine has more than {} places", max_places);
   const std::vector<double> factors = spec.factors.empty() ? assumed_factors(spec) : spec.factors;
 
   MachineParts parts;

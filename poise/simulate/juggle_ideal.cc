@@ -340,13 +340,13 @@ void check(const JuggleRun& run) {
     if (!(work > 0 && std::isfinite(work)))
       fail("the work of a thread is {} phases; it must be above 0", work);
   if (!(run.point_cost_s >= 0 && run.migration_cost_s >= 0 && run.slice_s >= 0))
-    fail("costs and time slices must be 0 or more seconds");
+    fail("costs and time slices must be at least 0 s");
   if (is_periodic && run.point_cost_s >= run.period_s)
     fail("a balancing point costs {} s; it must be below the period, {} s", run.point_cost_s,
          run.period_s);
   if (run.slice_s > 0 &&
       (run.balancing == Balancing::reactive || run.balancing == Balancing::hybrid))
-    fail("time slices are simulated for periodic balancing and for none");
+    fail("time slices need periodic balancing or none, not reactive or hybrid balancing");
   const double threads = static_cast<double>(run.program.threads);
   const double points = is_periodic ? static_s(run.program) / run.period_s : 0;
   const double steps =

@@ -190,7 +190,8 @@ class Parser {
     if (!layout_.counts_first) {
       std::uint64_t places = 0;
       if (!read_count(places)) return false;
-      if (places != count) return refuse("the number of places differs from the number of objects");
+      if (places != count)
+        return refuse("the list of places and the list of objects differ in length");
     }
     if (!has(count, layout_.counts_first ? 8 : 4)) return false;
     for (std::uint64_t n = 0; n < count; ++n) {

@@ -223,7 +223,7 @@ Trace read_matrix_market(const std::string& name, std::string_view text) {
   const Banner banner = read_banner(name, text);
   Lines lines(name, text);
   const std::optional<std::string_view> line = lines.next();
-  if (!line) fail("{}: the line with the size of the matrix is missing", name);
+  if (!line) fail("{}: the line with the numbers of rows and columns is missing", name);
   const std::vector<std::string_view> size = words_of(*line);
   if (size.size() != (banner.is_array ? 2 : 3))
     lines.fail_here("the size must be {}",

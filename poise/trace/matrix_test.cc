@@ -61,7 +61,7 @@ TEST(MatrixMarket, refuses_what_it_cannot_mean) {
   const auto general = [&](std::string_view rest) { return std::string(kGeneral).append(rest); };
   expect_refused(market, "%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex");
   expect_refused(market, "%%MatrixMarket matrix array pattern general\n1 1\n", "pattern");
-  expect_refused(market, kGeneral, "size of the matrix is missing");
+  expect_refused(market, kGeneral, "numbers of rows and columns is missing");
   expect_refused(market, general("2 3 0\n"), "m.mtx:2: the matrix has 2 rows and 3 columns");
   expect_refused(market, general("0 0 0\n"), "empty");
   expect_refused(market, general("9999 9999 0\n"), "too many for a file");

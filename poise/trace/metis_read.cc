@@ -140,7 +140,7 @@ std::vector<Message> sorted_rows(const std::string& name, const GraphRows& graph
               [](const Message& a, const Message& b) { return a.to < b.to; });
     for (std::size_t i = 1; i < row.size(); ++i)
       if (row[i].to == row[i - 1].to)
-        fail("{}:{}: vertex {} has the neighbour {} twice", name, graph.line[u], u + 1,
+        fail("{}:{}: vertex {} lists the neighbour {} twice", name, graph.line[u], u + 1,
              row[i].to + 1);
   }
   return rows;
@@ -154,10 +154,10 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   for (const Message& edge : rows) {
     const std::size_t back = next[edge.to]++;
     if (back == graph.first[edge.to + 1] || rows[back].to > edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
+      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
            graph.line[edge.from], edge.from + 1, edge.to + 1);
     if (rows[back].to < edge.from)
-      fail("{}:{}: vertex {} has the neighbour {}, but is not a neighbour of it", name,
+      fail("{}:{}: vertex {} lists the neighbour {}, which does not list it", name,
            graph.line[edge.to], edge.to + 1, rows[back].to + 1);
     if (rows[back].bytes != edge.bytes)
       fail("{}:{}: the edge from vertex {} to {} has weight {}, but in the other direction {}",

@@ -82,7 +82,7 @@ Trace read_several(const std::string& path, std::string_view format) {
     const auto files = charm::find_series(path);
     if (!files.empty()) return charm::read_series(files);
   }
-  fail("{}: no such file, and no {}.0.json or {}.0 either", path, path, path);
+  fail("{}: there is no such file, nor {}.0.json or {}.0", path, path, path);
 }
 
 Trace read_any(const std::string& path, const ReadOptions& options) {

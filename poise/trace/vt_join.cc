@@ -120,7 +120,7 @@ class Tasks {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(num_listed_);
     const auto entry = std::lower_bound(begin, end, Entry{key}, comes_before);
     if (entry == end || order_of(entry->key) != order_of(key))
-      fail("{}: phase {}: a message {} {}, but only other homes have tasks with that seq_id",
+      fail("{}: phase {}: a message {} {}, but only tasks with other homes have that seq_id",
            part.file->name, phase_id_, verb, describe(key));
     return static_cast<std::size_t>(entry - entries_.begin());
   }

@@ -28,7 +28,7 @@ Placement solve(const OwnedProblem& problem) {
   check(placement, workload.num_tasks(), problem.machine.num_places());
   for (const Migration& migration : migrations(current, placement))
     if (!workload.tasks[migration.task].movable)
-      fail("its placement moves task {}, which is not movable", migration.task);
+      fail("the new placement moves task {}, which is not movable", migration.task);
   return placement;
 }
 

@@ -132,7 +132,7 @@ class Map(CliTest):
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "-o", "-", "--json", says="stdout")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", says="--hosts")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "slurm", "--hosts", "a,b",
-                            says="2 hosts are named, but the map uses 4 nodes")
+                            says="2 host names are given, but the map uses 4 nodes")
         (self.folder / "twice").write_text("0\n" * 16)
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--placement", "twice", says="--capacity")
 

@@ -84,7 +84,7 @@ class OwnStrategies(CliTest):
 
     def test_a_program_that_fails_is_a_row_with_one_line(self):
         script = self.folder / "bad.sh"
-        for body, words in (("exit 3", "ended with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
+        for body, words in (("exit 3", "exited with status 3"), ("kill -9 $$", "ended by signal"), ("exit 0", "wrote nothing"),
                             ("echo hello", "is not a place number"), ("echo 1", "the workload has 12"),
                             ("yes 9 | head -12", "9"), ('echo "{}"', "no list")):
             with self.subTest(body=body):
@@ -129,9 +129,9 @@ class OwnStrategies(CliTest):
                          (2, "poise: plugin:./libmine.so: it needs two places"))
 
     def test_what_is_not_such_a_thing_is_refused(self):
-        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot be loaded"), (["-s", "plugin:"], "a file is missing"),
-                                 (["-s", "plugin:./mine.py"], "cannot be loaded"), (["-s", "exec:"], "a command is missing"),
-                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "an empty name in the list"),
+        for arguments, words in ((["-s", "plugin:./absent.so"], "cannot load the library"), (["-s", "plugin:"], "a file is missing"),
+                                 (["-s", "plugin:./mine.py"], "cannot load the library"), (["-s", "exec:"], "a command is missing"),
+                                 (["-s", "exec:true,alpha=3"], "unknown strategy"), (["-s", "exec:true,"], "contains an empty name"),
                                  (["--also", "places"], "NAME=FILE"), (["--also", "x=absent"], "absent"),
                                  (["-s", "exec:true", "--exec-limit", "soon"], "--exec-limit")):
             with self.subTest(arguments=arguments):

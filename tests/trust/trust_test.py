@@ -204,7 +204,7 @@ class Replay(unittest.TestCase):
     def test_refuses_a_machine_of_another_size(self):
         done = run_harness("REPLAY", [{**described([]), "machine": "node:4 core:4"}], *self.LAUNCHER)
         self.assertEqual(done.returncode, 2)
-        self.assertIn('"case" has 16 places, and there are 8 ranks', done.stderr)
+        self.assertIn('"case" has 16 places, but 8 ranks were started', done.stderr)
 
 
 if __name__ == "__main__":
