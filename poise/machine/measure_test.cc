@@ -87,7 +87,7 @@ TEST(Measure, quartiles_enclose_the_median) {
   }
 }
 
-TEST(Measure, stays_within_its_time_limit_on_small_and_large_machines) {
+TEST(Measure, keeps_its_time_limit_on_small_and_large_machines) {
   for (const char* text : {"core:2", "numa:8 core:16", "numa:32 l3:4 core:8"}) {
     const Machine machine = machine_from_text(text);
     World world(machine, 3);
@@ -123,7 +123,7 @@ TEST(Measure, reports_its_progress) {
   EXPECT_GT(last, 0.9);
 }
 
-TEST(Measure, a_domain_whose_probes_never_run_is_an_error) {
+TEST(Measure, throws_if_no_probe_of_a_domain_runs) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -131,7 +131,7 @@ TEST(Measure, a_domain_whose_probes_never_run_is_an_error) {
   EXPECT_THROW(measure_node(machine, probes, {}), std::runtime_error);
 }
 
-TEST(Measure, cores_whose_probes_never_run_keep_the_assumed_factor) {
+TEST(Measure, cores_keep_the_assumed_factor_if_their_probes_never_run) {
   const Machine machine = machine_from_text("numa:2 core:2");
   World world(machine, 3);
   Probes probes = world.probes();
@@ -141,7 +141,7 @@ TEST(Measure, cores_whose_probes_never_run_keep_the_assumed_factor) {
   EXPECT_EQ(measured.message_factor(0, 1), 1);
 }
 
-TEST(Spread, is_the_median_and_the_quartiles) {
+TEST(Spread, consists_of_the_median_and_the_quartiles) {
   const Spread spread = spread_of({5, 1, 3, 2, 4});
   EXPECT_EQ(spread.low, 2);
   EXPECT_EQ(spread.median, 3);

@@ -88,7 +88,7 @@ TEST(JuggleStances, free_threads_that_sleep_are_left_alone_beside_another_progra
 }
 
 // Two OpenMP run-times in one process bind all threads to the first cpu.
-TEST(JuggleStances, threads_on_one_cpu_get_a_cpu_each_and_stay_there_however_short_the_phases) {
+TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
       SCOPED_TRACE(testing::Message() << phase_s << " s, " << (wait == SimulatedWait::spin));
@@ -127,7 +127,7 @@ TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_r
   }
 }
 
-TEST(JuggleStances, short_phases_stay_unknown_if_the_kernel_does_not_count_turns) {
+TEST(JuggleStances, short_phases_are_not_detected_if_the_kernel_does_not_count_context_switches) {
   JuggleTeam team({}, std::vector<JugglePlace>(2));
   SimulatedCpus cpus(team, 2);
   cpus.counts_turns = false;
@@ -136,7 +136,7 @@ TEST(JuggleStances, short_phases_stay_unknown_if_the_kernel_does_not_count_turns
   EXPECT_EQ(cpus.orders, 0);
 }
 
-TEST(JuggleStance, keeps_sleeping_threads_on_the_cpus_that_a_quota_pays_for) {
+TEST(JuggleStance, binds_sleeping_threads_to_as_many_cpus_as_the_quota_allows) {
   JuggleStance stance(0.005, 0.1);
   const JuggleSigns even{.asleep = 0.3, .phase_s = 1};
   EXPECT_EQ(stance.next(even, 0), JuggleAction::leave);
@@ -147,7 +147,7 @@ TEST(JuggleStance, keeps_sleeping_threads_on_the_cpus_that_a_quota_pays_for) {
   EXPECT_EQ(stance.next(confined, 2), JuggleAction::leave);
 }
 
-TEST(JuggleStance, does_not_keep_sleeping_threads_on_cpus_where_they_still_wait) {
+TEST(JuggleStance, releases_sleeping_threads_that_still_wait_for_cpus) {
   JuggleStance stance(0.005, 0.1);
   const JuggleSigns crowded{.fits = true, .asleep = 0.3, .lost_cpus = 0.5, .phase_s = 0.001};
   EXPECT_EQ(stance.next(crowded, 1), JuggleAction::spread);

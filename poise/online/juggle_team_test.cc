@@ -122,7 +122,7 @@ std::vector<JugglePlace> places(std::uint32_t num) { return std::vector<JugglePl
 
 JuggleSettings proactive() { return {.policy = JugglePolicy::proactive}; }
 
-TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
+TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_loses_its_place) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   kernel.add(0, false, [](double now_s) { return now_s < 0.05; });
@@ -132,7 +132,7 @@ TEST(JuggleTeam, a_thread_that_only_starts_the_others_soon_has_no_place) {
   EXPECT_FALSE(kernel.threads[0].place);
 }
 
-TEST(JuggleTeam, threads_that_rarely_get_a_turn_take_part_all_the_time) {
+TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
@@ -219,7 +219,7 @@ TEST(JuggleTeam, does_not_move_threads_that_do_not_compute) {
   EXPECT_FALSE(kernel.threads[3].place.has_value());
 }
 
-TEST(JuggleTeam, finds_threads_that_rarely_get_a_turn) {
+TEST(JuggleTeam, finds_threads_that_rarely_run) {
   JuggleTeam team(proactive(), places(2));
   Kernel kernel(team, 2);
   const auto turn = [](double now_s) { return std::fmod(now_s, 0.3) < 0.03; };
@@ -269,7 +269,7 @@ TEST(JuggleTeam, reactive_gives_the_places_of_sleeping_threads_to_others) {
   EXPECT_NEAR(after_s - before_s, 2, 0.05);  // both places are in use
 }
 
-TEST(JuggleTeam, evens_out_domains_when_a_thread_has_ended) {
+TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
   JuggleTeam team(proactive(), {{0}, {0}, {1}, {1}});
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
@@ -418,7 +418,7 @@ TEST(JuggleTeamAuto, does_not_move_threads_if_other_programs_use_all_places) {
   EXPECT_FALSE(shared.was_touched);
 }
 
-TEST(JuggleTeamAuto, sleeping_in_turn_does_not_make_a_place_slow) {
+TEST(JuggleTeamAuto, threads_that_sleep_in_turn_do_not_make_a_place_look_slow) {
   JuggleTeam team({}, places(2));
   Kernel kernel(team, 2);
   const auto first = [](double now_s) { return std::fmod(now_s, 1) < 0.5; };

@@ -76,7 +76,7 @@ TEST(Bounds, of_the_makespan_are_valid_and_often_exact_with_fixed_work) {
   EXPECT_GE(tight, 20);
 }
 
-TEST(Bounds, of_a_receiver_use_the_cheaper_place_for_each_sender) {
+TEST(Bounds, of_a_receiver_use_the_cheapest_place_for_each_sender) {
   const Machine machine = machine_from_text("core:4 message:0.5");
   Workload workload;
   workload.tasks = {{.load_s = 1}, {.load_s = 2}, {.load_s = 0.25}};

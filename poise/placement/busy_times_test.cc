@@ -96,7 +96,7 @@ TEST(BusyTimes, a_trial_predicts_the_move_and_changes_nothing) {
   }
 }
 
-TEST(BusyTimes, a_trial_returns_the_change_of_all_traffic) {
+TEST(BusyTimes, a_trial_returns_the_change_of_the_total_message_time) {
   for (const char* text : kMachines) {
     SCOPED_TRACE(text);
     Random random(3);

@@ -45,7 +45,7 @@ struct Scene {
 constexpr std::string_view kNothingButCards =
     "node:4 core:2 factors:10,1 bandwidth:1e6 gap:0 bus:0 overhead:0 copy:0 latency:0";
 
-TEST(MessageTimes, one_stream_takes_its_bytes_over_the_cards_bandwidth) {
+TEST(MessageTimes, one_stream_takes_its_bytes_divided_by_the_bandwidth_of_the_card) {
   const Scene scene(kNothingButCards, {{0, 2, 1, 500000}});
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
@@ -122,7 +122,7 @@ TEST(MessageTimes, overlap_hides_communication_behind_work) {
   EXPECT_DOUBLE_EQ(scene.iteration_s(), 0.5);
 }
 
-TEST(MessageTimes, costs_that_loads_include_are_not_added_again) {
+TEST(MessageTimes, costs_included_in_the_loads_are_not_added_again) {
   Scene scene("numa:1 core:2 bus:0 overhead:1 copy:0 latency:0", {{0, 1, 1, 8}});
   scene.workload.loads_include = LoadsInclude::send;
   EXPECT_EQ(scene.times().overhead_s, (std::vector<double>{0, 1}));

@@ -26,7 +26,7 @@ double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   return weight;
 }
 
-TEST(DistanceTree, gives_every_message_the_machines_factor) {
+TEST(DistanceTree, has_the_factor_of_the_machine_for_every_pair) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);

@@ -26,7 +26,7 @@ struct Crowded {
   Problem problem() const { return {machine, workload, current, machine.costs()}; }
 };
 
-TEST(Returns, follow_the_whole_placement_if_many_steps_come) {
+TEST(Returns, keep_the_new_placement_if_many_steps_remain) {
   const Crowded crowded;
   const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 0, kNoCap);
   EXPECT_EQ(best.placement, crowded.far);
@@ -39,7 +39,7 @@ TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, move_only_the_tasks_that_pay) {
+TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
   // One large task makes nearly all of the gain, many small ones as many bytes for little.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
@@ -58,14 +58,14 @@ TEST(Returns, move_only_the_tasks_that_pay) {
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, nearly_equal_totals_are_decided_by_bytes) {
+TEST(Returns, of_nearly_equal_totals_the_one_that_migrates_fewer_bytes_is_chosen) {
   const Crowded crowded;
   // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
   const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 1, kNoCap);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
-TEST(Returns, on_random_problems_lengthen_the_iteration_only_for_fewer_bytes) {
+TEST(Returns, lengthen_the_iteration_of_random_problems_only_to_migrate_fewer_bytes) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

@@ -51,7 +51,7 @@ TEST(Surroundings, predict_every_busy_time_after_a_move) {
   }
 }
 
-TEST(Surroundings, consecutive_queries_in_a_domain_are_independent) {
+TEST(Surroundings, a_query_does_not_change_the_next_one) {
   const Machine machine = machine_from_text("numa:2 core:4 factors:2,1");
   const Workload workload = generate(parse_recipe("rmat:messages=20"), 40, 3).front();
   const Placement current = initial_placement("random", 40, machine.num_places(), 2);

@@ -120,13 +120,13 @@ TEST(Fluid, flows_share_a_resource_equally) {
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 10, 0}, {2, 20, 0}}), ElementsAre(8, 15));
 }
 
-TEST(Fluid, what_a_flow_cannot_use_goes_to_the_others) {
+TEST(Fluid, bandwidth_that_a_flow_cannot_use_goes_to_the_others) {
   // Flow 0 has a narrow resource of its own, so flow 1 has three quarters of the shared one.
   const Routes routes = routes_of({{{0, 1}, {1, 4}}, {{0, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 3, 0}, {0, 9, 1}}), ElementsAre(12, 12));
 }
 
-TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_narrower_one) {
+TEST(Fluid, a_flow_through_two_resources_gets_its_share_of_the_slower_one) {
   // The linear network: the long flow and each short one share a resource.
   const Routes routes = routes_of({{{0, 1}, {1, 1}}, {{0, 1}}, {{1, 1}}});
   EXPECT_THAT(fluid_ends_s(routes, std::vector<Flow>{{0, 1, 0}, {0, 1, 1}, {0, 1, 2}}),
@@ -150,7 +150,7 @@ TEST(Fluid, agrees_with_the_definition_on_random_networks) {
   }
 }
 
-TEST(Fluid, a_window_shifts_ends_by_little) {
+TEST(Fluid, merging_ends_within_a_window_changes_them_little) {
   for (std::uint64_t seed = 1; seed <= num_seeds(100); ++seed) {
     const RandomCase made = random_case(seed);
     const auto exact_s = fluid_ends_s(made.routes, made.flows);
@@ -162,7 +162,7 @@ TEST(Fluid, a_window_shifts_ends_by_little) {
   }
 }
 
-TEST(Fluid, is_as_fast_as_the_busiest_resource_if_all_share_it) {
+TEST(Fluid, takes_the_time_of_the_busiest_resource_if_all_flows_use_it) {
   const Routes routes = routes_of({{{0, 1}, {1, 0.5}}, {{0, 1}, {2, 1}}});
   const std::vector<Flow> flows{{0, 3, 0}, {0, 4, 1}, {0, 5, 0}};
   EXPECT_EQ(busiest_s(routes, flows), 12);

@@ -41,13 +41,13 @@ Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
   return simulate_iteration(traffic, poise::work_s(machine, workload, placement), overlap, options);
 }
 
-TEST(Iteration, work_alone_ends_with_the_busiest_place) {
+TEST(Iteration, without_messages_it_takes_as_long_as_the_busiest_place) {
   const Iteration iteration = simulated(kNodes, {1, 3, 2}, {});
   EXPECT_EQ(iteration.end_s, 3);
   EXPECT_DOUBLE_EQ(iteration.idle_share(), 1 - 6.0 / (8 * 3));
 }
 
-TEST(Iteration, a_message_takes_both_ends_latency_and_the_link) {
+TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
     // In one piece, a queue stores the message once: card out, then card in.
@@ -68,7 +68,7 @@ TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
-TEST(Iteration, in_a_star_the_hub_receives_one_after_the_other) {
+TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
   // All seven arrive together, then take the hub 1/8 s each.
@@ -85,20 +85,20 @@ TEST(Iteration, a_hub_that_sends_slower_than_its_card_never_waits_for_it) {
   }
 }
 
-TEST(Iteration, in_a_ring_all_links_work_at_once) {
+TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
   std::vector<Message> messages;
   for (TaskId t = 0; t < 8; ++t) messages.push_back({t, (t + 1) % 8, 4, 2000});
   EXPECT_DOUBLE_EQ(simulated(kNodes, std::vector<double>(8, 1), messages).end_s,
                    1 + 4 * 0.125 + 0.25 + 2 + 4 * 0.125);
 }
 
-TEST(Iteration, a_queue_sends_pieces_through_the_cards_as_a_pipeline) {
+TEST(Iteration, with_queues_the_pieces_of_a_message_form_a_pipeline) {
   // 20 pieces of 100 bytes: the second card is one piece behind the first.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
 
-TEST(Iteration, a_queue_serves_the_first_message_first) {
+TEST(Iteration, with_queues_the_first_message_is_served_first) {
   const char* machine = "node:4 core:2 factors:1,1 bandwidth:1000 bus:0 gap:0 latency:0 overhead:0";
   const Iteration iteration =
       simulated(machine, {0.5}, {{0, 2, 100, 1000}, {1, 4, 100, 3000}}, kQueue);
@@ -119,7 +119,7 @@ TEST(Iteration, large_messages_wait_for_the_receiver) {
                    1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
 }
 
-TEST(Iteration, work_hides_messages_if_they_overlap) {
+TEST(Iteration, work_hides_messages_if_communication_overlaps) {
   const std::vector<double> work_s(8, 10);
   const std::vector<Message> messages{{0, 1, 1, 2000}};
   const double message_s = 0.125 + 0.25 + 2 + 0.125;
@@ -134,7 +134,7 @@ TEST(Iteration, messages_inside_a_domain_cross_its_bus) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 1, 500}, {2, 3, 1, 500}}).end_s, 2 * 4 * 0.5);
 }
 
-TEST(Iteration, all_nodes_share_a_network_without_a_switch) {
+TEST(Iteration, all_nodes_share_the_bandwidth_of_a_network_without_a_switch) {
   const char* machine =
       "node:8 core:1 factors:1,1 shared_network:1000 bandwidth:0 bus:0 gap:0 latency:0 overhead:0";
   std::vector<Message> messages;
@@ -149,7 +149,7 @@ TEST(Iteration, a_card_needs_its_gap_for_each_message) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 1, 6, 600}}).end_s, 3.6);
 }
 
-TEST(Iteration, uplinks_of_racks_limit_what_leaves_them) {
+TEST(Iteration, the_uplink_of_a_rack_limits_its_outgoing_messages) {
   const char* machine =
       "rack:2 node:2 core:1 factors:1,1,1 uplink:500 bandwidth:1000 bus:0 gap:0 latency:0 "
       "overhead:0";
@@ -165,7 +165,7 @@ TEST(Iteration, a_task_sends_nothing_to_its_own_place) {
   EXPECT_TRUE(message_traffic(machine, workload, machine.costs(), Placement(2)).pairs().empty());
 }
 
-TEST(Iteration, sharings_have_names) {
+TEST(Iteration, each_way_to_share_bandwidth_has_a_name) {
   EXPECT_EQ(sharing_named("queue"), Sharing::queue);
   EXPECT_EQ(name_of(Sharing::fluid), "fluid");
   EXPECT_THROW(sharing_named("flood"), Error);
@@ -192,7 +192,7 @@ RandomProgram random_program(std::uint64_t seed) {
   return made;
 }
 
-TEST(Iteration, occupies_resources_and_places_as_the_formula_says) {
+TEST(Iteration, keeps_resources_and_places_busy_as_long_as_the_formula_says) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const CostModel& costs = made.machine.costs();
@@ -213,7 +213,7 @@ TEST(Iteration, occupies_resources_and_places_as_the_formula_says) {
   }
 }
 
-TEST(Iteration, joining_ends_changes_the_time_by_little_more_than_the_precision) {
+TEST(Iteration, merging_ends_of_flows_changes_the_time_by_at_most_twice_the_precision) {
   for (std::uint64_t seed = 1; seed <= num_seeds(50); ++seed) {
     const RandomProgram made = random_program(seed);
     const Traffic traffic =

@@ -36,7 +36,7 @@ Placement random_placement(Random& random, TaskId num_tasks, std::uint32_t num_p
   return placement;
 }
 
-TEST(Overlap, two_tasks_that_exchange_messages_as_computed_by_hand) {
+TEST(Overlap, two_tasks_that_exchange_messages_take_the_time_computed_by_hand) {
   const Machine machine = machine_from_text("core:2 factors:1 message:0.5");
   Workload workload;
   workload.tasks = {{1}, {2}};
@@ -65,7 +65,7 @@ TEST(Overlap, runs_tasks_in_the_order_in_which_they_become_ready) {
   EXPECT_EQ(clocks.run_step(machine, workload, machine.costs(), placement), 6);
 }
 
-TEST(Overlap, repeated_steps_end_between_their_work_and_the_formula) {
+TEST(Overlap, repeated_steps_take_between_the_time_of_their_work_and_that_of_the_formula) {
   for (std::uint64_t seed = 0; seed < num_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

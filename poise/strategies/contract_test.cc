@@ -319,7 +319,7 @@ TEST_P(Incremental, moves_nothing_from_an_optimal_placement) {
   }
 }
 
-TEST_P(Incremental, keeps_a_perfect_balance_and_never_lengthens_the_makespan) {
+TEST_P(Incremental, keeps_a_perfect_balance_and_never_increases_the_makespan) {
   for (const char* text : {"core:7", "node:2 numa:2 core:4"}) {
     const Machine machine = machine_from_text(text);
     const Workload equal = tasks_with_loads(std::vector<double>(4 * machine.num_places(), 0.1));

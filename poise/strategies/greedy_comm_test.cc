@@ -92,7 +92,7 @@ Placement naive_greedy_comm(const Machine& machine, const Workload& workload,
   return placement;
 }
 
-TEST(GreedyComm, equals_a_search_over_all_places) {
+TEST(GreedyComm, gives_the_same_placement_as_a_search_over_all_places) {
   for (std::uint64_t seed = 0; seed < num_seeds(20); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -16,7 +16,7 @@ Placement rebalanced(const char* strategy, const Machine& machine, const Workloa
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()});
 }
 
-TEST(GreedyRefine, keeps_tasks_where_they_are_until_the_place_is_full) {
+TEST(GreedyRefine, moves_tasks_only_from_places_above_the_threshold) {
   Workload workload;
   for (const double load_s : {4.0, 3.0, 3.0, 2.0}) workload.tasks.push_back({load_s});
   const Placement current(4, 1);

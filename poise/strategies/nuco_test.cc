@@ -106,7 +106,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << nuco.text();
 }
 
-TEST(Nuco, equals_the_naive_algorithm) {
+TEST(Nuco, gives_the_same_placement_as_a_simple_implementation) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -114,7 +114,7 @@ TEST(Nuco, equals_the_naive_algorithm) {
   }
 }
 
-TEST(Nuco, equals_the_naive_algorithm_on_the_papers_machines) {
+TEST(Nuco, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM",
                            "Nehalem", "Barcelona", "Tigerton"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -146,7 +146,7 @@ struct Small {
   }
 };
 
-TEST(Nuco, trades_load_for_distance_at_the_rate_alpha) {
+TEST(Nuco, weighs_distance_against_load_by_alpha) {
   // Next to its sender on place 3, task 0 saves a message of factor 2 and gains a local one: 3 s.
   for (const auto& [busy_s, place] : {std::pair{2.75, PlaceId{2}}, {3.25, PlaceId{1}}}) {
     Small small({{1, 0}, {9, 0}, {9, 3}, {busy_s, 2}, {0, 1}});
@@ -271,7 +271,7 @@ double iterations_s(const char* strategy, const char* kind, TaskId num_tasks, co
   return sum_s;
 }
 
-TEST(Nuco, gives_shorter_lb_test_iterations_than_greedy_comm) {
+TEST(Nuco, gives_shorter_iterations_of_lb_test_than_greedy_comm) {
   // Table IV: an iteration takes 0.52 s on 32 cores and 0.36 s on 48, GreedyCommLB's 1 % to 3 %
   // more.
   EXPECT_NEAR(iterations_s("nuco", "lb_test", 200, "NUMA32") / 30, 0.52, 0.02);

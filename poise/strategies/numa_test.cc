@@ -105,7 +105,7 @@ void expect_naive_placement(const OwnedProblem& problem, Random& random) {
       << problem.machine.name() << " " << numa.text();
 }
 
-TEST(Numa, equals_the_naive_algorithm) {
+TEST(Numa, gives_the_same_placement_as_a_simple_implementation) {
   for (std::uint64_t seed = 0; seed < num_seeds(600); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed);
@@ -113,7 +113,7 @@ TEST(Numa, equals_the_naive_algorithm) {
   }
 }
 
-TEST(Numa, equals_the_naive_algorithm_on_the_papers_machines) {
+TEST(Numa, gives_the_same_placement_as_a_simple_implementation_on_the_machines_of_the_paper) {
   for (const char* name : {"NUMA32", "NUMA48", "20xNUMA4", "Opteron8x2", "Xeon4x8", "PlaFRIM"})
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -133,7 +133,7 @@ PlaceId place_of_pair(const char* strategy, double busy_s, Message message) {
   return parse_strategy(strategy).rebalance({machine, workload, current, machine.costs()}).of(0);
 }
 
-TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_partners) {
+TEST(Numa, keeps_tasks_on_the_core_or_the_node_of_their_communication_partners) {
   // With level=core, leaving the place adds a message of factor 1 and loses the gain of a local
   // one: 2 s.
   EXPECT_EQ(place_of_pair("numa:alpha=1", 1.75, {1, 0, 1, 0}), 0u);

@@ -35,7 +35,7 @@ TEST(Orb, cuts_a_grid_across_its_longest_side) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
 }
 
-TEST(Orb, gives_more_load_to_fast_places_and_less_to_busy_ones) {
+TEST(Orb, gives_more_load_to_fast_places_and_less_to_places_with_background_load) {
   Workload line = grid(8, 1);
   EXPECT_THAT(orb(machine_from_text("core:2 speeds:3,1"), line, Placement(8)).places(),
               testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
@@ -58,7 +58,7 @@ TEST(Orb, splits_places_at_the_levels_of_the_machine) {
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
 }
 
-TEST(Orb, spreads_tasks_that_have_no_load_and_equal_positions) {
+TEST(Orb, spreads_tasks_without_load_that_have_equal_positions) {
   Workload workload = grid(4, 1);
   for (Task& task : workload.tasks) task.load_s = 0;
   for (auto& position : workload.positions) position = {7, 7, 7};

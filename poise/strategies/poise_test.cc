@@ -66,7 +66,7 @@ TEST(Poise, is_near_the_optimum_on_small_problems) {
   EXPECT_LE(sum / kProblems, 1.05);
 }
 
-TEST(Poise, moves_a_tenth_of_the_tasks_after_a_drift_and_has_a_shorter_iteration_than_greedy) {
+TEST(Poise, after_a_drift_it_moves_a_tenth_of_the_tasks_and_beats_greedy) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   const auto phases = generate(parse_recipe("stencil3d:skew=lognormal,drift=0.2"), 1000, 3, 2);
   const Placement first = parse_strategy("poise").rebalance(
@@ -97,7 +97,7 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
   EXPECT_LE(ours.migrations, 4096u / 2);
 }
 
-TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
+TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
   // Table V of Pilla et al., ICPP 2012: 256 tasks of 21 MB; few moves beat none and many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
@@ -114,7 +114,7 @@ TEST(Poise, moves_few_tasks_where_all_would_cost_more_than_they_save) {
   }
 }
 
-TEST(Poise, passes_improve_the_result_or_keep_it) {
+TEST(Poise, more_passes_never_give_a_worse_result) {
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   double sum = 0, sum_with_passes = 0;
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -148,7 +148,7 @@ TEST(Poise, ends_within_its_time_budget_and_is_no_worse_than_the_start) {
             rebalanced("poise", machine, workload, current).iteration_s);
 }
 
-TEST(Poise, refuses_passes_from_scratch) {
+TEST(Poise, refuses_more_passes_if_it_starts_from_scratch) {
   const Machine machine = machine_from_text("core:4");
   const Workload workload = generate(parse_recipe("ring"), 12, 1).front();
   const Placement current = blocked(12, 4);
@@ -157,7 +157,7 @@ TEST(Poise, refuses_passes_from_scratch) {
   EXPECT_THROW(parse_strategy("poise:from_scratch=1,budget_s=1").rebalance(problem), Error);
 }
 
-TEST(Poise, leaves_no_single_return_that_shortens_the_total) {
+TEST(Poise, sending_any_single_task_back_would_not_shorten_the_total) {
   for (std::uint64_t seed = 0; seed < num_seeds(60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(mix(seed));

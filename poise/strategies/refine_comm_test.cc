@@ -33,7 +33,7 @@ Example example(const char* machine, const std::vector<double>& loads_s,
   return made;
 }
 
-TEST(RefineComm, moves_a_task_to_the_place_of_its_partner) {
+TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   Example ring = example("core:3 message:0.25", {3, 3, 3, 2, 1}, {0, 0, 0, 1, 2});
   ring.workload.messages = {{1, 3, 2, 0}, {3, 1, 2, 0}};
   // 10 s at place 0, messages included: 4 s is the average, 6 s can be reached.
@@ -42,7 +42,7 @@ TEST(RefineComm, moves_a_task_to_the_place_of_its_partner) {
   EXPECT_LT(ring.iteration_s(placed), 6.1);
 }
 
-TEST(RefineComm, uses_distances_which_refine_ignores) {
+TEST(RefineComm, uses_distances_unlike_refine) {
   // Tasks 1 and 2 must leave place 0; each receives from one task, on another place of the far
   // node.
   Example far = example("node:2 core:2 factors:100,1 message:0.01", {1, 1, 1, 1, 1, 1, 1, 1},

@@ -36,13 +36,13 @@ TEST(Refine, moves_nothing_within_tolerance) {
   EXPECT_EQ(near.refined(), near.current);
 }
 
-TEST(Refine, gives_away_the_smallest_task_that_suffices) {
+TEST(Refine, moves_the_smallest_task_that_is_large_enough) {
   // Place 0 has 17, the average is 12: giving away 5 suffices; 8, or 4 and another, would also fit.
   const Example uneven = example("core:2", {8, 5, 4, 7}, {0, 0, 0, 1});
   EXPECT_EQ(uneven.refined(), Placement(std::vector<PlaceId>{0, 1, 0, 1}));
 }
 
-TEST(Refine, gives_away_the_largest_tasks_that_fit_if_none_suffices) {
+TEST(Refine, moves_the_largest_tasks_that_fit_if_no_single_one_is_large_enough) {
   const Example uneven = example("core:3", {4, 4, 3, 3, 2, 2}, {0, 0, 0, 0, 0, 0});
   const Metrics after = uneven.metrics(uneven.refined());
   EXPECT_EQ(after.makespan_s, 6);

@@ -111,7 +111,7 @@ TEST_F(Scotch, remapping_moves_fewer_tasks) {
   EXPECT_LT(2 * remapped.migrations, afresh.migrations);
 }
 
-TEST_F(Scotch, accepts_extreme_weights) {
+TEST_F(Scotch, accepts_very_large_and_very_small_weights) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {

@@ -96,7 +96,7 @@ TEST(Treematch, a_second_decision_moves_nothing) {
   EXPECT_EQ(migrations(first, place("treematch", machine, workload, first)).size(), 0u);
 }
 
-TEST(Treematch, finds_clusters_of_the_size_of_a_node) {
+TEST(Treematch, finds_clusters_that_fit_a_node) {
   for (const char* text : {"node:8 core:4", "node:8 numa:2 core:2", "torus:2x2x2 core:4"}) {
     SCOPED_TRACE(text);
     const Machine machine = machine_from_text(text);

@@ -28,7 +28,7 @@ Workload read(const std::string& text) {
   return metis::read_graph("g.graph", text).phases.at(0).workload;
 }
 
-TEST(MetisGraph, weights_are_microseconds_and_sizes_and_edges_are_bytes) {
+TEST(MetisGraph, vertex_weights_are_microseconds_and_sizes_and_edge_weights_are_bytes) {
   const Workload workload =
       read("% a path\n3 2 111\n100 7 2 5\n% inside\n200 8 1 5 3 6\n300 9 2 6\n");
   ASSERT_EQ(workload.num_tasks(), 3u);
@@ -111,7 +111,7 @@ TEST(MetisGraph, a_trace_that_fits_a_graph_is_unchanged_after_writing_and_readin
   expect_same(found, trace);
 }
 
-TEST(MetisGraph, messages_in_one_direction_are_split_over_both_directions) {
+TEST(MetisGraph, messages_in_one_direction_are_split_evenly_between_both_directions) {
   Trace trace;
   Workload& workload = trace.phases.emplace_back().workload;
   workload.tasks = {{1.4e-6, 0, true}, {1, 0, true}};

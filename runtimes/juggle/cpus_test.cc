@@ -71,7 +71,7 @@ TEST(Cpus, of_this_host_have_memory_domains_and_speeds) {
   }
 }
 
-TEST(Cpus, have_the_speeds_of_their_core_types) {
+TEST(Cpus, have_the_speed_of_their_core_type) {
   MachineParts parts;
   parts.places = {{0, 1, 0}, {0, 1, 2}, {0, 0.5, 4}, {0, 0.25, 5}};
   parts.levels = {{.name = "core", .first_place = {0, 1, 2, 3, 4}}};

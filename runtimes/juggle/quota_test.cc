@@ -28,7 +28,7 @@ TEST(Quota, is_converted_to_a_number_of_cpus) {
     EXPECT_FALSE(parse_cpu_max(text)) << text;
 }
 
-TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_to_the_root) {
+TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_up_to_the_root) {
   EXPECT_THAT(quota_folders("9:name=systemd:/a\n4:cpuacct,cpu:/b/c\n0::/user/d\n", kMounts),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b/c", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu,cpuacct/b", false},
@@ -90,7 +90,7 @@ TEST(Quota, is_read_from_files_of_version_2) {
 }
 
 // A batch job on a host with cgroup version 1: its parent group has the tighter quota.
-TEST(Quota, is_read_from_files_of_version_1_and_the_tightest_counts) {
+TEST(Quota, is_read_from_files_of_version_1_and_the_smallest_quota_counts) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},
       {"/proc/self/mountinfo", std::string(kMounts)},
@@ -114,7 +114,7 @@ TEST(Quota, is_unlimited_if_no_file_limits_it) {
   EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
 }
 
-TEST(Quota, of_this_process_is_a_positive_number_of_cpus_if_there_is_one) {
+TEST(Quota, of_this_process_is_a_positive_number_of_cpus_or_unlimited) {
   const auto quota = quota_cpus();
   EXPECT_TRUE(!quota || *quota > 0);
 }

@@ -99,7 +99,7 @@ TEST(Speeds, of_equal_cpus_are_probed_rarely_once_they_are_known) {
             static_cast<int>((end - start) / kTuning.probe_rounds));
 }
 
-TEST(Speeds, that_were_learned_are_remembered_when_cpus_come_and_go) {
+TEST(Speeds, remain_known_when_cpus_go_offline_and_come_back) {
   Machine machine{.rates = {{1, 0.5}}};
   Speeds speeds = speeds_on(machine, {0, 1});
   run(speeds, 0, 100, {0, 1});

@@ -190,7 +190,7 @@ TEST(Threads, of_a_process_that_changes_its_user_are_dropped) {
   EXPECT_FALSE(finder.is_ours(told.child));
 }
 
-TEST(Threads, that_are_dead_have_no_time) {
+TEST(Threads, that_have_ended_have_no_times) {
   auto family = std::make_unique<Family>();
   ThreadFinder finder(family->child, false, -1, 100);
   const pid_t family_root = family->child;

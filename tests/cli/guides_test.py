@@ -15,7 +15,7 @@ PAGES = "start.md",
 
 
 class Guides(CliTest):
-    def test_every_command_works(self):
+    def test_every_command_of_the_guides_works(self):
         for page in PAGES:
             blocks = re.findall(r"^```sh\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.S | re.M)
             self.assertTrue(blocks, page)
@@ -27,7 +27,7 @@ class Guides(CliTest):
                                           check=False)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_links_between_pages_lead_somewhere(self):
+    def test_links_between_pages_have_targets_that_exist(self):
         for page in [*DOCS.glob("**/*.md"), *(DOCS.parent).glob("*.md")]:
             text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
             for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):

@@ -67,7 +67,7 @@ class Faults(JuggleTest):
                         os.killpg(process.pid, signal.SIGKILL)
         print(f"{kills} kills with seed {seed}, {was_kept} of them seen amid balancing")
 
-    def test_thousands_of_short_lived_threads_do_no_harm(self):
+    def test_a_program_with_thousands_of_short_lived_threads_runs_normally(self):
         script = ("import threading, time\n"
                   "end, born = time.monotonic() + 2, 0\n"
                   "while time.monotonic() < end:\n"
@@ -100,7 +100,7 @@ class Faults(JuggleTest):
         summary = json.loads((self.folder / "s.json").read_text())
         self.assertEqual(summary["refusals"], 0)
 
-    def test_memory_is_bounded_with_a_fork_bomb(self):
+    def test_memory_use_stays_bounded_if_the_program_is_a_fork_bomb(self):
         (self.folder / "bomb").write_text(
             '[ "$1" -eq 0 ] && exec sleep 2\nsh bomb $(($1 - 1)) & sh bomb $(($1 - 1)) & wait\n')
         process = self.start(*QUICK, "--", "sh", "bomb", "7")

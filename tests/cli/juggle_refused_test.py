@@ -61,13 +61,13 @@ class Refused(JuggleTest):
         end_all(workers)
         self.assertEqual(process.communicate(timeout=WAIT_S)[1], "")
 
-    def test_the_program_is_balanced_and_its_end_noticed_without_pidfd_open(self):
+    def test_without_pidfd_open_the_program_is_balanced_and_its_end_is_noticed(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
                 self.assert_ends_like_the_program(refusing("pidfd_open", error))
                 self.assert_balances(refusing("pidfd_open", error))
 
-    def test_a_running_program_is_attached_to_and_its_end_noticed_without_pidfd_open(self):
+    def test_without_pidfd_open_a_running_program_can_be_attached_to_and_its_end_is_noticed(self):
         program = subprocess.Popen(["sh", "-c", BUSY], cwd=self.folder)
         self.addCleanup(program.wait, WAIT_S)
         self.addCleanup(program.kill)
@@ -128,7 +128,7 @@ class Refused(JuggleTest):
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assert_one_line(done.stderr, "not balanced")
 
-    def test_the_exit_status_is_kept_if_the_parent_ignores_the_end_of_children(self):
+    def test_the_exit_status_is_passed_on_if_the_parent_ignores_SIGCHLD(self):
         self.assert_ends_like_the_program(lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
 

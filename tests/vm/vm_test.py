@@ -241,7 +241,7 @@ class TwelveCpus(MachineTest):
         self.assert_static()
         self.assert_near(elapsed_s(self.said["across"]), PHASE_S * 16 / 12)
 
-    def test_sixteen_threads_take_the_predicted_time_if_they_stay_in_their_domains(self):
+    def test_sixteen_threads_bound_to_their_domains_take_the_predicted_time(self):
         self.assert_near(elapsed_s(self.said["within"]), PHASE_S * 4 / 3)
 
 
