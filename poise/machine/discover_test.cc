@@ -168,8 +168,8 @@ TEST(Discover, memory_without_cores_is_reported_but_is_not_a_memory_domain) {
   EXPECT_EQ(facts.memory_bytes, (std::vector<std::uint64_t>{1024, 1024}));
 }
 
-/// Packages of two cores, each with memory that may be used only in `nodes`. Each row is a group of
-/// packages.
+/// Packages of two cores each, whose memory may be used only on the NUMA nodes in the mask `nodes`.
+/// `packages_per_group` gives the number of packages in each group.
 Xml packages_with_memory(const std::vector<int>& packages_per_group, std::uint64_t nodes,
                          std::uint64_t units = ~std::uint64_t{0}) {
   unsigned count = 0, package = 0;

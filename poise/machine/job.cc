@@ -34,7 +34,7 @@ std::vector<std::string_view> split_outside_brackets(std::string_view text, char
   return pieces;
 }
 
-/// Blanks and line ends separate words.
+/// Splits the text into words at blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (;;) {
@@ -46,7 +46,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-/// The numbers of "001-003" with as many digits as the first has.
+/// Expands a range: "001-003" gives three numbers with as many digits as the first has.
 std::vector<std::string> range_of(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::string_view first_text = text.substr(0, dash);
@@ -60,7 +60,7 @@ std::vector<std::string> range_of(std::string_view text) {
   return numbers;
 }
 
-/// All names of one piece, which may have several brackets.
+/// Expands all brackets of one piece of a host list; a piece may have several brackets.
 std::vector<std::string> names_of(std::string_view piece) {
   std::vector<std::string> names{""};
   while (!piece.empty()) {
@@ -82,7 +82,7 @@ std::vector<std::string> names_of(std::string_view piece) {
   return names;
 }
 
-/// Counts such as "16(x3),8", one per host.
+/// Reads counts such as "16(x3),8" into one count per host.
 std::vector<std::uint32_t> counts_of(std::string_view text) {
   std::vector<std::uint32_t> counts;
   for (const std::string_view piece : split(text, ',')) {
@@ -99,8 +99,8 @@ std::vector<std::uint32_t> counts_of(std::string_view text) {
   return counts;
 }
 
-/// The value of KEY=VALUE among the words of a line; empty if there is none. Keys are matched in
-/// any case, as Slurm does.
+/// Returns the value of KEY=VALUE among the words of a line, or an empty text if there is none.
+/// Keys match in any case, as in Slurm.
 std::string_view value_of(std::span<const std::string_view> words, std::string_view key) {
   for (const std::string_view word : words) {
     const bool fits = word.size() > key.size() && word[key.size()] == '=' &&
@@ -197,7 +197,7 @@ Machine machine_of_job(const Machine& node, std::vector<JobHost> hosts,
   const Machine cluster = cluster_of(node, names);
   if (!are_known || first_seen.size() < 2 || cluster.network().shape != Network::Shape::tree)
     return cluster;
-  // Nothing was measured between switches, so only hops tell near from far.
+  // Nothing was measured between switches, so only the number of hops distinguishes near from far.
   MachineParts parts = cluster.parts();
   Tier tier{{}, parts.network.factor};
   Level level{.name = "switch"};

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // sum over all levels
+constexpr std::size_t kMaxGroups = std::size_t{1} << 28;  // limit on the sum over all levels
 constexpr std::size_t kMaxMatrixRows = 1u << 16;
 constexpr double kMaxWhole = 0x1p53;
 
@@ -76,7 +76,7 @@ class Value {
   }
   std::uint64_t whole(double max = kMaxWhole) const { return check_whole(number(), max); }
 
-  /// See sequence.h. If a size is given, a list that repeats is expanded to that size.
+  /// Reads a list (see sequence.h) of at most `max_size` numbers.
   std::vector<double> list(std::size_t max_size) const {
     std::vector<double> numbers;
     const std::size_t items = json_->is_array() ? size() : 1;
@@ -143,7 +143,7 @@ void read(const Value& value, const char* key, Source& source) {
   source = *same;
 }
 
-/// Number of groups of the level in each group of the level above.
+/// Reads how many groups of a level are in each group of the level above.
 std::vector<std::uint32_t> read_counts(const Value& count, std::size_t groups_above,
                                        std::size_t& groups) {
   const auto counts = count.whole_list_for<std::uint32_t>(groups_above, kMaxPlaces);
@@ -179,7 +179,7 @@ void read_levels(const Value& json, std::uint32_t max_places, MachineParts& part
         level.refuse("{} is named \"{}\", like another level; each level needs a name of its own",
                      part.name);
   }
-  // From the places up: a group begins where its first subgroup begins.
+  // Works from the places upwards: a group begins where its first subgroup begins.
   parts.places.resize(groups);
   std::vector<PlaceId> starts(groups + 1);
   for (PlaceId p = 0; p <= groups; ++p) starts[p] = p;

@@ -23,7 +23,8 @@ MachineParts one_place() {
 
 constexpr double kMaxRouters = 1u << 26;
 
-/// Limit for factors, speeds and seconds, far above real values, so that products stay finite.
+/// Upper limit for factors, speeds and seconds. It is far above real values and keeps products
+/// finite.
 constexpr double kMaxValue = 1e9;
 constexpr double kMaxBandwidth = 1e18;  // bytes per second
 constexpr std::uint32_t kMaxCards = 1024;

@@ -14,8 +14,9 @@
 namespace poise {
 namespace {
 
-/// Probes with known latencies: 100 ns locally and 50 ns more per domain of distance, twice that
-/// for readers in domain 0 (so the matrix is not symmetric), with noise and a few outliers.
+/// Probes with known latencies: 100 ns for local memory and 50 ns more per domain of distance.
+/// Readers in domain 0 take twice as long, so the matrix is not symmetric. Noise and a few outliers
+/// are added.
 class World {
  public:
   World(const Machine& machine, std::uint64_t seed) : machine_(machine), random_(seed) {}
@@ -66,7 +67,7 @@ TEST(Measure, medians_are_robust_to_noise_and_outliers) {
   EXPECT_NEAR(measured.latency_factor(1, 0), 2.0, 0.06);
   EXPECT_NEAR(measured.latency_factor(0, 1), 1.5, 0.05);
   EXPECT_NEAR(measured.byte_factor(0, 4), 2, 0.06);
-  // Levels: machine -1, numa 0, l3 1.
+  // The finest common level is -1 (machine), 0 (numa) or 1 (l3).
   EXPECT_NEAR(measured.message_factor(0, 2), 0.8, 0.03);
   EXPECT_NEAR(measured.message_factor(0, 1), 0.6, 0.02);
   EXPECT_NEAR(measured.costs().seconds_per_message, 100e-9, 3e-9);

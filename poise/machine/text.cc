@@ -88,7 +88,7 @@ std::uint32_t read_shape(const Word& word, Network::Shape shape, Network& networ
   return static_cast<std::uint32_t>(routers);
 }
 
-/// Settings of the formula `physical`.
+/// Reads a setting of the formula `physical`.
 bool read_physical_setting(const Word& word, CostModel& costs) {
   const auto is = [&word](std::string_view key) { return word.key == key; };
   if (is("bandwidth")) return costs.card_bytes_per_s = number_of(word, word.value), true;
@@ -121,7 +121,8 @@ bool read_setting(const Word& word, Spec& spec) {
   return read_physical_setting(word, spec.costs);
 }
 
-/// Levels may have any name, so a misspelt setting would become one.
+/// Refuses a word that resembles a setting. Levels may have any name, so a misspelt setting would
+/// become a level.
 void refuse_misspelt_setting(const Word& word) {
   static constexpr std::string_view kLong[] = {
       "factors", "speeds",  "message",  "migrated_byte",  "bandwidth",
@@ -175,8 +176,8 @@ std::size_t index_of(const Spec& spec, std::string_view name) {
   return static_cast<std::size_t>(found - spec.levels.begin());
 }
 
-/// Number of levels down to and including the one whose groups are memory domains; 0: the machine
-/// is one domain.
+/// Number of levels down to and including the one whose groups are memory domains. 0 means that the
+/// machine is one domain.
 std::size_t levels_to_domain(const Spec& spec) {
   for (const char* name : {"numa", "package", "pack", "socket", "node"}) {
     const std::size_t level = index_of(spec, name);
