@@ -150,7 +150,8 @@ TEST(MessageTimes, migrations_share_cards_and_are_packed_at_both_ends) {
       pack_s + 2);
 }
 
-/// Straight from the definitions in message_times.h, resource by resource, by name.
+/// Computes the times directly from the definitions in message_times.h, one resource after the
+/// other.
 class Naive {
  public:
   Naive(const Machine& machine, const Workload& workload, const Placement& placement)
@@ -200,7 +201,7 @@ class Naive {
     }
     return sum;
   }
-  /// The resources that a flow crosses, by name, with the time of all its messages there.
+  /// The names of the resources that a flow crosses, with the time of all its messages on each.
   std::map<std::string, double> crossed(const Flow& f) const {
     std::map<std::string, double> used;
     const DomainId a = machine_.domain_of(f.from), b = machine_.domain_of(f.to);

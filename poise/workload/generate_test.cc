@@ -75,7 +75,8 @@ TEST(Generate, every_kind_is_valid_and_has_the_requested_number_of_tasks) {
 TEST(Generate, messages_are_the_same_in_both_directions) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
-    // With an odd number of partners on the ring, messages to the farthest have no answer.
+    // If tasks of a ring have an odd number of partners, the messages to the farthest partner go in
+    // one direction only.
     const bool is_odd_ring = kind.name == "kneighbor";
     const auto counts = counts_of(make(is_odd_ring ? "kneighbor:k=6" : kind.name, 500));
     for (const auto& [pair, count] : counts) {
@@ -258,7 +259,8 @@ TEST(Generate, leanmd_uses_the_box_nearest_to_the_requested_number_of_tasks) {
 }
 
 TEST(Generate, nbody_connects_neighbours_on_the_curve_and_nodes_of_the_tree) {
-  // Three neighbours on each side: 999 + 998 + 997 pairs; beyond, one pair per step of 2^j.
+  // Curve: three neighbours on each side give 999 + 998 + 997 pairs. Tree: each step of length 2^j
+  // adds one pair.
   std::size_t pairs = 999 + 998 + 997;
   for (std::size_t scale = 4; scale < 1000; scale *= 2) pairs += 999 / scale;
   EXPECT_EQ(make("nbody", 1000).messages.size(), 2 * pairs);

@@ -152,7 +152,7 @@ TEST(Recorder, random_messages_give_the_same_sums_as_a_std_map) {
   for (int phase = 0; phase < 4; ++phase) {
     std::map<std::pair<TaskId, TaskId>, std::pair<std::uint64_t, std::uint64_t>> expected;
     for (int i = 0; i < 20000; ++i) {
-      // Fewer pairs from phase to phase, so that keys appear and disappear.
+      // The number of pairs shrinks from phase to phase, so that keys appear and disappear.
       const auto from = static_cast<TaskId>(random.below(kTasks >> phase));
       const auto to = static_cast<TaskId>(random.below(kTasks));
       const std::uint64_t bytes = random.below(1000);

@@ -10,7 +10,8 @@ namespace poise {
 
 namespace {
 
-/// Far more than real programs need, and small enough that sums lose no seconds, messages or bytes.
+/// Limits far above the needs of real programs. They are small enough that sums in double lose no
+/// seconds, messages or bytes.
 constexpr double kMaxSeconds = 1e15, kMaxCounted = 0x1p53;
 
 void check_length(const char* column, std::size_t length, std::size_t wanted) {
