@@ -32,7 +32,8 @@ TEST(FromScratch, the_cut_of_a_grid_is_near_the_cut_into_squares) {
   const Workload workload = generate(parse_recipe("stencil2d:skew=equal"), 32 * 32, 1).front();
   const Placement current = initial_placement("random", 32 * 32, 16, 1);
   const Metrics metrics = judged(machine, workload, current, anew(machine, workload, current));
-  // Squares of 16 x 16 per node and 8 x 8 per core, without wrap-around; messages go both ways.
+  // Each node has a square of 16 x 16 tasks and each core one of 8 x 8, without wrap-around.
+  // Messages go both ways.
   Placement squares(32 * 32);
   for (TaskId t = 0; t < 32 * 32; ++t) {
     const TaskId x = t % 32, y = t / 32;
@@ -132,7 +133,8 @@ TEST(FromScratch, has_no_more_traffic_than_a_current_placement_that_holds_the_ca
         const Machine machine = machine_from_text(text);
         const Workload workload = generate(parse_recipe(recipe), 512, seed).front();
         Placement current = blocked(512, machine.num_places());
-        // Grids in blocks have little traffic; better than that is a search with more effort.
+        // Grids in blocks have little traffic already, so only a search with more effort finds
+        // less.
         current = placed_from_scratch({machine, workload, current, machine.costs()}, {});
         const Problem problem{machine, workload, current, machine.costs()};
         const double now =

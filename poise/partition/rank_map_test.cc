@@ -37,7 +37,7 @@ bool is_single(const Placement& placement) {
   return places.size() == placement.num_tasks();
 }
 
-/// The oracle: all permutations of the places of a machine with one place per rank.
+/// The oracle tries all permutations of the places, on a machine with one place per rank.
 double least_traffic(const Machine& machine, const Workload& workload, Distance distance) {
   std::vector<PlaceId> places(machine.num_places());
   std::iota(places.begin(), places.end(), 0);
@@ -106,7 +106,8 @@ TEST(MapRanks, is_never_worse_than_block_order) {
 }
 
 TEST(MapRanks, the_busiest_node_never_sends_more_bytes_than_in_block_order) {
-  // Ranks that all exchange much: fewer bytes over long distances may mean more at one node.
+  // All pairs of ranks exchange many bytes, so fewer bytes over long distances may mean more bytes
+  // at one node.
   int binding = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);

@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-/// The tree's weight of a message between two places: that between the children of their nearest
-/// common group.
+/// Weight of a message between two places according to the tree: the weight between the children of
+/// their nearest common group.
 double weight_by_tree(const DistanceTree& tree, PlaceId from, PlaceId to) {
   const std::uint32_t leaf_from = tree.leaf_of(from), leaf_to = tree.leaf_of(to);
   if (leaf_from == leaf_to) return tree.leaf_weight();

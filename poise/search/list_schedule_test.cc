@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task, tasks placed in
+/// Queries per task on a stencil with 10 tasks per place and 6 neighbours per task. Tasks start in
 /// blocks.
 double queries_per_task(const char* machine_text, const char* start, MessageWeights weights) {
   const Machine machine = machine_from_text(machine_text);
@@ -27,8 +27,8 @@ double queries_per_task(const char* machine_text, const char* start, MessageWeig
 }
 
 TEST(ListSchedule, the_number_of_queries_per_task_does_not_grow_with_the_machine) {
-  // Placed at random, nearly every neighbour is in a node of its own; with fewer nodes, two
-  // neighbours share one more often.
+  // If tasks are placed at random, nearly every neighbour is on another node. On fewer nodes, two
+  // neighbours share a node more often.
   for (const MessageWeights weights : {MessageWeights{-1, -1}, MessageWeights{-1, 1}}) {
     const double small =
         queries_per_task("node:128 numa:4 core:2 factors:10,1.5,1", "random", weights);

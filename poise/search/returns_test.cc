@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kNoCap = 0;
 
-/// Tasks of 1 s and 1 GB on the first of two places; moving one takes 1 s.
+/// All tasks, of 1 s and 1 GB each, are on the first of two places. Moving one takes 1 s.
 struct Crowded {
   Machine machine = machine_from_text("core:2 migrated_byte:1e-9");
   Workload workload;
@@ -40,7 +40,8 @@ TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
 }
 
 TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
-  // One large task makes nearly all of the gain, many small ones as many bytes for little.
+  // One large task makes nearly all of the gain; many small tasks have as many bytes and gain
+  // little.
   Workload workload;
   workload.tasks.assign(21, {.load_s = 0.1, .bytes = 1000000000});
   workload.tasks[0].load_s = 10;
@@ -60,7 +61,8 @@ TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
 
 TEST(Returns, of_nearly_equal_totals_the_one_that_migrates_fewer_bytes_is_chosen) {
   const Crowded crowded;
-  // 100 steps: far takes 505 s, keep 1,000 s; within 100 % of the shortest nothing moves.
+  // With 100 steps the far placement takes 505 s and the current one 1,000 s. With a tolerance of
+  // 100 %, nothing moves.
   const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 1, kNoCap);
   EXPECT_EQ(best.placement, crowded.current);
 }
