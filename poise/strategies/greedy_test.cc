@@ -53,7 +53,7 @@ TEST(Greedy, prefers_the_place_that_finishes_a_task_first) {
   EXPECT_EQ(greedy(machine, with_loads({2, 1}), Placement(2)), at({0, 0}));
 }
 
-/// The scheduler as in Graham's paper, without heap or radix sort.
+/// The scheduler as described in Graham's paper, without heap or radix sort.
 Placement naive_greedy(const Machine& machine, const Workload& workload, const Placement& current) {
   Placement placement = current;
   std::vector<double> busy_s = fixed_work_s(machine, workload, current);

@@ -19,7 +19,7 @@ Placement orb(const Machine& machine, const Workload& workload, const Placement&
   return parse_strategy("orb").rebalance({machine, workload, current, machine.costs()});
 }
 
-/// Unit loads on a grid, x varying fastest.
+/// A grid of tasks with load 1; x varies fastest.
 Workload grid(int width, int height) {
   Workload workload;
   for (int y = 0; y < height; ++y)
@@ -52,7 +52,8 @@ TEST(Orb, counts_pinned_tasks_at_their_places) {
 }
 
 TEST(Orb, splits_places_at_the_levels_of_the_machine) {
-  // Three nodes of two places: a node's tasks form one block of the line, not halves of two blocks.
+  // With three nodes of two places, the tasks of a node form one block of the line, not halves of
+  // two blocks.
   const Machine machine = machine_from_text("node:3 core:2");
   const Placement placed = orb(machine, grid(12, 1), Placement(12));
   EXPECT_THAT(placed.places(), testing::ElementsAre(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5));
@@ -79,7 +80,8 @@ TEST(Orb, balances_a_large_cloud_and_cuts_few_edges) {
   const Placement placed = orb(machine, workload, current);
   const Metrics metrics = evaluate(machine, workload, machine.costs(), current, placed);
   EXPECT_LT(metrics.imbalance, 1.01);
-  // Cut into 4 by 4 squares: six lines of 100 edges; here the lines have steps.
+  // A cut into 4 by 4 squares would have six lines of 100 edges. Here the lines have steps, so they
+  // cut more.
   const auto cut =
       std::count_if(workload.messages.begin(), workload.messages.end(),
                     [&](const Message& m) { return placed.of(m.from) != placed.of(m.to); });

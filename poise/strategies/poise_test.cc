@@ -88,7 +88,7 @@ TEST(Poise, moves_nothing_if_migrations_cost_more_than_they_save) {
 }
 
 TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
-  // Tests local search alone: tasks are too short for other starts to pay.
+  // This tests local search alone: tasks are so short that other starts do not pay.
   const Machine machine = machine_from_text("node:16 numa:2 core:4 factors:10,1.5,1");
   const char* recipe = "stencil3d:skew=lognormal,hot=3,hot_extent=0.5,load_s=1e-4,messages=0.1";
   const Workload workload = generate(parse_recipe(recipe), 4096, 1).front();
@@ -98,7 +98,8 @@ TEST(Poise, relieves_a_busy_region_far_from_idle_places) {
 }
 
 TEST(Poise, moves_only_the_tasks_that_save_more_than_they_cost) {
-  // Table V of Pilla et al., ICPP 2012: 256 tasks of 21 MB; few moves beat none and many.
+  // Table V of Pilla et al., ICPP 2012: with 256 tasks of 21 MB, a few moves are better than none
+  // and than many.
   const Machine machine = machine_from_text("node:4 numa:2 core:4 factors:10,1.5,1");
   for (const CostFormula formula : {CostFormula::physical, CostFormula::nuco}) {
     const Machine priced = with_formula(machine, formula);
@@ -180,7 +181,7 @@ TEST(Poise, sending_any_single_task_back_would_not_shorten_the_total) {
 }
 
 TEST(Poise, respects_the_memory_of_places) {
-  // All load is in tasks of which no two fit on one place.
+  // All load is in tasks that are too large for two of them to fit on one place.
   const Machine machine = machine_from_text("core:4");
   Workload workload;
   for (int t = 0; t < 12; ++t) {

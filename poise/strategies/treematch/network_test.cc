@@ -45,7 +45,7 @@ bool is_permutation(std::vector<Vertex> slot_of) {
   return slot_of == numbers(static_cast<Vertex>(slot_of.size()));
 }
 
-/// Halving, then swaps, as the strategy does.
+/// Maps by halving and then by swaps, as the strategy does.
 std::vector<Vertex> mapped(const Graph& graph, const Machine& machine) {
   const Distance distance = node_distance(machine);
   std::vector<Vertex> slot_of = map_by_halving(graph, distance, node_coordinates(machine));

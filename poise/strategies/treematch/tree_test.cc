@@ -22,7 +22,7 @@ Graph drawn_graph(Vertex size, Random& random) {
   return affinity_graph(workload, Affinity::bytes);
 }
 
-/// Edges of the tree between two leaves, up and down.
+/// Number of tree edges on the path between two leaves, up and down.
 double hops(Vertex a, Vertex b, const std::vector<std::uint32_t>& arities) {
   double edges = 0;
   for (auto arity = arities.rbegin(); arity != arities.rend() && a != b; ++arity, edges += 2) {
@@ -45,7 +45,7 @@ Vertex count_leaves(const std::vector<std::uint32_t>& arities) {
   return std::accumulate(arities.begin(), arities.end(), Vertex{1}, std::multiplies<>());
 }
 
-/// The least cost of all permutations.
+/// Returns the smallest cost over all permutations.
 double least_cost(const Graph& graph, const std::vector<std::uint32_t>& arities) {
   std::vector<Vertex> leaf_of(count_leaves(arities));
   std::iota(leaf_of.begin(), leaf_of.end(), 0);
@@ -95,8 +95,8 @@ TEST(TreeMatch, adds_empty_vertices_until_the_tree_is_full) {
   }
 }
 
-/// Cliques of the group sizes of every level; affinities grow towards the leaves; numbered at
-/// random.
+/// Cliques of the group sizes of every level, with affinities that grow towards the leaves.
+/// Vertices are numbered at random.
 Graph hidden_tree(const std::vector<std::uint32_t>& arities, const std::vector<Vertex>& leaf_of) {
   Workload workload;
   workload.tasks.resize(leaf_of.size());
