@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr double kPhaseS = 0.0002, kRunS = 5;
 
-/// A run that is only watched, on simulated cpus.
+/// A run on simulated cpus in which the threads are only watched.
 class Patient {
  public:
   explicit Patient(std::uint32_t num_cpus, JugglePolicy policy = JugglePolicy::off)
@@ -36,7 +36,7 @@ class Patient {
   SimulatedCpus cpus;
 };
 
-// The planted cases, one per cause.
+// Tests with one known cause each.
 
 TEST(JuggleCauses, threads_that_wait_actively_on_too_few_cpus_are_spinning) {
   Patient patient(2);
@@ -127,7 +127,7 @@ TEST(JuggleCauses, the_cause_with_the_largest_gain_comes_first) {
   EXPECT_EQ(causes[1].kind, Kind::quota);
 }
 
-// The doctor is silent on healthy programs.
+// Tests that programs without imbalance get no cause.
 
 struct Healthy {
   const char* what;

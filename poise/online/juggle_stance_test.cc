@@ -14,7 +14,7 @@ using Affinities = std::vector<std::vector<PlaceId>>;
 
 constexpr double kRunS = 10;
 
-/// What happened to a program on simulated cpus within kRunS.
+/// The result of a program on simulated cpus after kRunS seconds.
 struct Result {
   double phases = 0;
   JuggleAction action = JuggleAction::leave;
@@ -47,8 +47,9 @@ double speed_up(const Case& given) {
 const Affinities kTwoFree(2), kThreeFree(3);
 const Affinities kThreeBound = {{0}, {1}, {0}}, kBothOnOne = {{0}, {0}};
 
-// Observed with llama.cpp-like loads: two threads that spin, phases of 200 us and of 100 ms, and
-// another program on two cpus. The kernel puts both threads on one cpu for a third of the time.
+// This was observed with loads like those of llama.cpp: two threads that spin, phases of 200 us and
+// of 100 ms, and another program, on two cpus. The kernel puts both threads on one cpu for a third
+// of the time.
 TEST(JuggleStances, two_free_spinning_threads_beside_another_program_get_a_cpu_each) {
   for (const double phase_s : {0.0002, 0.1}) {
     SCOPED_TRACE(phase_s);
@@ -87,7 +88,7 @@ TEST(JuggleStances, free_threads_that_sleep_are_left_alone_beside_another_progra
         << phase_s;
 }
 
-// Two OpenMP run-times in one process bind all threads to the first cpu.
+// This happens if two OpenMP run-times in one process bind all threads to the first cpu.
 TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_short) {
   for (const double phase_s : {0.0002, 0.002, 0.05, 1.0})
     for (const SimulatedWait wait : {SimulatedWait::sleep, SimulatedWait::spin}) {
@@ -100,7 +101,7 @@ TEST(JuggleStances, threads_bound_to_one_cpu_get_a_cpu_each_even_if_phases_are_s
     }
 }
 
-// OMP_PROC_BIND=true with three threads on two cpus.
+// This happens with OMP_PROC_BIND=true and three threads on two cpus.
 TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
   for (const double phase_s : {0.005, 0.008}) {
     SCOPED_TRACE(phase_s);
@@ -114,7 +115,7 @@ TEST(JuggleStances, threads_bound_unevenly_with_short_phases_may_use_all_cpus) {
   EXPECT_GT(speed_up({0.002, SimulatedWait::sleep, kThreeBound}), 0.99);
 }
 
-// As FT and IS of the NAS parallel benchmarks: bound, phases of 20 to 90 ms.
+// FT and IS of the NAS parallel benchmarks behave like this: bound threads, phases of 20 to 90 ms.
 TEST(JuggleStances, threads_bound_unevenly_with_phases_of_tens_of_milliseconds_rotate_quickly) {
   for (const double phase_s : {0.03, 0.06, 0.09}) {
     SCOPED_TRACE(phase_s);

@@ -86,7 +86,7 @@ class Kernel {
   double now_s = 0;
   double turn_s = 0;  // threads take turns of this length alone on place 1; 0: no turns
   int orders = 0;
-  // Per place: number of threads of other programs that compute there.
+  // Number of threads of other programs that compute on each place.
   std::vector<std::uint32_t> strangers = {};
   std::vector<double> speed = {};  // per place
   bool counts_work = false;
@@ -136,7 +136,7 @@ TEST(JuggleTeam, threads_that_rarely_run_keep_their_place) {
   JuggleTeam team({.policy = JugglePolicy::proactive, .period_s = 0.02}, places(1));
   std::vector<ThreadReading> readings(200);
   for (std::size_t t = 0; t < readings.size(); ++t) readings[t].key = t + 1;
-  // Turns on the place last 4 ms, and the kernel reports a wait only when it ends.
+  // Each thread runs for 4 ms at a time, and the kernel reports a wait only when it ends.
   std::vector<double> since_s(readings.size(), 0);
   double next_s = 0;
   for (int turn = 0; turn < 4 * 200; ++turn) {
@@ -274,8 +274,8 @@ TEST(JuggleTeam, balances_the_domains_again_when_a_thread_has_ended) {
   Kernel kernel(team, 4);
   for (int t = 0; t < 7; ++t) kernel.add(0, false);
   kernel.run_until(1);
-  // Domains have 2 + 2 and 2 + 1 threads. One of the three threads ends; then no place has two more
-  // than another, but one domain has.
+  // Domains have 2 + 2 and 2 + 1 threads. After one of the three threads ends, no place has two
+  // threads more than another place, but one domain has two more than the other.
   const auto before = kernel.threads_on();
   const PlaceId first = before[0] + before[1] == 3 ? 0 : 2;
   const auto ends =
@@ -349,7 +349,7 @@ TEST(JuggleTeam, equalises_work_once_speeds_are_measured) {
   }
 }
 
-/// Whether policy auto moved any thread, and whether it balances at the end.
+/// Result of watching: whether policy auto moved any thread, and whether it balances at the end.
 struct Watched {
   bool was_touched = false, is_balancing = false;
 };

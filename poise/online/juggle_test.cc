@@ -159,7 +159,7 @@ TEST(Juggle, distributes_threads_evenly_over_places_and_domains) {
     }
 }
 
-/// The final place per thread, for ready threads with this progress and these places.
+/// Returns the moves for ready threads with this progress and these places.
 std::vector<Move> evened_out(const std::vector<double>& progress_s,
                              const std::vector<PlaceId>& place_of, std::size_t num_places,
                              const std::vector<bool>& is_ready,

@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::uint64_t>>;
 
-/// Bytes by sender and receiver.
+/// Returns the bytes by sender and receiver.
 Rows bytes_of(const Trace& trace) {
   const Workload& workload = trace.phases.at(0).workload;
   Rows rows(workload.num_tasks(), std::vector<std::uint64_t>(workload.num_tasks()));

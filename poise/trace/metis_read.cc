@@ -14,7 +14,7 @@ namespace poise::metis {
 
 namespace {
 
-/// One line: numbers separated by blanks.
+/// One line of numbers separated by blanks.
 class Line {
  public:
   Line(const std::string& file, std::size_t number, std::string_view text)
@@ -88,8 +88,7 @@ Header read_head(Line line, std::size_t file_size) {
   if (!line.is_at_end()) line.fail_here("the header has more than four numbers");
   if (constraints == 0 || (constraints > 1 && weights == 0))
     line.fail_here("{} weights per vertex contradict the format {:03}", constraints, format);
-  // Every vertex takes at least one line and every edge two numbers, so these counts cannot be
-  // true.
+  // Every vertex takes at least one line and every edge two numbers, so larger counts are wrong.
   if (header.vertices > file_size || header.edges > file_size)
     line.fail_here("the header says {} vertices and {} edges, too many for a file of {} bytes",
                    header.vertices, header.edges, file_size);
@@ -102,7 +101,7 @@ Header read_head(Line line, std::size_t file_size) {
   return header;
 }
 
-/// The graph in the order of the file: one entry per neighbour in a vertex's line.
+/// The graph in the order of the file, with one entry per neighbour in the line of a vertex.
 struct GraphRows {
   Workload workload;               // messages[first[t]] and following are the neighbours of t
   std::vector<std::size_t> first;  // per vertex, then one past the last
@@ -165,7 +164,7 @@ void check_symmetry(const std::string& name, const GraphRows& graph) {
   }
 }
 
-/// METIS knows numbers only; docs/formats.md says what Poise writes.
+/// Says which units are assumed. METIS files have none; docs/formats.md says what Poise writes.
 std::string assumed_units(const Header& header) {
   const char* loads = header.weights_per_vertex == 0
                           ? "no vertex weights: every task takes 1 microsecond"

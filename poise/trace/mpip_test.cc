@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Written by hand after the form of mpiP 3.4.1.
+// This report was written by hand in the form of mpiP 3.4.1.
 constexpr const char* kHead = R"(@ mpiP
 @ Command : ./ring 3
 @ Version                  : 3.4.1
