@@ -16,14 +16,15 @@
 namespace poise {
 namespace {
 
-// One place per node; 1,000 bytes/s each way, 1/8 s per sending and receiving, 1/4 s of latency.
+// One place per node, 1,000 bytes/s in each direction, 1/8 s for sending and for receiving a
+// message, and 1/4 s of latency.
 constexpr const char* kNodes =
     "node:8 core:1 factors:1,1 bandwidth:1000 bus:0 gap:0 copy:0 latency:0.25 overhead:0.125";
 
 constexpr EngineOptions kFluid{.eager_bytes = 1'000'000};
 constexpr EngineOptions kQueue{.sharing = Sharing::queue, .eager_bytes = 1'000'000};
 
-/// Task t is on place t.
+/// Simulates tasks of which task t is on place t.
 Iteration simulated(const char* machine_text, const std::vector<double>& work_s,
                     const std::vector<Message>& messages, const EngineOptions& options = kFluid,
                     double overlap = 0, std::uint64_t piece_bytes = 4096) {
@@ -50,7 +51,8 @@ TEST(Iteration, without_messages_it_takes_as_long_as_the_busiest_place) {
 TEST(Iteration, a_message_takes_time_at_both_ends_plus_latency_plus_transfer) {
   for (const EngineOptions& options : {kFluid, kQueue}) {
     const Iteration iteration = simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options);
-    // In one piece, a queue stores the message once: card out, then card in.
+    // If the message is one piece, a queue stores and forwards it once: it passes the card out,
+    // then the card in.
     const double link_s = options.sharing == Sharing::fluid ? 2 : 4;
     EXPECT_DOUBLE_EQ(simulated(kNodes, {1}, {{0, 1, 1, 2000}}, options).end_s,
                      1 + 0.125 + 0.25 + link_s + 0.125);
@@ -64,14 +66,14 @@ TEST(Iteration, two_messages_that_leave_a_node_share_its_card) {
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}}).end_s, 4);
   const Iteration iteration = simulated(machine, {}, {{0, 2, 1, 1000}, {1, 4, 1, 3000}});
   EXPECT_DOUBLE_EQ(iteration.places[2].ends_s, 2);
-  // The other way does not share it.
+  // Messages in the other direction do not share the card's bandwidth.
   EXPECT_DOUBLE_EQ(simulated(machine, {}, {{0, 2, 1, 1000}, {4, 1, 1, 3000}}).end_s, 3);
 }
 
 TEST(Iteration, the_hub_of_a_star_receives_one_message_after_the_other) {
   std::vector<Message> messages;
   for (TaskId t = 1; t < 8; ++t) messages.push_back({t, 0, 1, 1000});
-  // All seven arrive together, then take the hub 1/8 s each.
+  // All seven messages arrive together, and the hub then receives them in 1/8 s each.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, messages).end_s, 0.125 + 0.25 + 7 + 7 * 0.125);
 }
 
@@ -93,7 +95,7 @@ TEST(Iteration, all_links_of_a_ring_transfer_at_the_same_time) {
 }
 
 TEST(Iteration, with_queues_the_pieces_of_a_message_form_a_pipeline) {
-  // 20 pieces of 100 bytes: the second card is one piece behind the first.
+  // The message has 20 pieces of 100 bytes, and the second card is one piece behind the first.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {}, {{0, 1, 1, 2000}}, kQueue, 0, 100).end_s,
                    0.125 + 0.25 + 2.1 + 0.125);
 }
@@ -108,13 +110,13 @@ TEST(Iteration, with_queues_the_first_message_is_served_first) {
 
 TEST(Iteration, large_messages_wait_for_the_receiver) {
   const EngineOptions options{.eager_bytes = 1000};
-  // Eager: it waits at the receiver, which works until 5 s.
+  // An eager message waits at the receiver, which works until 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1000}}, options).end_s, 5 + 0.125);
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 3, 3000}}, options).end_s, 5 + 3 * 0.125);
-  // Rendezvous: the answer and the message start at 5 s.
+  // With rendezvous, the answer and then the message start at 5 s.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 5}, {{0, 1, 1, 1001}}, options).end_s,
                    5 + 2 * 0.25 + 1.001 + 0.125);
-  // The receiver is ready first: request, answer, message.
+  // If the receiver is ready first, the request, the answer and the message follow each other.
   EXPECT_DOUBLE_EQ(simulated(kNodes, {1, 0}, {{0, 1, 1, 1001}}, options).end_s,
                    1 + 0.125 + 3 * 0.25 + 1.001 + 0.125);
 }

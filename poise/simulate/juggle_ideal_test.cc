@@ -15,7 +15,7 @@ namespace {
 
 double completion_s(const JuggleRun& run) { return simulate_juggle(run).completion_s; }
 
-/// All pairs that the paper simulates: n = 3 to 64, m = 2 to n - 1.
+/// Calls a check for all pairs that the paper simulates: n = 3 to 64 and m = 2 to n - 1.
 template <typename Check>
 void for_all_pairs(Check check_pair) {
   for (std::uint64_t threads = 3; threads <= 64; ++threads)
@@ -26,7 +26,7 @@ void for_all_pairs(Check check_pair) {
 }
 
 TEST(IdealJuggle, three_threads_on_two_places_take_turns) {
-  // Figure 1: after three periods all threads have 2/3 of the time.
+  // Figure 1 of the paper: after three periods, each thread has computed for 2/3 of the time.
   std::vector<std::vector<double>> seen;
   JuggleRun run{.program = {3, 2, 10}, .period_s = 1};
   for (const Redistribution how : {Redistribution::sorted, Redistribution::swaps}) {
@@ -221,7 +221,7 @@ TEST(IdealJuggle, a_period_in_step_with_the_phases_gains_nothing_until_it_is_jit
 }
 
 TEST(IdealJuggle, balancing_at_random_times_gains_more_than_the_mean_in_the_paper) {
-  // With points uniform in [0, 2], the mean time with one point at T is 5/3.
+  // If points are uniform in [0, 2], the mean time with one point at T is 5/3.
   double sum_s = 0;
   constexpr int kPoints = 2000;
   for (int i = 0; i < kPoints; ++i) {

@@ -30,7 +30,8 @@ TEST(Queues, a_message_of_one_piece_is_stored_and_forwarded) {
 TEST(Queues, pieces_form_a_pipeline_limited_by_its_slowest_stage) {
   Routes routes;
   routes.add(std::vector<RouteStop>{{0, 1}, {1, 2}, {2, 1}});
-  // Four pieces of 2 bytes: 2 s to fill, 4 * 4 s in the slowest stage, 2 s to drain.
+  // The flow has four pieces of 2 bytes: 2 s to fill the pipeline, 4 * 4 s in the slowest stage,
+  // and 2 s to drain it.
   EXPECT_THAT(queue_ends_s(routes, std::vector<Flow>{{0, 8, 0, 4}}), ElementsAre(2 + 16 + 2));
 }
 

@@ -119,7 +119,7 @@ TEST(Replay, places_new_tasks_where_the_trace_has_them) {
   EXPECT_THAT(seen, ElementsAre(ElementsAre(1, 1), ElementsAre(1, 1, 1, 1), ElementsAre(1)));
 }
 
-/// Random names, loads, messages and background loads; tasks come and go.
+/// A trace with random names, loads, messages and background loads, in which tasks come and go.
 Trace random_trace(Random& random, std::uint32_t num_places) {
   Trace trace;
   trace.num_places = num_places;
@@ -238,7 +238,7 @@ TEST(Replay, throws_for_inconsistent_plans_and_parts) {
   EXPECT_THROW(Replayer(twins, machine, Placement(2), {.steps = 1}), Error);
 }
 
-/// Nothing but bytes between nodes costs anything: 1 GB/s.
+/// A machine on which only bytes between nodes cost time, at 1 GB/s.
 Machine nodes_on_a_switch() {
   return machine_from_text(
       "node:2 core:1 factors:1,1 bandwidth:1e9 bus:0 gap:0 copy:0 latency:0 overhead:0 "

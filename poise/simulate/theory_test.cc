@@ -27,7 +27,7 @@ TEST(Theory, eight_threads_on_seven_places_take_the_times_computed_by_hand) {
 }
 
 TEST(Theory, a_cost_per_balancing_point_shortens_each_period_by_that_time) {
-  // The paper expects 20% less at 0.5 ms with 100 us per point (section 5).
+  // The paper expects 20% less speed at a period of 0.5 ms with 100 us per point (section 5).
   EXPECT_DOUBLE_EQ(with_cost_s(8, 0.5e-3, 100e-6), 10);
   EXPECT_TRUE(std::isinf(with_cost_s(8, 100e-6, 100e-6)));
 }
