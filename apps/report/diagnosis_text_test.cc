@@ -71,7 +71,7 @@ TEST(diagnosis_text, explains_each_number_in_a_sentence) {
   EXPECT_EQ(json["advice"][0]["remedy"], "objects");
 }
 
-/// Twice the ranks, the same work, and half the efficiency.
+/// The second run has twice the ranks, the same work, and half the efficiency.
 TEST(diagnosis_text, shows_how_work_and_efficiencies_scale) {
   MeasuredRun two{.node_of_rank = {0, 0}}, four{.node_of_rank = {0, 0, 0, 0}};
   two.phases.emplace_back().ranks.assign(2, {.wall_s = 4, .useful_s = 4, .load_s = 4});

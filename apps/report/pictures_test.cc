@@ -67,7 +67,7 @@ TEST(Pictures, draws_the_first_boxes_of_a_huge_machine_and_counts_the_rest) {
   EXPECT_NE(picture.find("and 997 more of level node"), std::string::npos);
 }
 
-/// Three strategies of which "far" moves more than "near" and is slower.
+/// Three strategies, of which "far" moves more tasks than "near" and is slower.
 Comparison three_rows() {
   Comparison comparison;
   comparison.machine = flat_machine(2);
