@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Types written for cereal work with our archives, and our types with cereal's.
+// Tests that types written for cereal work with our archives, and our types with archives of
+// cereal.
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/base_class.hpp>
 #include <cereal/types/map.hpp>

@@ -32,10 +32,10 @@ Placement solve(const OwnedProblem& problem) {
   return placement;
 }
 
-/// Longer budgets are none: a clock of nanoseconds overflows after 292 years.
+/// Budgets above this limit are ignored, because a clock in nanoseconds overflows after 292 years.
 constexpr double kMaxBudget_s = 1e9;
 
-/// The strategy's placement, or nothing if it took longer than `budget_s`.
+/// Returns the strategy's placement, or nothing if it took longer than `budget_s`.
 std::optional<Placement> solve_within(std::shared_ptr<const OwnedProblem> problem,
                                       double budget_s) {
   const auto start = Clock::now();

@@ -147,7 +147,7 @@ TEST_F(BalancerTest, finds_out_how_threads_wait_if_there_are_more_threads_than_c
   EXPECT_EQ(causes_of(balancer.finish().facts).front().kind, JuggleCause::Kind::spinning);
 }
 
-/// Eight threads that sleep at barriers on 64 cpus, of which a quota pays for 2.5.
+/// Eight threads that sleep at barriers on 64 cpus, with a quota of 2.5 cpus.
 class QuotaTest : public BalancerTest {
  protected:
   QuotaTest() {

@@ -44,7 +44,7 @@ bool eventually(const std::function<bool()>& condition) {
   return false;
 }
 
-/// The first allowed cpu. A test that changes affinities needs at least two.
+/// Returns the first allowed cpu. A test that changes affinities needs at least two.
 CpuSet first_cpu() { return CpuSet({allowed_cpus().front()}); }
 bool has_one_cpu() { return allowed_cpus().size() < 2; }
 

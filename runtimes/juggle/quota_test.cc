@@ -45,7 +45,7 @@ TEST(Quota, of_a_container_is_found_where_its_cgroup_is_mounted) {
   EXPECT_THAT(quota_folders("4:cpu:/box/1/a\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu/a", false},
                           QuotaFolder{"/sys/fs/cgroup/cpu", false}));
-  // With a cgroup name space of its own, the container's group is the root.
+  // If the container has a cgroup name space of its own, its group is the root.
   const char* const whole = "32 31 0:29 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n";
   EXPECT_THAT(quota_folders("0::/\n", whole), ElementsAre(QuotaFolder{"/sys/fs/cgroup", true}));
 }
@@ -89,7 +89,7 @@ TEST(Quota, is_read_from_files_of_version_2) {
   EXPECT_EQ(quota_cpus(system.root), 2.5);
 }
 
-// A batch job on a host with cgroup version 1: its parent group has the tighter quota.
+// A batch job on a host with cgroup version 1, whose parent group has the smaller quota.
 TEST(Quota, is_read_from_files_of_version_1_and_the_smallest_quota_counts) {
   const RecordedSystem system({
       {"/proc/self/cgroup", "5:cpuset:/job\n4:cpu,cpuacct:/slurm/job\n1:name=systemd:/x\n"},

@@ -62,7 +62,8 @@ TEST(Report, summary_shows_speeds_if_they_differ) {
 }
 
 TEST(Report, predicts_the_duration_from_the_time_that_threads_ran) {
-  // Three threads on two cpus that ran 20 s in total: 20/3 s per thread, times n/m or ceil(n/m).
+  // Three threads on two cpus ran for 20 s in total, so each ran for 20/3 s; the prediction
+  // multiplies this by n/m or ceil(n/m).
   EXPECT_DOUBLE_EQ(prediction(tally()).balanced_s, 20.0 / 3 * 3 / 2);
   EXPECT_DOUBLE_EQ(prediction(tally()).static_s, 20.0 / 3 * 2);
   EXPECT_THAT(

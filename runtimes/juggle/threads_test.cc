@@ -101,7 +101,7 @@ TEST(Threads, of_children_of_children_are_found) {
   }
 }
 
-/// A child that waits for a command, acts, confirms, and waits for its end.
+/// A child that waits for a command, carries it out, confirms, and waits until it is ended.
 struct Told {
   template <class Before, class Then>
   Told(Before before, Then then) {

@@ -10,14 +10,14 @@
 namespace poise::juggle {
 namespace {
 
-/// A watcher whose last scan was at this time.
+/// A watcher, with the time of its last scan.
 struct Watched {
   explicit Watched(double time_s) : watcher(kernel) {
     kernel.time_s = time_s;
     EXPECT_TRUE(watcher.is_time_to_scan());
     watcher.scan();
   }
-  /// True if it would scan at this time.
+  /// True if the watcher would scan at this time.
   bool scans_at(double time_s) {
     kernel.time_s = time_s;
     return watcher.is_time_to_scan();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr ObjectId kObjects = 64;
 
-/// This rank's part of a workload that is heaviest on the first rank.
+/// Returns this rank's part of a workload that is heaviest on the first rank.
 Measurements measurements_of(const JobLayout& layout) {
   Measurements own;
   for (ObjectId id = 0; id < kObjects; ++id) {
@@ -25,7 +25,7 @@ Measurements measurements_of(const JobLayout& layout) {
   return own;
 }
 
-/// The load of the busiest place divided by the average load.
+/// Returns the load of the busiest place divided by the average load.
 double imbalance_of(const JobLayout& layout, const Placement& placement) {
   std::vector<double> loads(layout.machine.num_places());
   for (ObjectId id = 0; id < kObjects; ++id)

@@ -91,7 +91,7 @@ TEST(PackedMessage, throws_if_bytes_are_missing_at_the_end) {
   Outbox outbox(router, 1);
   outbox.send(0, std::string("some text"));
   const auto whole = router.buffer[0].bytes();
-  // Only bytes before the padding count, because missing padding at the end does no harm.
+  // Bytes of the padding are not tested, because missing padding at the end does no harm.
   const std::size_t needed = 16 + 16 + to_bytes(std::string("some text")).size();
   for (std::size_t size = 1; size < needed; ++size) {
     auto bytes = whole.first(size);
