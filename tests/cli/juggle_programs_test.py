@@ -19,7 +19,7 @@ from run_poise import POISE
 
 QUOTAS = pathlib.Path("/sys/fs/cgroup/cpu")
 NOBODY = 65534
-# Computes until the balancer has pinned it to a cpu.
+# A program that computes until the balancer has pinned it to a cpu.
 UNTIL_KEPT = ("import os, threading, time\n"
               "def compute_until_kept():\n"
               "    end = time.monotonic() + 10\n"
@@ -86,7 +86,7 @@ class Programs(JuggleTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_threads_of_another_user_are_never_moved(self):
-        # The first process has not changed its program, so /proc gives most of its files to root.
+        # The first process still runs its old program, so /proc gives most of its files to root.
         for become in ("while True: pass\n",
                        "os.execvp('sh', ['sh', '-c', 'while :; do :; done'])\n"):
             process, other = self.start_with("time.sleep(0.5)\n"
@@ -96,7 +96,7 @@ class Programs(JuggleTest):
                                              "    print(*os.sched_getaffinity(0), flush=True)\n"
                                              f"    {become}"
                                              "os.wait()\n", num_busy=2)
-            # A single cpu would be the one to which its parent was pinned at that time.
+            # If it is a single cpu, it is the one to which the parent was pinned at that time.
             inherited = {int(cpu) for cpu in process.stdout.readline().split()}
             seen = set()
             for _ in range(50):

@@ -18,7 +18,7 @@ from refusing_kernel import refusing
 from run_poise import POISE
 
 EXIT_7 = ("--", "sh", "-c", "sleep 0.5; exit 7")
-SMALL_MASK_BYTES = 128  # a cpu_set_t: 1,024 cpus
+SMALL_MASK_BYTES = 128  # size of a cpu_set_t, for 1,024 cpus
 
 
 def line_of(stream):
@@ -104,7 +104,7 @@ class Refused(JuggleTest):
         self.assert_ends_like_the_program(refusing("signalfd4", errno.ENOSYS), "not balanced")
 
     def test_the_program_runs_and_one_line_is_printed_if_there_are_no_file_descriptors(self):
-        # The balancer may open 14 files, most of which it opens before it looks for threads.
+        # Limits the balancer to 14 open files. It opens most of them before it looks for threads.
         def few_files():
             resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
 

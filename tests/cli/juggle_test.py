@@ -16,7 +16,7 @@ from run_poise import POISE, CliTest
 
 CPUS = os.sched_getaffinity(0)
 WAIT_S = 20
-# Starts three children that compute until they are killed, each with a parent.
+# Starts three children, each with a parent process, that compute until they are killed.
 BUSY = "for i in 1 2 3; do while :; do :; done & done; wait"
 QUICK = ("--policy", "proactive", "--period", "20ms")
 
@@ -162,7 +162,7 @@ class Affinities(JuggleTest):
         for _ in range(20):
             places = [affinity(pid) for pid in workers]
             used = [sum(place == {cpu} for place in places) for cpu in two]
-            # A swap takes two calls; between them three threads may be on one cpu.
+            # A swap takes two system calls; between them three threads may be on one cpu.
             self.assertEqual(sum(used), 3, places)
             time.sleep(0.01)
 
@@ -218,7 +218,7 @@ class Affinities(JuggleTest):
         _, errors = process.communicate(timeout=WAIT_S)
         self.assertIn("threads on cpus", errors)
         summary = json.loads((self.folder / "s.json").read_text())
-        # The shell may have computed for long enough, too.
+        # The shell itself may have computed for long enough to be counted.
         self.assertLessEqual(set(workers), {thread["thread"] for thread in summary["threads"]})
         self.assertEqual(len(summary["speeds"]), len(summary["cpus"]))
         self.assertEqual(max(summary["speeds"]), 1)

@@ -142,7 +142,7 @@ class LaunchFiles(CliTest):
 
     def setUp(self):
         super().setUp()
-        # Two pairs, 0-2 and 1-3, and the map that keeps ranks where a placement has them.
+        # The traffic has two pairs, 0-2 and 1-3. The strategy keep leaves ranks where the placement has them.
         (self.folder / "g.graph").write_text("4 2 001\n3 10\n4 10\n1 10\n2 10\n")
 
     def launch(self, launcher, places, *arguments, machine="node:2 core:2"):
@@ -264,7 +264,7 @@ class RealLaunchers(CliTest):
         return {int(rank): cpus for rank, cpus in re.findall(r"rank (\d+) cpus ([\d,]+)", done.stdout)}
 
     def expect(self, bound, places):
-        # Open MPI binds to all hardware threads of a core, of which the place's is one.
+        # Open MPI binds to all hardware threads of a core, and the place is one of these.
         for rank, place in enumerate(places):
             self.assertIn(str(self.cpus[place]), bound[rank].split(","), bound)
         self.assertNotEqual(bound[0], bound[1])

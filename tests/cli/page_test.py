@@ -16,7 +16,7 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--virtual-time-budget=2000", "--dump-dom")
 
-# Runs after the page's script; leaves what happened in an element of its own.
+# A script that runs after the page's script and stores the results in an element of its own.
 CLICKS = """<script>
 const result = {errors: []};
 addEventListener("error", event => result.errors.push(event.message));

@@ -42,7 +42,8 @@ class TaskTable(CliTest):
 
     @unittest.skipUnless((TRACES / "nolb-8color-16nodes-11firstphases").is_dir(), "there are no traces")
     def test_the_ends_of_messages_of_vt_traces_are_named(self):
-        # Its ranks list 480 tasks; their own messages end at them.
+        # The ranks of this trace list 480 tasks. Messages of the ranks themselves are sent and received by further
+        # tasks.
         folder = TRACES / "nolb-8color-16nodes-11firstphases"
         rows = self.table_of(folder, "--phase", "0")
         self.assertEqual(len(rows), 480 + 32)

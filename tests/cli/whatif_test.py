@@ -8,7 +8,7 @@ import unittest
 import files
 from run_poise import CliTest
 
-# Two ranks and three phases: rank 0 has three times the load, then all loads double.
+# Two ranks and three phases: rank 0 has three times the load of rank 1, and all loads double in the last phase.
 RANKS = [[[3, 3], [3, 3], [6, 6]], [[1, 1], [1, 1], [2, 2]]]
 
 

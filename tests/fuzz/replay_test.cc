@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit flipped.
+// Runs the seeds of one fuzzer as an ordinary test: each unchanged, truncated, and with one bit
+// flipped.
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>

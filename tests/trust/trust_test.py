@@ -24,7 +24,7 @@ import trust_bench  # noqa: E402
 
 POISE = os.environ["POISE"]
 HARNESSES = {name: os.environ.get(name, "") for name in ("SIMGRID", "REPLAY")}
-# Places 0 and 1 are a node, 0 to 3 a rack. Bytes per second that are easy to divide by.
+# Places 0 and 1 are a node, and places 0 to 3 a rack. The bandwidths are easy to divide by.
 COSTS = {"card_out_bytes_per_s": 1000, "card_in_bytes_per_s": 500, "uplink_bytes_per_s": 800,
          "bus_bytes_per_s": 10000, "near_s": 0.25, "far_s": 0.5, "message_s": 0, "eager_bytes": 1000}
 CLUSTER = {"shape": (2, 2, 2), "near": "250ms", "far": "500ms"}
@@ -36,7 +36,7 @@ def described(messages, loads=(0,) * 8, overlap=False, places=range(8), **costs)
             "overlap": overlap}
 
 
-# What an iteration must take, worked out by hand.
+# Programs with the time of an iteration as computed by hand.
 CLOSED_FORMS = {
     "work alone": (described([], loads=(1, 2, 3, 0, 0, 0, 0, 0)), 3),
     "two tasks on one place": (described([[0, 1, 1, 5000]], loads=(1, 2, 0, 0, 0, 0, 0, 0),
@@ -55,10 +55,11 @@ CLOSED_FORMS = {
 }
 
 
-# Places 0 to 3, 4 to 7 and 8 to 11 are racks: two of them send to the third.
+# Places 0 to 3, 4 to 7 and 8 to 11 are racks. Two of them send to the third.
 THREE_RACKS = {**described([[0, 8, 1, 800], [4, 10, 1, 800]], loads=[0] * 12, places=range(12), far_s=0),
                "machine": "rack:3 node:2 core:2"}
-# Sender, receiver, bytes and time: larger messages than 1,000 bytes wait until place 2 has worked for 5 s.
+# Each row has sender, receiver, bytes and expected time. Messages above 1,000 bytes wait until place 2 has worked for 5
+# s.
 WAITING = [(described([[0, 2, 1, size]], loads=[0, 0, 5, 0, 0, 0, 0, 0]), expected_s)
            for size, expected_s in ((1000, 5), (1001, 5 + 2.002 + 0.25))]
 
@@ -126,7 +127,8 @@ class Judge(unittest.TestCase):
             self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), expected_s)
 
     def test_the_queue_model_starts_when_messages_are_ready_and_the_bottleneck_model_after_all_work(self):
-        # Place 0 works 1 s and sends for 4 s into node 1; place 4 works 3 s and sends 1 s more there.
+        # Place 0 works for 1 s and sends for 4 s into node 1; place 4 works for 3 s and sends for 1 s into the same
+        # node.
         description = described([[0, 2, 1, 2000], [4, 2, 1, 500]], loads=[1, 0, 0, 0, 3, 0, 0, 0], near_s=0, far_s=0,
                                 eager_bytes=10000)
         self.assertAlmostEqual(trust_bench.queued(CLUSTER, description), 1 + 4 + 1)
