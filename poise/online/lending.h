@@ -70,9 +70,12 @@ using LendingPolicy = std::function<std::vector<Loan>(const LendingView&)>;
 /// Every rank takes as many tasks as it can finish by the earliest possible common end. The lender
 /// keeps what it can finish itself. Then the nearest ranks are filled first (by distance; ties: by
 /// delay), so a distant rank gets only what nearer ranks cannot finish in time. Nothing is lent
-/// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks. O(n)
-/// times the number of bits of a double.
-std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain);
+/// unless the end is earlier by more than the fraction min_gain. Optimal for equal tasks.
+/// O((n + threads of all n ranks) log n): one sorted scan finds the end of divisible tasks, and
+/// from there on whole tasks are counted one by one. `steps`, if not null, gets the number of ranks
+/// scanned and tasks counted.
+std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain,
+                                   std::size_t* steps = nullptr);
 
 /// A quick test for cost_aware_loans(). Returns false if even infinitely divisible tasks would not
 /// end sooner by more than the fraction min_gain.

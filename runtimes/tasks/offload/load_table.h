@@ -9,9 +9,10 @@
 #include <mpi.h>
 #include <optional>
 
-#include "runtimes/tasks/offload/loads.h"
 #include "runtimes/tasks/transport/arena.h"
 #include "runtimes/tasks/transport/per_rank.h"
+
+#include "poise/online/peer_table.h"
 
 namespace poise::tasks {
 

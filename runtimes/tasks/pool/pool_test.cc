@@ -13,7 +13,7 @@
 namespace poise::tasks {
 namespace {
 
-constexpr std::size_t kMaxEvents = tuning::kMaxBatch;
+constexpr std::size_t kMaxEvents = lending_tuning::kMaxBatch;
 
 class Batches : public ::testing::Test {
  protected:

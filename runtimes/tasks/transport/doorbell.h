@@ -46,7 +46,11 @@ class Doorbells {
   /// The number of times that other ranks have woken this rank's progress thread.
   std::uint32_t progress_wakes() const { return doorbells_.own().progress_wakes.load(); }
 
-  /// Idle threads of this rank sleep here until notify().
+  /// Idle threads of this rank sleep here until announced() differs from `announced_before`, for at
+  /// most `max_s` seconds.
+  void park_until_notified(std::uint32_t announced_before, double max_s) {
+    parker().park(max_s, [=, this] { return announced() != announced_before; });
+  }
   Parker& parker() { return doorbells_.own().parker; }
   /// The progress thread of this rank sleeps here until wake_progress().
   Parker& progress_parker() { return doorbells_.own().progress_parker; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poise/machine/machine.h"
+#include "poise/online/link_model.h"
 
 namespace poise::tasks {
 
@@ -16,14 +17,6 @@ struct RankLocation {
   std::uint64_t host = 0;  // a hash of the host's name and its system's boot id
   // Its memory domain as the operating system numbers it; -1: unknown, or several.
   std::int64_t domain = -1;
-};
-
-/// Where another rank is, seen from this rank.
-struct PeerLocality {
-  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
-  std::uint32_t group = 0;
-  // The Machine's latency factor between the two memory domains; infinite between nodes.
-  double distance = 1;
 };
 
 /// Where all ranks are, seen from this rank.

@@ -7,10 +7,17 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "runtimes/tasks/transport/locality.h"
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
 
-namespace poise::tasks {
+namespace poise {
+
+/// Where another rank is, seen from this rank.
+struct PeerLocality {
+  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
+  std::uint32_t group = 0;
+  // The Machine's latency factor between the two memory domains; infinite between nodes.
+  double distance = 1;
+};
 
 /// A running minimum that can rise again. Disturbances only lengthen a measured time, so it follows
 /// smaller samples quickly and larger ones slowly, and caps each sample at a multiple of its value.
@@ -18,9 +25,9 @@ class RobustMin {
  public:
   explicit RobustMin(double initial) : value_(initial) {}
   void learn(double value) {
-    const double sample = std::min(value, tuning::kOutlier * value_);
-    value_ +=
-        (sample - value_) * (sample < value_ ? tuning::kMinFollowsDown : tuning::kMinFollowsUp);
+    const double sample = std::min(value, lending_tuning::kOutlier * value_);
+    value_ += (sample - value_) *
+              (sample < value_ ? lending_tuning::kMinFollowsDown : lending_tuning::kMinFollowsUp);
   }
   double value() const { return value_; }
 
@@ -30,8 +37,8 @@ class RobustMin {
 
 /// The link to one rank, or to several at the same distance (L and G of the LogGP model).
 struct Link {
-  RobustMin latency_s{tuning::kInitialLatency_s};
-  RobustMin seconds_per_byte{tuning::kInitialLinkPerByte_s};
+  RobustMin latency_s{lending_tuning::kInitialLatency_s};
+  RobustMin seconds_per_byte{lending_tuning::kInitialLinkPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the
   /// current wait began, because its answer lay unread while the program did something else.
@@ -46,7 +53,8 @@ struct Link {
 /// The links to all groups of ranks: this memory domain, each other domain of the node, each other
 /// node. The link to a group is guessed until it is learnt: inside the node from the link of this
 /// rank's domain and the Machine's factor, to another node from the links to all other nodes. No
-/// link is assumed to be faster than that inside this rank's domain.
+/// link is assumed to be faster than that inside this rank's domain. At most kMaxLinks groups are
+/// told apart; the ranks of all further nodes have the average link to another node.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {
@@ -59,7 +67,8 @@ class LinkModel {
   template <typename Learn>
   void learn(const PeerLocality& to, const Learn& learn) {
     if (to.distance <= 1) return learn(near_);
-    learn(known_.try_emplace(to.group, guess(to)).first->second);
+    if (known_.contains(to.group) || known_.size() < lending_tuning::kMaxLinks)
+      learn(known_.try_emplace(to.group, guess(to)).first->second);
     if (std::isinf(to.distance)) learn(other_nodes_);
   }
 
@@ -78,4 +87,4 @@ class LinkModel {
   std::unordered_map<std::uint32_t, Link> known_;  // by group number
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

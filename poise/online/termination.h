@@ -10,9 +10,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-namespace poise::tasks {
+namespace poise {
 
 struct TerminationMessage {
   enum class Kind : std::uint8_t { entered, report, again, done };
@@ -23,9 +24,24 @@ struct TerminationMessage {
   std::uint64_t created = 0, finished = 0;  // in a report: sums over the sender's subtree
 };
 
+/// The place of one rank in the tree of all ranks.
+struct TerminationTree {
+  std::optional<std::uint32_t> parent;
+  std::vector<std::uint32_t> children;
+};
+
+/// The tree by node: the ranks of a node form a tree of fan-out 16 below the node's lowest rank,
+/// and these ranks form another. `node`: the ranks of this rank's node, ascending; `leaders`: the
+/// lowest rank of every node, ascending.
+TerminationTree termination_tree(std::uint32_t rank, std::span<const std::uint32_t> node,
+                                 std::span<const std::uint32_t> leaders);
+/// The same for nodes of `ranks_per_node` consecutive ranks.
+TerminationTree termination_tree(std::uint32_t rank, std::uint32_t num_ranks,
+                                 std::uint32_t ranks_per_node);
+
 class TerminationDetector {
  public:
-  TerminationDetector(std::uint32_t rank, std::uint32_t num_ranks);
+  explicit TerminationDetector(TerminationTree tree);
 
   /// Begins a new wait on this rank.
   void enter(std::vector<TerminationMessage>& out);
@@ -65,4 +81,4 @@ class TerminationDetector {
   std::optional<std::uint64_t> finished_before_;  // at the root: the sum of the previous round
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

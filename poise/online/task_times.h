@@ -8,10 +8,17 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtimes/tasks/pool/moving_average.h"
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
+#include "poise/online/moving_average.h"
 
-namespace poise::tasks {
+namespace poise {
+
+/// Seconds that a running task is expected to go on: the rest of its average time. A task that has
+/// taken more than kLongTask times the average is of another kind, and half-way on average.
+inline double remaining_s(double elapsed_s, double expected_s) {
+  if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
+  return std::max(0.0, expected_s - elapsed_s);
+}
 
 /// Seconds per unit of cost for each function: a moving average over kTaskTimeMemory_s of work, but
 /// over at least eight tasks. An average over fewer short tasks would follow a single preempted
@@ -29,8 +36,8 @@ class TaskTimes {
     const double average = per_unit(function), count = static_cast<double>(batch_size);
     const double tasks = known.tasks.load(std::memory_order_relaxed) + count;
     // Weight by expected, not measured, time; otherwise preempted tasks dominate the average.
-    const double weight =
-        std::min(tuning::kMaxTaskTimeWeight, average * cost / tuning::kTaskTimeMemory_s);
+    const double weight = std::min(lending_tuning::kMaxTaskTimeWeight,
+                                   average * cost / lending_tuning::kTaskTimeMemory_s);
     known.tasks.store(tasks, std::memory_order_relaxed);
     known.seconds.store(
         moved_average(average, seconds / cost, std::max(weight, count / tasks), count),
@@ -49,4 +56,4 @@ class TaskTimes {
   std::unique_ptr<Known[]> known_;
 };
 
-}  // namespace poise::tasks
+}  // namespace poise

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
-#include "runtimes/tasks/tuning.h"
+#include "poise/online/lending_tuning.h"
 
-namespace poise::tasks {
+namespace poise {
 
 /// The moving average after one more sample. The sample is capped at kOutlier times the average,
 /// because a preempted task says little about the next one. If the sample is the mean of `count`
 /// values, the cap lets one of them be that large. The first sample becomes the average.
 inline double moved_average(double average, double sample, double weight, double count = 1) {
   if (average <= 0) return sample;
-  const double cap = (1 + (tuning::kOutlier - 1) / count) * average;
+  const double cap = (1 + (lending_tuning::kOutlier - 1) / count) * average;
   return average + weight * (std::min(sample, cap) - average);
 }
 
-}  // namespace poise::tasks
+}  // namespace poise
