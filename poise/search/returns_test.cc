@@ -59,7 +59,7 @@ TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
 }
 
-TEST(Returns, of_nearly_equal_totals_the_one_that_migrates_fewer_bytes_is_chosen) {
+TEST(Returns, nearly_equal_totals_are_decided_by_the_bytes_migrated) {
   const Crowded crowded;
   // With 100 steps the far placement takes 505 s and the current one 1,000 s. With a tolerance of
   // 100 %, nothing moves.

@@ -42,7 +42,7 @@ TEST(RefineComm, moves_a_task_to_the_place_of_its_communication_partner) {
   EXPECT_LT(ring.iteration_s(placed), 6.1);
 }
 
-TEST(RefineComm, uses_distances_unlike_refine) {
+TEST(RefineComm, uses_distances_which_refine_ignores) {
   // Tasks 1 and 2 must leave place 0; each receives from one task, on another place of the far
   // node.
   Example far = example("node:2 core:2 factors:100,1 message:0.01", {1, 1, 1, 1, 1, 1, 1, 1},

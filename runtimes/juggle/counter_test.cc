@@ -55,7 +55,7 @@ TEST(Counter, counts_nothing_while_a_thread_sleeps) {
   EXPECT_LT(1e-9 * (*second - *first), 0.5 * (wall_s() - before_s));
 }
 
-TEST(Counter, of_instructions_increases_with_work) {
+TEST(Counter, the_count_of_instructions_increases_with_work) {
   const Descriptor counter = open_counter(0, Counted::instructions);
   if (!counter) GTEST_SKIP() << "no instructions can be counted here";
   compute(0.01);

@@ -38,7 +38,7 @@ TEST(Quota, is_searched_in_both_cgroup_versions_from_the_group_up_to_the_root) {
                           QuotaFolder{"/sys/fs/cgroup/unified", true}));
 }
 
-TEST(Quota, of_a_container_is_found_where_its_cgroup_is_mounted) {
+TEST(Quota, the_quota_of_a_container_is_found_where_its_cgroup_is_mounted) {
   const char* const part = "32 31 0:29 /box/1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
   EXPECT_THAT(quota_folders("4:cpu:/box/1\n", part),
               ElementsAre(QuotaFolder{"/sys/fs/cgroup/cpu", false}));
@@ -114,7 +114,7 @@ TEST(Quota, is_unlimited_if_no_file_limits_it) {
   EXPECT_EQ(quota_cpus(RecordedSystem({}).root), std::nullopt);
 }
 
-TEST(Quota, of_this_process_is_a_positive_number_of_cpus_or_unlimited) {
+TEST(Quota, the_quota_of_this_process_is_a_positive_number_of_cpus_or_unlimited) {
   const auto quota = quota_cpus();
   EXPECT_TRUE(!quota || *quota > 0);
 }

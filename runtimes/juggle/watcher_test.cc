@@ -61,7 +61,7 @@ TEST(Watcher, searches_at_once_after_a_process_has_ended) {
   EXPECT_FALSE(watched.scans_at(10));
 }
 
-TEST(Watcher, of_a_few_processes_it_counts_the_threads_before_a_search_is_due) {
+TEST(Watcher, counts_the_threads_of_a_few_processes_before_a_search_is_due) {
   Watched watched(10);
   watched.kernel.changed = true;
   EXPECT_TRUE(watched.scans_at(10.2));
@@ -75,7 +75,7 @@ TEST(Watcher, limits_counting_to_a_fraction_of_the_time) {
   EXPECT_TRUE(watched.scans_at(100 + 1.1 * kTuning.max_count_s));
 }
 
-TEST(Watcher, of_many_processes_it_counts_the_threads_only_if_a_process_has_started) {
+TEST(Watcher, counts_the_threads_of_many_processes_only_if_a_process_has_started) {
   Watched watched(10);
   watched.kernel.processes = kTuning.max_counted_processes + 1;
   watched.kernel.changed = true;
