@@ -44,7 +44,7 @@ constexpr const char* kMachines[] = {
 constexpr TaskId kTasks[] = {256, 480, 1'500};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// Before the loads drift, one of these has balanced them.
+/// One of these strategies has balanced the loads before they drift.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
 struct Options {
@@ -136,7 +136,8 @@ bool is_outside(std::string_view name) {
   return name.starts_with("metis") || name.starts_with("scotch");
 }
 
-/// Every other strategy; the outside tools as they are and relabelled.
+/// Returns the answers of all other strategies. Those of outside tools are included both unchanged
+/// and relabelled.
 std::vector<Answer> others(const Case& of) {
   std::vector<std::string> names = {"scotch:remap=1"};
   for (const Strategy& strategy : strategies())
@@ -179,7 +180,7 @@ Result result_of(const Case& of, const std::string& kind, const std::string& our
   return result;
 }
 
-/// The value below which the part `part` of the sorted values lies.
+/// Returns the value below which the fraction `part` of the sorted values lies.
 double quantile(const std::vector<double>& sorted, double part) {
   return sorted[std::min(sorted.size() - 1,
                          static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
@@ -216,7 +217,8 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   return row;
 }
 
-/// The cases grouped by each of their properties, and those in which a strategy is ahead.
+/// Groups the cases by each of their properties, and lists those in which another strategy is
+/// better.
 json report_of(const std::vector<Result>& results) {
   std::map<std::string, std::vector<const Result*>> groups;
   json behind = json::array();

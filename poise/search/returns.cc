@@ -16,10 +16,11 @@ namespace poise {
 
 namespace {
 
-/// The longer iterations that the points of the curve allow, as parts of the way from the iteration
-/// of the far placement to the current one. Denser where most is decided: at few extra seconds.
+/// The points of the curve, by how much longer an iteration each allows: a fraction of the
+/// difference between the iteration of the far placement and that of the current one. Points are
+/// denser at small fractions, where the total changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The same for a curve that is shown.
+/// The points of a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
@@ -38,7 +39,7 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns every task whose return leaves all busy times within the limit.
+  /// Returns to their home all tasks whose return leaves all busy times within the limit.
   Outcome up_to(double limit_s) {
     std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -58,10 +59,10 @@ class Returns {
   std::vector<TaskId> away_;  // tasks that have not returned, largest first
 };
 
-/// Tasks and messages, summed over trials of single returns.
+/// Limit on the number of tasks and messages examined, summed over all trials of single returns.
 constexpr std::size_t kMaxEntriesTried = 300'000;
 
-/// Single returns that shorten the total.
+/// Finds single returns that shorten the total.
 class SingleReturns {
  public:
   SingleReturns(const Problem& problem, Outcome outcome, double steps,
@@ -86,7 +87,7 @@ class SingleReturns {
   }
 
  private:
-  /// The tasks that have moved, largest first.
+  /// All tasks that are not at home, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -106,7 +107,8 @@ class SingleReturns {
     resource_s_ = moved_.busiest_resource_s();
   }
 
-  /// False if the return changes neither the busiest place, what holds it up, nor the migration.
+  /// False if the return changes neither the busiest place, nor the resource for which it waits,
+  /// nor the migration time.
   bool may_shorten(TaskId t) {
     if (problem_.workload.waits_in_subphases || moved_.uses_busiest(t, sender_s_, resource_s_))
       return true;
@@ -142,7 +144,7 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point until it returns false.
+/// Calls take(outcome) for each point of the curve until it returns false.
 template <typename Take>
 void for_each_point(const Problem& problem, const Placement& far, std::uint64_t place_cap_bytes,
                     std::span<const double> parts, const Take& take) {

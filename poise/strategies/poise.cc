@@ -67,7 +67,7 @@ LocalSearch::Stage blunt(const Tuning& tuning) {
           .max_scans = tuning.max_scans};
 }
 
-/// For a first stage that ended at its limits, as it may with a million tasks.
+/// Extends a first stage that ended at its limits, as can happen with a million tasks.
 LocalSearch::Stage blunt_further(const Tuning& tuning) {
   LocalSearch::Stage stage = blunt(tuning);
   stage.visits = tuning.further_visits_per_place;
@@ -123,8 +123,8 @@ class Search {
     if (pays()) try_from(schedule_by_finish(problem_));
   }
 
-  /// If many tasks share a place, local search ends with all places equally busy. From there,
-  /// lowers the traffic. Then evens out the rest.
+  /// If many tasks share a place, local search ends with all places equally busy. This function
+  /// then lowers the traffic and evens out the rest.
   void polish() {
     const bool has_many =
         problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
@@ -140,7 +140,7 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
+  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -158,7 +158,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best placement, followed as far as it pays.
+  /// Returns the best placement without the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
@@ -185,10 +185,10 @@ class Search {
     descent.run(sharp(tuning_));
   }
 
-  /// Local search from the current placement again, but with migrations that may take twice as long
-  /// from stage to stage: few tasks move first, and others where that pays. Migrations took far_s
-  /// without a limit; none longer than gain_s can pay. Ends after two stages without a shorter
-  /// total.
+  /// Runs local search from the current placement again, with a limit on the migration time that
+  /// doubles from stage to stage: few tasks move first, and others follow where that pays. far_s is
+  /// the migration time without a limit; a migration longer than gain_s cannot pay. Ends after two
+  /// stages without a shorter total.
   void try_limited_migrations(double far_s, double gain_s) {
     LocalSearch descent(problem_, problem_.current, options_.memory_bytes, tuning_);
     std::optional<Outcome> shortest;
@@ -223,14 +223,16 @@ class Search {
     return outcome_of(problem_, descent.placement());
   }
 
-  /// Of a placement, those moves that pay; all if the current placement exceeds memory.
+  /// Keeps only those moves of a placement that pay, or all if the current placement exceeds the
+  /// memory.
   Outcome on_the_way(Outcome far) const {
     if (!is_within_memory_) return far;
     return best_on_the_way(problem_, far.placement, options_.steps, tuning_.same_total,
                            options_.memory_bytes);
   }
 
-  /// Takes another outcome with a shorter total, or with nearly the same and fewer bytes to move.
+  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
+  /// fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -262,7 +264,8 @@ class Search {
            is_worth_trying(best_.iteration_s - bound_s_);
   }
 
-  /// Local search from `start`, unless it is unlikely to get below the best.
+  /// Runs local search from `start`, unless it is unlikely to find a shorter total than the best
+  /// known.
   void try_from(const Placement& start) {
     const double best_s = best_.iteration_s;
     LocalSearch descent(problem_, fitted(start), options_.memory_bytes, tuning_);
