@@ -242,7 +242,9 @@ PAGES = {
           for title, experiment in [("Loads that move", "loads that move"), ("Programs whose load moves", "programs whose load moves")])]),
     "juggle": ("Threads: `poise juggle`", [
         Table("Gains", "Time without `poise juggle` over time with it: medians, and the least and longest run. Noisy: other programs "
-              "took part of the cpus in a run. The bound is e n/m.", runs_of_threads,
+              "took part of the cpus in a run. The bound is e n/m. Rows of libomp with bound threads are not gains over a sound "
+              "program: it was preloaded into a program of GCC, and both run-times together bound all threads to one cpu.",
+              runs_of_threads,
               {"threads": "{scenario}", "policy": "{runner}", "runs": "{repeats}", "gain": "x{gain:.3f}", "of the bound": "{bound}",
                "with, s": "{row[median_s]:.2f} [{row[least_s]:.2f}, {row[most_s]:.2f}]",
                "without, s": "{plain[median_s]:.2f} [{plain[least_s]:.2f}, {plain[most_s]:.2f}]", "": "{noisy}"}),
