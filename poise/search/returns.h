@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides how far to follow a placement: all of its moves, few of them, or none.
+// Decides how much of a new placement to adopt: all of its moves, a few of them, or none.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Outcome {
   double total_s(double steps) const { return steps * iteration_s + migration_s; }
 };
 
-/// What the placement costs, counted from the current one. O(tasks + messages).
+/// Computes what the placement costs, with migrations from the current one. O(tasks + messages).
 Outcome outcome_of(const Problem& problem, Placement placement);
 
 /// What the functions below share, made once for several placements.

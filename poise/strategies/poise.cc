@@ -71,7 +71,7 @@ LocalSearch::Stage blunt(const Tuning& tuning) {
           .max_scans = tuning.max_scans};
 }
 
-/// For a first stage that ended at its limits, as it may with a million tasks.
+/// Extends a first stage that ended at its limits, as can happen with a million tasks.
 LocalSearch::Stage blunt_further(const Tuning& tuning) {
   LocalSearch::Stage stage = blunt(tuning);
   stage.visits = tuning.further_visits_per_place;
@@ -180,8 +180,8 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// If many tasks share a place, local search ends with all places equally busy. From there,
-  /// lowers the traffic. Then evens out the rest.
+  /// If many tasks share a place, local search ends with all places equally busy. This function
+  /// then lowers the traffic and evens out the rest.
   void polish() {
     const bool has_many =
         problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
@@ -197,7 +197,7 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
+  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -215,7 +215,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best placement, followed as far as it pays.
+  /// Returns the best placement without the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
@@ -278,7 +278,8 @@ class Search {
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Takes another outcome with a shorter total, or with nearly the same and fewer bytes to move.
+  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
+  /// fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -310,7 +311,8 @@ class Search {
            is_worth_trying(best_.iteration_s - bound_s_);
   }
 
-  /// Local search from `start`, unless it is unlikely to get below the best.
+  /// Runs local search from `start`, unless it is unlikely to find a shorter total than the best
+  /// known.
   void try_from(const Placement& start) {
     const double best_s = best_.iteration_s;
     LocalSearch descent = from(fitted(start));

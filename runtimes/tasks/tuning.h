@@ -7,7 +7,7 @@
 
 namespace poise::tasks::tuning {
 
-// --- Running tasks and polling ------------------------------------------------------------------
+// --- Numbers for running tasks and polling ------------------------------------------------------
 
 /// Seconds after which the caches hold nothing of the last poll. The cost of a poll is learnt from
 /// polls after such a pause.

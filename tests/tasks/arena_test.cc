@@ -47,7 +47,7 @@ TEST(Arena, shows_every_rank_the_same_bytes) {
   arena.deallocate(here, sizeof(int));
 }
 
-TEST(Arena, allocates_disjoint_pieces_and_frees_all) {
+TEST(Arena, allocates_disjoint_pieces_and_frees_all_of_them) {
   Arena arena(MPI_COMM_WORLD, discover_locality(MPI_COMM_WORLD).nodes, kPart);
   const std::uint64_t seed = 7 + static_cast<unsigned>(own_rank());
   SCOPED_TRACE(seed);

@@ -119,7 +119,7 @@ void check_triples(Context& context, std::size_t num_tasks, std::size_t length, 
 
 class Settings : public testing::TestWithParam<std::string> {};
 
-TEST_P(Settings, of_any_kind_return_every_output) {
+TEST_P(Settings, all_outputs_return_with_settings_of_any_kind) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     check_triples(context, 50, 10);
@@ -129,7 +129,7 @@ TEST_P(Settings, of_any_kind_return_every_output) {
   EXPECT_EQ(context.counters().submitted, context.counters().ran_own + context.counters().returned);
 }
 
-TEST_P(Settings, lend_long_tasks_unless_they_forbid_it) {
+TEST_P(Settings, long_tasks_are_lent_unless_the_settings_forbid_it) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   const bool lends = context.num_ranks() > 1 && GetParam() != "policy=none";
   const bool first = context.rank() == 0;
@@ -145,7 +145,7 @@ TEST_P(Settings, lend_long_tasks_unless_they_forbid_it) {
   }
 }
 
-TEST_P(Settings, count_tasks_submitted_by_tasks) {
+TEST_P(Settings, tasks_submitted_by_tasks_are_counted) {
   Context context(MPI_COMM_WORLD, {.threads = 2, .settings = GetParam()});
   for (int wait = 0; wait < 3; ++wait) {
     runs = 0;
@@ -222,7 +222,7 @@ TEST(Context, summary_shows_loans_and_steal_requests) {
   }
 }
 
-TEST(Context, aligns_literals_of_all_sizes) {
+TEST(Context, literals_of_all_sizes_are_aligned_for_their_type) {
   Context context(MPI_COMM_WORLD, {.settings = "min_gain=0"});
   const std::vector<std::vector<std::size_t>> sizes = {
       {4, 8}, {8, 4, 4}, {1, 2, 4, 8}, {1, 8, 2, 16, 1}, {8, 8, 8}, {1, 1, 1, 1, 1, 8}};

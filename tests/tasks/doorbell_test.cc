@@ -101,7 +101,7 @@ TEST(Doorbells, wake_threads_and_the_progress_thread) {
   meet();
 }
 
-TEST(Doorbells, get_an_answer_from_a_rank_in_a_long_task) {
+TEST(Doorbells, a_rank_inside_a_long_task_answers_a_request) {
   int level = 0;
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "needs a progress thread";

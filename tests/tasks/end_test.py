@@ -21,7 +21,7 @@ class EndTest(unittest.TestCase):
     def test_the_job_ends_if_a_rank_is_killed(self):
         self.ends_soon_after("rank 2 is inside its last task", "killed")
 
-    def test_the_job_ends_if_a_message_is_too_long(self):
+    def test_the_job_ends_if_a_message_is_longer_than_expected(self):
         self.ends_soon_after("rank 0 expects half a message", "truncated")
 
 

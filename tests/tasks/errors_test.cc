@@ -59,7 +59,7 @@ TEST(Context, throws_exceptions_of_tasks_on_the_rank_that_submitted_them) {
   context.wait();  // the context still works
 }
 
-TEST(Context, returns_exceptions_of_any_type_from_lent_tasks) {
+TEST(Context, lent_tasks_return_exceptions_of_any_type) {
   Context context(MPI_COMM_WORLD,
                   {.settings = "progress_thread=off", .policy = all_to_the_last_rank()});
   const std::uint32_t last = context.num_ranks() - 1;

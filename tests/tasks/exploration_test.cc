@@ -53,7 +53,7 @@ bool some_step(Context& context, const DataTask& task, int handing_over_us, Want
   return false;
 }
 
-TEST(Exploration, detects_that_lending_pays_again) {
+TEST(Exploration, detects_when_lending_pays_again) {
   Context context(MPI_COMM_WORLD);
   if (context.num_ranks() == 1) GTEST_SKIP() << "one rank lends nothing";
   ASSERT_TRUE(some_step(context, kLong, 5000, [](int lent) { return lent == 0; }));

@@ -91,7 +91,7 @@ TEST(Policy, decides_which_tasks_to_lend) {
   EXPECT_EQ(away > 0, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_the_loads_that_ranks_state) {
+TEST(Policy, sees_the_loads_that_other_ranks_send) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.load = [](const LendingView& view) { return 1000.0 * (view.rank + 1) + view.queued; };
@@ -106,7 +106,7 @@ TEST(Policy, sees_the_loads_that_ranks_state) {
   EXPECT_EQ(seen, job.rank == 0 && job.num_ranks > 1);
 }
 
-TEST(Policy, sees_others_busy_before_they_know_their_task_times) {
+TEST(Policy, sees_that_other_ranks_are_busy_before_they_know_their_task_times) {
   std::atomic<bool> seen{false};
   Policy policy;
   policy.decide = [&](const LendingView& view) {
@@ -126,7 +126,7 @@ TEST(Policy, sees_others_busy_before_they_know_their_task_times) {
   EXPECT_EQ(seen, context.rank() == 0 && context.num_ranks() > 1);
 }
 
-TEST(Policy, may_throw_or_name_unknown_ranks_and_tasks) {
+TEST(Policy, a_policy_may_throw_or_name_unknown_ranks_and_tasks) {
   Policy failing, wrong;
   failing.decide = [](const LendingView&) -> std::vector<Loan> {
     throw std::runtime_error("I cannot decide");

@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                                          "policy=none,delay_us=1000",
                                          "policy=none,delay_us=1000,shared_bytes=0"));
 
-TEST_P(Replicas, run_once_on_the_first_free_thread) {
+TEST_P(Replicas, a_replicated_task_runs_once_on_the_first_free_thread) {
   Context context(MPI_COMM_WORLD, {.settings = GetParam()});
   constexpr std::size_t kTasks = 150, kLength = 3000;
   std::vector<std::vector<std::uint32_t>> numbers(context.rank() == 0 ? kTasks : 0);
@@ -74,7 +74,7 @@ TEST_P(Replicas, run_once_on_the_first_free_thread) {
 }
 
 // One copy of each task runs, and every other copy is reported on the rank that has it.
-TEST_P(Replicas, report_each_copy_that_did_not_run) {
+TEST_P(Replicas, each_copy_that_did_not_run_is_reported) {
   std::atomic<std::uint64_t> cancelled{0}, wrong{0};
   std::uint64_t sent = 0;
   Policy policy;
@@ -135,7 +135,7 @@ TEST(Replication, returns_exceptions) {
   EXPECT_EQ(text.find("(and 9 more)") != std::string::npos, context.rank() == 0) << text;
 }
 
-TEST(Replication, to_unknown_ranks_is_refused) {
+TEST(Replication, replication_to_unknown_ranks_is_refused) {
   Context context(MPI_COMM_WORLD);
   With with;
   with.replicas = {1000};
