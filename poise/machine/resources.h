@@ -84,6 +84,23 @@ class Resources {
   ResourceId first_card_out_ = 0, first_card_in_ = 0, shared_ = 0, count_ = 0;
 };
 
+// Inline, because the kind is known at each call in for_each_crossed().
+inline ResourceId Resources::id_of(const ResourceRates::Crossing& crossing) const {
+  using Kind = ResourceRates::Kind;
+  switch (crossing.kind) {
+    case Kind::bus: return crossing.index;
+    case Kind::card_out: return first_card_out_ + crossing.index;
+    case Kind::card_in: return first_card_in_ + crossing.index;
+    case Kind::shared_network: return shared_;
+    case Kind::up: return first_up_[crossing.other] + crossing.index;
+    case Kind::down: return first_down_[crossing.other] + crossing.index;
+    case Kind::link: break;
+  }
+  const NodeId node = machine_.node_of(crossing.index);
+  const DomainId first = machine_.first_domain(node);
+  return first_link_[node] + (crossing.index - first) * domains_of(node) + crossing.other - first;
+}
+
 template <typename Visit>
 void ResourceRates::for_each_crossed(DomainId from, DomainId to, const Visit& visit) const {
   const NodeId node_from = machine_.node_of(from), node_to = machine_.node_of(to);

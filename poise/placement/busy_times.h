@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "poise/machine/machine.h"
 #include "poise/machine/resources.h"
+#include "poise/placement/arcs.h"
 #include "poise/placement/pair_costs.h"
 #include "poise/placement/placement.h"
 #include "poise/workload/workload.h"
@@ -32,13 +34,6 @@ using SpotId = std::uint32_t;
 /// only increases: when a task arrives whose messages cross a slower resource.
 class BusyTimes {
  public:
-  /// The messages between task t and another task, in both directions.
-  struct Arc {
-    TaskId task;
-    double in, out;              // number received from it, and sent to it
-    double in_bytes, out_bytes;  // likewise
-  };
-
   /// Result of trying a move: the peak among the spots that it changes, and the change of the total
   /// time that messages cost all places, in seconds.
   struct Effect {
@@ -46,8 +41,10 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
+  /// `arcs` are those of the workload, and may be shared by several objects. Without them, the
+  /// constructor makes its own.
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
-            const Placement& placement);
+            const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
 
   SpotId num_spots() const { return static_cast<SpotId>(busy_s_.size()); }
   double busy_s(SpotId spot) const { return busy_s_[spot]; }
@@ -76,21 +73,22 @@ class BusyTimes {
   double share_exposed() const { return 1 - workload_.overlap; }
   PlaceId place_of(TaskId t) const { return places_[t]; }
   const std::vector<PlaceId>& places() const { return places_; }
-  std::span<const Arc> arcs_of(TaskId t) const {
-    return {arcs_.data() + first_arc_[t], first_arc_[t + 1] - first_arc_[t]};
-  }
+  std::span<const Arc> arcs_of(TaskId t) const { return arcs_->of(t); }
   const PairCosts& costs() const { return costs_; }
   /// The shared resources; none under the formula `nuco`.
   const std::optional<Resources>& resources() const { return resources_; }
 
   /// Number of arcs of all tasks together.
-  std::size_t num_arcs() const { return arcs_.size(); }
+  std::size_t num_arcs() const { return arcs_->count(); }
 
   /// Returns the effect of moving t to `to`, without changing anything.
   Effect try_move(TaskId t, PlaceId to);
   /// Returns the effect of exchanging the places of t and u, without changing anything.
   Effect try_swap(TaskId t, TaskId u);
   void move(TaskId t, PlaceId to);
+  /// Lower bound on the iteration after the last move or trial: the largest W + O and T among the
+  /// spots that it changes.
+  double least_iteration_s() const;
   /// The spots whose busy time changed in the last move, or would have changed in the last trial.
   std::span<const SpotId> touched() const { return touched_; }
   double change_s(SpotId spot) const { return is_touched_[spot] ? change_s_[spot] : 0; }
@@ -104,7 +102,6 @@ class BusyTimes {
   double traffic_s(TaskId t, PlaceId at) const;
 
  private:
-  void build_arcs();
   void weigh(int exponent);
   void add_change(SpotId spot, double seconds);
   void add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign);
@@ -126,8 +123,7 @@ class BusyTimes {
   std::vector<double> exposed_s_;  // per place: X; empty: nuco
   std::vector<SpotId> held_by_;    // per place: its slowest resource; empty: nuco
   std::vector<double> weight_;     // per spot; empty: nuco
-  std::vector<std::size_t> first_arc_;
-  std::vector<Arc> arcs_;
+  std::shared_ptr<const Arcs> arcs_;
   std::vector<double> change_s_;
   std::vector<bool> is_touched_;
   std::vector<SpotId> touched_;

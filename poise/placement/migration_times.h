@@ -43,6 +43,8 @@ class MigrationTimes {
   /// resource without t are just as busy as the busiest. The arguments are the times of the busiest
   /// place and resource.
   bool uses_busiest(TaskId t, double place_s, double resource_s) const;
+  /// What the migration can become shorter by at most if t returns home.
+  double most_saved_s(TaskId t) const;
 
  private:
   using Index = std::size_t;

@@ -22,13 +22,14 @@ std::vector<double> busy_of_all(const BusyTimes& times, std::uint32_t num_places
 }  // namespace
 
 LocalSearch::LocalSearch(const Problem& problem, const Placement& start,
-                         std::uint64_t place_cap_bytes, const Tuning& tuning)
+                         std::shared_ptr<const Arcs> arcs, std::uint64_t place_cap_bytes,
+                         const Tuning& tuning)
     : machine_(problem.machine),
       problem_(problem),
       workload_(problem.workload),
       home_(problem.current),
       tuning_(tuning),
-      times_(problem.machine, problem.workload, problem.costs, start),
+      times_(problem.machine, problem.workload, problem.costs, start, std::move(arcs)),
       around_(problem, times_),
       room_(problem.machine, problem.workload, start, place_cap_bytes),
       least_busy_(busy_of_all(times_, machine_.num_places())),
@@ -285,19 +286,21 @@ double LocalSearch::begin() {
   return scale_s_;
 }
 
-void LocalSearch::run(const Stage& stage) {
+double LocalSearch::run(const Stage& stage, double max_scans) {
   exponent_ = stage.exponent;
+  const std::uint64_t scans_before = scans();
   double peak_s = begin();  // an upper bound after the peak has fallen
-  if (peak_s == 0) return;
+  if (peak_s == 0) return 0;
   double visits = stage.visits * machine_.num_places();
   const std::uint64_t entries = times_.num_arcs() + workload_.num_tasks();
-  const std::uint64_t max_scans =
-      scans() + std::min(tuning_.min_scans +
-                             static_cast<std::uint64_t>(stage.scans * static_cast<double>(entries)),
-                         stage.max_scans);
-  std::uint64_t next_refresh = times_.resources() ? scans() + entries : max_scans;
+  const double stage_scans =
+      std::min(static_cast<double>(tuning_.min_scans) + stage.scans * static_cast<double>(entries),
+               static_cast<double>(stage.max_scans));
+  const std::uint64_t last_scan =
+      scans() + static_cast<std::uint64_t>(std::clamp(max_scans, 0.0, stage_scans));
+  std::uint64_t next_refresh = times_.resources() ? scans() + entries : last_scan;
   bool has_moved = false;  // since the last refresh
-  while (!queue_.empty() && visits > 0 && scans() < max_scans) {
+  while (!queue_.empty() && visits > 0 && scans() < last_scan) {
     if (scans() >= next_refresh) {
       peak_s = begin();
       next_refresh = scans() + entries;
@@ -332,6 +335,7 @@ void LocalSearch::run(const Stage& stage) {
     }
   }
   queue_ = {};
+  return static_cast<double>(scans() - scans_before);
 }
 
 /// Returns a random one of the busiest places every other time, otherwise any place that is nearly

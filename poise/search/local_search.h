@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -29,9 +30,9 @@ namespace poise {
 class LocalSearch {
  public:
   /// Starts from `start`. A task's home is its place in the problem's current placement. No task
-  /// moves to a place without room in memory (memory_room.h).
-  LocalSearch(const Problem& problem, const Placement& start, std::uint64_t place_cap_bytes,
-              const Tuning& tuning = kTuning);
+  /// moves to a place without room in memory (memory_room.h). `arcs` are those of the workload.
+  LocalSearch(const Problem& problem, const Placement& start, std::shared_ptr<const Arcs> arcs,
+              std::uint64_t place_cap_bytes, const Tuning& tuning = kTuning);
 
   struct Stage {
     int exponent;
@@ -47,8 +48,9 @@ class LocalSearch {
   /// this (MigrationTimes). O(tasks).
   void limit_migration(double limit_s);
 
-  /// Takes steps until no step gains or a limit of the stage is reached.
-  void run(const Stage& stage);
+  /// Takes steps until no step gains, a limit of the stage is reached, or max_scans scans are made.
+  /// Returns the number of scans.
+  double run(const Stage& stage, double max_scans);
 
   /// Moves a few tasks away from one of the busiest places, and then tasks from the places that
   /// received them. Destinations are the places of communication partners or random places.

@@ -28,14 +28,16 @@ struct Crowded {
 
 TEST(Returns, keep_the_new_placement_if_many_steps_remain) {
   const Crowded crowded;
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 0, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.far);
   EXPECT_DOUBLE_EQ(best.total_s(100), 505);
 }
 
 TEST(Returns, keep_the_current_placement_if_moving_costs_more_than_it_saves) {
   const Crowded crowded;
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 0.5, 0, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 0.5), outcome_of(crowded.problem(), crowded.far), 0);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
@@ -53,7 +55,7 @@ TEST(Returns, keep_only_moves_that_save_more_than_they_cost) {
   for (std::size_t t = 1; t <= 10; ++t) wanted[t] = 1;
   const Placement current(now), far(wanted);
   const Problem problem{machine, workload, current, machine.costs()};
-  const Outcome best = best_on_the_way(problem, far, 1, 0, kNoCap);
+  const Outcome best = best_on_the_way(Way(problem, 1), outcome_of(problem, far), 0);
   EXPECT_EQ(best.placement.of(0), 1u);
   EXPECT_LT(best.total_s(1), outcome_of(problem, far).total_s(1));
   EXPECT_LT(best.total_s(1), outcome_of(problem, current).total_s(1));
@@ -63,7 +65,8 @@ TEST(Returns, nearly_equal_totals_are_decided_by_the_bytes_migrated) {
   const Crowded crowded;
   // With 100 steps the far placement takes 505 s and the current one 1,000 s. With a tolerance of
   // 100 %, nothing moves.
-  const Outcome best = best_on_the_way(crowded.problem(), crowded.far, 100, 1, kNoCap);
+  const Outcome best =
+      best_on_the_way(Way(crowded.problem(), 100), outcome_of(crowded.problem(), crowded.far), 1);
   EXPECT_EQ(best.placement, crowded.current);
 }
 
@@ -81,12 +84,12 @@ TEST(Returns, lengthen_the_iteration_of_random_problems_only_to_migrate_fewer_by
                            ? static_cast<PlaceId>(random.below(owned.machine.num_places()))
                            : owned.current.of(t));
     const Placement far(places);
-    const std::vector<Outcome> curve = curve_to_current(problem, far, kNoCap);
+    const std::vector<Outcome> curve = curve_to_current(Way(problem), far);
     EXPECT_EQ(curve.back().placement, problem.current);
     for (std::size_t i = 1; i < curve.size(); ++i)
       EXPECT_LE(curve[i].migrated_bytes, curve[i - 1].migrated_bytes);
     for (const double steps : {0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1000.0}) {
-      const Outcome best = best_on_the_way(problem, far, steps, 0, kNoCap);
+      const Outcome best = best_on_the_way(Way(problem, steps), outcome_of(problem, far), 0);
       EXPECT_LE(best.total_s(steps),
                 outcome_of(problem, problem.current).total_s(steps) * (1 + 1e-9));
       const Metrics metrics = evaluate(owned.machine, owned.workload, owned.machine.costs(),

@@ -97,9 +97,11 @@ class Surroundings {
            times_.costs().send_inside_s(exchange.in, exchange.in_bytes);
   }
 
-  double& change(SpotId spot);
+  enum : std::uint8_t { kLeft = 1, kArrived = 2 };
+  void change(SpotId spot, double seconds, std::uint8_t why);
   void forget_changes();
-  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign);
+  void add_crossings(const Exchange& exchange, DomainId own, DomainId other, double sign,
+                     std::uint8_t why);
   void leave_resources();
   void arrive_at_resources(DomainId domain);
 
@@ -132,8 +134,8 @@ class Surroundings {
   std::vector<SpotId> changed_;
   double arriving_s_ = 0;  // the slowest resource that its messages then cross
   UnitCosts unit_;
-  std::vector<double> change_s_;  // per spot; 0 unless changed
-  std::vector<bool> is_changed_;  // per spot
+  std::vector<double> change_s_;       // per spot; 0 unless changed
+  std::vector<std::uint8_t> touched_;  // per spot: kLeft, kArrived or both
 
   // Values that are the same for t at any place of the domain `faced_`.
   DomainId faced_ = kNone;

@@ -52,12 +52,18 @@ namespace poise {
   X(std::uint64_t, perturbed_random_one_in,   4,     1,    1e6,   "moves",             "one move in this many goes to a random place, the others to a partner's") \
   X(unsigned,      trials,                    8,     1,    1024,  "trials",            "perturbations of the same placement in one pass: as many threads have work") \
   X(unsigned,      max_passes_without_gain,   20,    1,    1e6,   "passes",            "passes end after this many that gained nothing") \
+  /* What a decision may cost (search/scan_budget.h): the largest of the first and of the other two together. */ \
+  X(double,        effort,                    0.01,  0,    1,     "of coming phases",  "CPU time of a decision, of the time that `steps` phases take") \
+  X(double,        effort_of_gain,            0.05,  0,    1,     "of the gain",       "CPU time of a decision, of what `steps` phases would save at the bound") \
+  X(double,        effort_s,                  2e-3,  0,    1e6,   "s",                 "CPU time of any decision") \
+  X(double,        effort_per_task_s,         3e-6,  0,    1,     "s",                 "CPU time of any decision, per task") \
+  X(double,        scan_s,                    3e-8,  1e-10, 1,    "s",                 "CPU time of a scan: 30 to 60 ns on processors of 2020") \
   /* Few moves, and other starts. */ \
   X(double,        shortest_migration,        0.03125, 1e-6, 1,   "of unlimited",      "first limit on the time of migration, of what it takes without a limit") \
   X(double,        longer_migration,          2,     1.1, 16,    "times",             "each further limit on the time of migration is longer by this") \
   X(double,        messages_weigh,            1.01,  1,    10,    "of makespan",       "iteration above this: messages matter; start from a new placement") \
   X(double,        seconds_per_task,          5e-7,  0,    1,     "s",                 "another start must promise to save this per task over `steps` phases; the attempt takes a few times that, once") \
-  X(double,        same_total,                0.005, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
+  X(double,        same_total,                0.001, 0,    1,     "of total",          "totals this close count as equal: the placement that moves fewer bytes wins") \
   X(double,        reachable,                 1.02,  1,    10,    "of bound",          "messages keep every placement above this, so a start that would have to get lower is not tried") \
   X(double,        hopeless_start,            2.2,   1,    100,   "of best peak",      "a start above this is not refined") \
   X(unsigned,      start_attempts,            2,     1,    100,   "attempts",          "as attempts, where a new placement is only a start") \

@@ -63,7 +63,7 @@ class BranchAndBound {
 
   /// Places t on p and adds the messages between t and the tasks placed before it.
   void add_messages(TaskId t, PlaceId p) {
-    for (const BusyTimes::Arc& arc : times_.arcs_of(t)) {
+    for (const Arc& arc : times_.arcs_of(t)) {
       const PlaceId q = place_of_[arc.task];
       if (q == kNowhere) continue;
       const PairCosts& costs = times_.costs();
