@@ -71,6 +71,10 @@ RETIRED = {
     r"\bunder way\b": "in flight, running",
     r"\b[Ff]or several threads at once\b": "thread-safe",
     r"\bstands? down\b": "stops balancing",
+    r"\b[Mm]aximal (number|seconds|bytes|share|size)\b": "maximum",
+    r"\b[Tt]urns per second\b": "context switches per second",
+    r"\bt(ell|old) apart\b": "distinguish",
+    r"\bthe cure\b": "what would help",
 }
 # "nobody" is a word of vt's format.
 WORDS_OF_OTHERS = {"poise/trace/vt_write.cc", "poise/trace/vt_read.cc", "poise/trace/vt_read_test.cc"}

@@ -198,8 +198,9 @@ void add_variable(CLI::App& command, const char* flag, std::string& value, const
 void add_reports(CLI::App& command, Options& options) {
   command.add_flag("--summary", options.summary,
                    "Print a summary on stderr at the end: what was done and what it cost");
-  command.add_flag("--diagnose", options.diagnose,
-                   "Move no thread; say at the end what slows the threads down, and the cure");
+  command.add_flag(
+      "--diagnose", options.diagnose,
+      "Move no thread; say at the end what slows the threads down, and what would help");
   command.add_flag(
       "--live", options.live,
       "Show the threads while they run, on stderr: in place on a terminal, else in lines");

@@ -107,7 +107,7 @@ TEST(Colours, of_a_strategy_do_not_depend_on_its_knobs) {
   EXPECT_NE(colour_of("nuco"), colour_of("greedy"));
 }
 
-TEST(Download, a_name_cannot_end_the_script_element) {
+TEST(Download, markup_inside_the_data_cannot_end_the_script_element) {
   EXPECT_EQ(download_html("\"</script>\"").find("</script>\""), std::string::npos);
 }
 

@@ -226,7 +226,7 @@ void unknown_extents() {
   check(all[500] == expected, "a region that was given an address keeps its place");
 }
 
-/// The same test with a structure and the target of its pointer, with two threads per rank.
+/// Runs the same test with a structure and the target of its pointer, with two threads per rank.
 void reached_through_held() {
   int numbers[3] = {};
   Holder holder{3, numbers};

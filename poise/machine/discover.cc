@@ -22,7 +22,7 @@ namespace poise {
 namespace {
 
 constexpr std::uint64_t kMaxSyntheticUnits = 1u << 14;
-// Maximal number of groups in each group of the level above.
+// Maximum number of groups in each group of the level above.
 constexpr std::uint64_t kMaxSyntheticCount = 512;
 constexpr std::size_t kMaxXmlBytes = 1u << 30;
 constexpr double kAssumedNumaFactor = 1.5;

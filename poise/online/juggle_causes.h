@@ -43,7 +43,7 @@ struct JuggleCause {
   /// How many times faster the program could be. For spinning it is a lower limit, because the gain
   /// depends on the phases.
   double gain = 1;
-  std::string text = {};  // one line: what is wrong, and the cure
+  std::string text = {};  // one line: what is wrong, and what would help
 };
 
 /// The causes, the one with the largest gain first. The list is never empty: if nothing else is

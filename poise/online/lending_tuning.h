@@ -12,7 +12,7 @@ namespace poise::lending_tuning {
 
 /// Limits on how often a busy thread polls although no rank has rung its doorbell.
 struct PollBudget {
-  double max_share;  // maximal share of busy time for polls that find nothing
+  double max_share;  // maximum fraction of busy time for polls that find nothing
   // The next poll is due after this fraction of the queued work, because polls matter more towards
   // the end.
   double max_work_share;

@@ -41,7 +41,8 @@ class BusyTimes {
     double traffic_s = 0;
   };
 
-  /// `arcs`: of the workload, to share among several; nothing: made here.
+  /// `arcs` are those of the workload, and may be shared by several objects. Without them, the
+  /// constructor makes its own.
   BusyTimes(const Machine& machine, const Workload& workload, const CostModel& costs,
             const Placement& placement, std::shared_ptr<const Arcs> arcs = nullptr);
 

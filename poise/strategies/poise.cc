@@ -98,11 +98,11 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return stage;
 }
 
-/// What parts of a decision take, in scans per entry (a task, or one direction of a pair of tasks
-/// that exchange messages), as timed.
+/// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
+/// a pair of tasks that exchange messages).
 constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
                  kLessTraffic = 4, kTrial = 0.5;
-/// The least that a descent is worth beginning with.
+/// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
 
 double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
@@ -130,7 +130,7 @@ class Search {
     budget_.spend(kPrepare * entries_);
   }
 
-  /// Local search from the current placement, even if the budget is too small for it.
+  /// Runs local search from the current placement, even if the budget is too small for it.
   void try_current() {
     if (!may_spend(kDescent)) budget_ = ScanBudget(kDescent * entries_);
     Outcome far = descended_from(best_.placement);
@@ -153,9 +153,10 @@ class Search {
     }
   }
 
-  /// Local search from the current placement again, but with migrations that may take twice as long
-  /// from stage to stage: few tasks move first, and others where that pays. None longer than what
-  /// all steps can save pays. Ends after two stages without a shorter total.
+  /// Runs local search from the current placement again, with a limit on the migration time that
+  /// doubles from stage to stage: few tasks move first, and others follow where that pays. A
+  /// migration longer than all steps could save does not pay. Ends after two stages without a
+  /// shorter total.
   void try_limited_migrations() {
     if (!is_within_memory_ || !may_spend(kDescent)) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
@@ -239,7 +240,8 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage within the budget, but for the way back.
+  /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
+  /// placement.
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
     budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
   }

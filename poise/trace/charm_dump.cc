@@ -126,9 +126,10 @@ class Parser {
       if (!read_count(processors)) return false;
     }
     if (processors != announced || processors == 0)
-      return refuse("the number of processors differs from the one given earlier in the file");
+      return refuse("the second number of processors differs from the first");
     return read_processors(processors) && (layout_.counts_first || read_count(objects)) &&
-           (migratable <= objects || refuse("more objects are migratable than exist")) &&
+           (migratable <= objects ||
+            refuse("the number of migratable objects exceeds the number of objects")) &&
            read_objects(objects) && read_places(objects) &&
            (layout_.counts_first || read_count(records)) && read_records(records);
   }

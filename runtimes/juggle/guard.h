@@ -19,7 +19,7 @@
 
 namespace poise::juggle {
 
-/// Maximal number of threads whose affinities are stored, so that a fork bomb uses bounded memory.
+/// Maximum number of threads whose affinities are stored, so that a fork bomb uses bounded memory.
 constexpr std::size_t kMaxThreads = 16384;
 
 /// Restores an affinity unless the thread has ended. Another thread may have its id by now, so the

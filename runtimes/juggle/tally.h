@@ -56,7 +56,7 @@ struct Tally {
   bool is_balancing = false;
   JuggleAction action = JuggleAction::leave;  // what is done with the threads now
   JuggleFacts facts;                          // what the diagnosis is based on
-  std::uint32_t most_threads = 0;    // maximal number of threads that took part at the same time
+  std::uint32_t most_threads = 0;    // maximum number of threads that took part at the same time
   std::vector<ThreadTally> threads;  // all threads that took part
   std::vector<Stay> stays;           // recorded only if a trace is wanted
 };

@@ -16,7 +16,7 @@ struct Tuning {
   double max_scan_s = 1;
   // A count is due after this fraction of the run time so far; counts are cheaper than scans.
   double count_share = 0.01;
-  double max_count_s = 0.5;  // maximal seconds between two counts
+  double max_count_s = 0.5;  // maximum time in s between two counts
   // Maximum number of processes for counting. With more, a count would cost as much as a scan.
   std::size_t max_counted_processes = 4;
 
@@ -25,7 +25,7 @@ struct Tuning {
   // Seconds between two checks of threads that are not pinned.
   double own_affinity_s = 1;
   std::uint64_t own_choice_rounds = 10;  // rounds between two checks of threads that are pinned
-  std::size_t max_stays = 1'000'000;     // maximal number of stays in a trace: about 40 MB
+  std::size_t max_stays = 1'000'000;     // maximum number of stays in a trace: about 40 MB
 
   // Rounds between two probes of cpu speeds; each probe wakes a thread.
   std::uint64_t first_probe_rounds = 2;    // while speeds are unknown

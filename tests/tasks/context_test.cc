@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of the context on several ranks: each is run by all ranks of MPI_COMM_WORLD.
+// Tests of the context on several ranks. All ranks of MPI_COMM_WORLD run each test.
 #include "runtimes/tasks/context.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct Story {
     archive(title, words, number);
   }
 };
-// Replaces the number by the rank that ran the task.
+// A function that replaces the number by the rank that ran the task.
 const auto kRetell = function("retell", [](Story story, const std::string& how) {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
   story.title = fmt::format("{}: {}", how, story.title);
@@ -69,7 +69,8 @@ const auto kFailWithText = function("fail with text", [](const std::vector<int>&
   return std::string("a text");
 });
 
-// Each literal must be aligned for its type, and filled with its index from 1.
+// A function that checks its literals: each must be aligned for its type, and filled with its index
+// from 1.
 const FunctionId kLiterals =
     register_function("literals", "any", [](std::span<const Item> literals) {
       for (std::size_t i = 0; i < literals.size(); ++i) {
@@ -326,8 +327,8 @@ const auto kAffine = function(
       for (auto& value : x) value = value * by[0] + add;
     });
 
-// Tasks of a megabyte. At a borrower seven wait and one runs; some more have ended without this
-// rank knowing yet, and as many have replaced them.
+// Tasks of a megabyte. Seven wait at a borrower and one runs. Some more have ended without this
+// rank knowing yet, and were replaced by as many.
 TEST(Context, limits_lent_data_that_waits_at_a_borrower) {
   Context context(MPI_COMM_WORLD, {.settings = "batch_bytes=7340032"});
   const std::vector<char> data(1 << 20);

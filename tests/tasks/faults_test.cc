@@ -30,7 +30,7 @@ const auto kPause = function("pause", [](std::span<const char>, int us) {
 const auto kFill =
     function("fill", [](std::uint64_t size) { return std::vector<std::uint64_t>(size, size); });
 
-// Read only once, before several threads run.
+// The variable is read only once, before several threads run.
 bool is_first() {
   static const bool first = own_rank() == 0;
   return first;
@@ -45,7 +45,7 @@ std::string thrown_by_wait(Context& context) {
   return {};
 }
 
-// Submits this many tasks of a millisecond on rank 0.
+// Submits the given number of tasks of 1 ms on rank 0.
 template <typename With>
 void submit_pauses(Context& context, int tasks, const With& with_of) {
   static const std::vector<char> data(100);
@@ -292,7 +292,7 @@ TEST(Faults, several_threads_wait_for_several_contexts) {
   }
 }
 
-// The last test: the context that it abandons exists until the process ends.
+// This must be the last test: the context that it abandons exists until the process ends.
 TEST(FaultsAtTheEnd, a_context_destroyed_by_an_exception_does_not_wait) {
   const auto leave = [] {
     Context context(MPI_COMM_WORLD, {.threads = 2});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of policies of the program; each is run by all ranks.
+// Tests of policies of the program. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ Job run(Policy policy, int num_tasks = 150, std::string settings = "min_gain=0")
 }
 
 TEST(Policy, decides_how_many_tasks_to_lend_to_whom) {
-  // Lends everything to the last rank, three tasks at a time.
+  // This policy lends everything to the last rank, three tasks at a time.
   std::atomic<int> decisions{0};
   Policy policy;
   policy.decide = [&](const LendingView& view) {

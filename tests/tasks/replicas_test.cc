@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of tasks replicated on other ranks; each is run by all ranks.
+// Tests of tasks replicated on other ranks. All ranks run each test.
 #include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<std::uint64_t> runs{0};
 
-// A task whose effect shows if it runs twice: it increments numbers in place.
+// A task whose effect shows whether it runs twice: it increments numbers in place.
 const auto kAddOne = function("add one", [](std::span<std::uint32_t> numbers, int us) {
   ++runs;
   if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
@@ -39,8 +39,8 @@ With on_all_ranks() {
   return with;
 }
 
-// Nothing is lent, so tasks that run on other ranks were replicated. With shared memory, and with
-// messages only.
+// These tests lend nothing, so tasks that run on other ranks were replicated. They run with shared
+// memory, and with messages only.
 class Replicas : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Transports, Replicas,
                          testing::Values("policy=none", "policy=none,shared_bytes=0",

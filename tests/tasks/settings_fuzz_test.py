@@ -23,7 +23,7 @@ import nonsense  # pylint: disable=wrong-import-position
 TIMEOUT_S = 120
 MAX_NAMES = 12
 CRASHES = ("terminate called", "Aborted", "Segmentation", "Sanitizer", "runtime error", "Assertion")
-# Read by others first, who print something of their own.
+# These variables are read by other libraries first, which print messages of their own.
 READ_BY_OTHERS = {"OMP_NUM_THREADS", "OMP_TARGET_OFFLOAD", "LIBOMP_USE_HIDDEN_HELPER_TASK"}
 
 

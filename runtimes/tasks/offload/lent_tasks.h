@@ -21,7 +21,7 @@ class LentTasks {
   explicit LentTasks(TaskPool& pool) : pool_(pool) {}
 
   bool empty() const { return free_.size() == slots_.size(); }
-  /// Gives a task that is to be lent its slot.
+  /// Assigns a slot to a task that is to be lent.
   void reserve(Task& task) {
     if (free_.empty()) {
       free_.push_back(slots_.size());
