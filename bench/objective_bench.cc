@@ -45,7 +45,7 @@ constexpr const char* kMachines[] = {
 constexpr TaskId kTasks[] = {256, 480, 1'500};
 constexpr std::uint64_t kSizeFactors[] = {0, 1, 10, 100};
 constexpr double kSteps[] = {1, 10, 100, 1'000};
-/// Before the loads drift, one of these has balanced them.
+/// One of these strategies has balanced the loads before they drift.
 constexpr const char* kBalancers[] = {"scotch", "nuco", "poise"};
 
 struct Options {
@@ -182,7 +182,7 @@ Result result_of(const Case& of, const std::string& kind, const Options& options
   return result;
 }
 
-/// The value below which the part `part` of the sorted values lies.
+/// Returns the value below which the fraction `part` of the sorted values lies.
 double quantile(const std::vector<double>& sorted, double part) {
   return sorted[std::min(sorted.size() - 1,
                          static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
@@ -219,7 +219,8 @@ json summary_of(const std::string& name, const std::vector<const Result*>& resul
   return row;
 }
 
-/// The cases grouped by each of their properties, and those in which a strategy is ahead.
+/// Groups the cases by each of their properties, and lists those in which another strategy is
+/// better.
 json report_of(const std::vector<Result>& results) {
   std::map<std::string, std::vector<const Result*>> groups;
   json behind = json::array();

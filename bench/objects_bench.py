@@ -31,7 +31,7 @@ from mpi import mpiexec
 BIN = ROOT / "build" / "bin"
 STRATEGIES = ["keep", "poise", "greedy", "refine", "greedy_comm", "nuco", "numa", "treematch"]
 PHASES = 3
-MOST_FOREIGN = 0.08  # other processes' share of a core
+MOST_FOREIGN = 0.08  # limit for the fraction of a core that other processes use
 MOST_TRIES = 4
 
 

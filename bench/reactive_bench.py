@@ -164,7 +164,7 @@ MOVING_PROGRAMS = [
 ]
 
 
-OFTENER = 3  # enough runs to tell variants apart that differ by a few per cent
+OFTENER = 3  # factor for the number of runs, to distinguish variants that differ by a few per cent
 
 
 def moving(experiment, programs, repeats):
@@ -184,7 +184,7 @@ def moving(experiment, programs, repeats):
 
 RULES = {"no lending": {}, "paired": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "paired"},
          "cost": {"POISE_LEND": "1", "POISE_TASKS_POLICY": "cost"}}
-OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and steps: about one second of work per row
+OCEANS = [(8, 400), (16, 150), (24, 70)]  # cells along a patch, and number of steps: about one second of work per row
 
 
 def victims(repeats):

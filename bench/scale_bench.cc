@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Simulates lending on 2 to 100,000 ranks, in virtual time and with the decisions of the tasks
-// runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one.
-// A row's time is that of the simulation; its counters tell the simulated times.
+// runtime (poise/simulate/lending_simulation.h), and compares the makespan with the ideal one. The
+// time of a row is the time that the simulation took; its counters are the simulated times.
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <string>
@@ -44,7 +44,8 @@ LendingScenario one_node_slow(std::uint32_t num_ranks) {
   return scenario;
 }
 
-// The hops from the root of the termination tree to the farthest rank, and back.
+// Returns the time of a message from the root of the termination tree to the farthest rank and
+// back.
 double depth_s(const LendingScenario& scenario) {
   const double nodes = std::ceil(static_cast<double>(scenario.num_ranks) / kRanksPerNode);
   return 2 * (2 + std::ceil(std::log(nodes) / std::log(16))) * scenario.far_latency_s;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Charm++ 6.10 or later is optional. If it is found, balancers and programs for it are built. It is
-# searched in CHARM_HOME (the folder with bin/charmc), then where `./dev charm` builds it.
+# Charm++ 6.10 or later is optional. If it is found, balancers and programs for it are built. CMake searches CHARM_HOME
+# (the folder with bin/charmc), then the folder where `./dev charm` builds it.
 option(POISE_CHARM "Build for Charm++ where it is found" ON)
 set(CHARMC "")
 if(POISE_CHARM)
@@ -22,7 +22,7 @@ if(POISE_CHARM)
   endif()
 endif()
 
-add_custom_target(charm_programs)  # everything that charmc builds
+add_custom_target(charm_programs)  # builds everything that charmc compiles
 
 # charm_object(OUT SOURCE [CI]) compiles SOURCE by charmc as C++17 (6.10's headers are not C++20)
 # and sets OUT to the object. A .ci file, if given, lies beside the source and has its module's

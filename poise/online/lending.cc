@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost of lending
+constexpr std::uint32_t kToLearn = 4;  // number of tasks lent to measure the cost
 
 std::pair<double, double> nearness(const Borrower& other) {
   return {other.distance, other.delay_s};
@@ -52,15 +52,17 @@ double kept_by(const LendingView& view, double lent, double end_s) {
   return std::floor(room_s / view.task_s) * view.threads;
 }
 
-// When a borrower has finished its `tasks`-th lent task and the result is back.
+// Returns the time at which a borrower has finished its `tasks`-th lent task and the result is
+// back.
 double lent_end_s(const LendingView& view, const Borrower& other, double tasks) {
   return other.busy_s + other.delay_s + other.extra_s * tasks +
          std::ceil(tasks / other.threads) * view.task_s * other.slowness;
 }
 
-// The end if tasks were infinitely divisible: no placement of whole tasks ends sooner. With ranks
-// sorted by the time from which they can work, one scan finds it. Every task that the lender keeps
-// saves it lend_s; so it works as if it lent all tasks first, and each took the difference.
+// Returns the end if tasks were infinitely divisible; no placement of whole tasks ends sooner. With
+// ranks sorted by the time from which they can work, one scan finds it. Every task that the lender
+// keeps saves it lend_s. So the result is the same as if it lent all tasks first and each task that
+// it keeps took only the difference.
 double divisible_end_s(const LendingView& view) {
   std::vector<std::pair<double, double>> ranks;  // from when, and tasks per second from then on
   ranks.emplace_back(view.busy_s + view.lend_s * view.queued / view.threads,
@@ -77,8 +79,8 @@ double divisible_end_s(const LendingView& view) {
   return tasks / speed;
 }
 
-// Walks the ends of whole tasks in the order of time, from the end of divisible tasks on. There
-// every rank lacks less than one task per thread, so it takes each rank about one step.
+// Visits the ends of whole tasks in the order of time, starting at the end for divisible tasks.
+// There every rank lacks less than one task per thread, so about one step per rank is enough.
 class WholeTasks {
  public:
   WholeTasks(const LendingView& view, double from_s) : view_(view), end_s_(from_s) {
@@ -112,7 +114,7 @@ class WholeTasks {
     set_next(next);
     std::ranges::push_heap(ends_, std::greater<>());
   }
-  // Ends that differ by less are equal but for rounding.
+  // Ends that differ by less than this are equal, because the difference is rounding.
   double slack_s() const { return 1e-12 * (view_.busy_s + view_.queued * view_.task_s); }
 
  private:
@@ -123,7 +125,7 @@ class WholeTasks {
     double more = 0;  // tasks that end then
     bool operator>(const Next& than) const { return at_s > than.at_s; }
   };
-  // The rest of the present task of every thread; with transfer times, of the next task.
+  // Sets the rest of the present task of every thread or, if transfers take time, of the next task.
   void set_next(Next& next) const {
     const double threads = next.other->threads;
     const bool is_row = next.other->extra_s == 0;
@@ -136,7 +138,7 @@ class WholeTasks {
   std::vector<Next> ends_;  // a heap, the earliest first
 };
 
-// Heaviest last; ties by rank.
+// Sorts ranks by load, heaviest last. Ties: by rank.
 std::vector<std::uint32_t> by_load(std::span<const double> tasks) {
   std::vector<std::uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -176,7 +178,7 @@ bool may_have(const Taker& taker, const QueuedTask& task) {
   return taker.other->asks || !task.borrowed;
 }
 
-// The time at which this rank finishes if it lends the task.
+// Returns the time at which this rank finishes if it lends the task.
 double own_after(const LendingView& view, const QueuedTask& task, double own_s) {
   return own_s + (task.lend_s - task.task_s) / view.threads;
 }
@@ -193,8 +195,8 @@ Taker* nearest_in_time(std::vector<Taker>& takers, const QueuedTask& task, doubl
   return best;
 }
 
-// The task and the borrower for one further loan after which the later of both ranks finishes
-// soonest; null if no loan helps. Ties: the first task, the first borrower.
+// Returns the task and the borrower for one further loan: the pair for which the later of both
+// ranks finishes soonest. Returns null if no loan helps. Ties: the first task, the first borrower.
 std::pair<const QueuedTask*, Taker*> last_to_lend(const LendingView& view,
                                                   const std::vector<const QueuedTask*>& tasks,
                                                   std::vector<Taker>& takers, double own_s) {
@@ -224,7 +226,7 @@ std::vector<Loan> cost_aware_loans(const LendingView& view, double min_gain, std
   const double end_s = whole.end_s() + whole.slack_s();
   if (whole.end_s() > limit_s) return {};
   // Number of tasks that this rank cannot finish by end_s. Each loan takes time from the rank's own
-  // tasks and so increases this number; iterate until it is stable.
+  // tasks and so increases this number, so the loop repeats until it is stable.
   double to_lend = 0, more = view.queued - kept_by(view, 0, end_s);
   while (more > to_lend && to_lend < view.queued) {
     to_lend = more;

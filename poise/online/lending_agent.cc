@@ -53,7 +53,7 @@ News LendingAgent::news_for(std::uint32_t to, const QueueState& queue, double no
   return news;
 }
 
-// Ranks of one node share a clock. Loads stated by other nodes count as stated on arrival.
+// Ranks of one node share a clock. Loads from other nodes get the time of their arrival.
 void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   const bool is_elsewhere = std::isinf(peers_.locality_of(from).distance);
   const auto update = [&](Load load) {
@@ -66,7 +66,7 @@ void LendingAgent::hear(std::uint32_t from, const News& news, double now_s) {
   Peer& peer = peers_.at(from);
   const std::uint32_t arrived = std::min(news.received, peer.in_flight);
   const std::uint32_t left = peer.in_flight - arrived;
-  // Tasks in flight count with their mean, so that no rank keeps a list of them.
+  // Tasks in flight count with their mean time, so that no rank needs a list of them.
   peer.in_flight_s *= left == 0 ? 0 : static_cast<float>(left) / static_cast<float>(peer.in_flight);
   peer.in_flight = left;
 }
@@ -136,7 +136,8 @@ void LendingAgent::learn_latency(std::uint32_t from, double requested_at_s, doub
 }
 
 void LendingAgent::got_tasks(std::uint32_t from, double requested_at_s, double now_s) {
-  // The answer to a lasting request comes when there are tasks, so it tells nothing about the link.
+  // A lasting request is answered only when there are tasks, so the time of the answer says nothing
+  // about the link.
   if (requested_at_s > 0 && !steal_.is_remembered_by(peers_, from))
     learn_latency(from, requested_at_s, now_s);
   steal_.got_tasks(peers_, from, requested_at_s > 0, now_s);

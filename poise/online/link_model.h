@@ -11,9 +11,9 @@
 
 namespace poise {
 
-/// Where another rank is, seen from this rank.
+/// The location of another rank relative to this rank.
 struct PeerLocality {
-  // The lowest rank on its node; if that is this node, the lowest rank in its memory domain.
+  // The lowest rank on its node or, if that is this node, the lowest rank in its memory domain.
   std::uint32_t group = 0;
   // The Machine's latency factor between the two memory domains; infinite between nodes.
   double distance = 1;
@@ -41,7 +41,7 @@ struct Link {
   RobustMin seconds_per_byte{lending_tuning::kInitialLinkPerByte_s};
 
   /// Learns the latency from a steal request and its answer. Ignores a request sent before the
-  /// current wait began, because its answer lay unread while the program did something else.
+  /// current wait began: its answer was not read while the program did something else.
   void learn_round_trip(double requested_at_s, double wait_since_s, double now_s) {
     if (requested_at_s >= wait_since_s) latency_s.learn(std::max(0.0, now_s - requested_at_s) / 2);
   }
@@ -50,11 +50,12 @@ struct Link {
   }
 };
 
-/// The links to all groups of ranks: this memory domain, each other domain of the node, each other
-/// node. The link to a group is guessed until it is learnt: inside the node from the link of this
-/// rank's domain and the Machine's factor, to another node from the links to all other nodes. No
-/// link is assumed to be faster than that inside this rank's domain. At most kMaxLinks groups are
-/// told apart; the ranks of all further nodes have the average link to another node.
+/// The links to all groups of ranks: this memory domain, each other domain of the node, and each
+/// other node. The link to a group is guessed until it is learnt. Inside the node, the guess is the
+/// link of this rank's domain times the Machine's factor; to another node, it is the average of the
+/// links to all other nodes. No link is assumed to be faster than that inside this rank's domain.
+/// At most kMaxLinks groups have links of their own; the ranks of all further nodes have the
+/// average link to another node.
 class LinkModel {
  public:
   double latency_s(const PeerLocality& to) const {

@@ -13,7 +13,8 @@ namespace {
 
 using KnownBorrower = std::pair<Borrower, LoanProblem::Known>;
 
-// A rank that asked may have been forgotten; then only its number is known.
+// Returns what is known about a rank. A rank that sent a request may have been forgotten; then only
+// its number is known.
 Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t wait) {
   if (const Peer* const peer = peers.find(rank)) return *peer;
   Peer unknown;
@@ -22,9 +23,9 @@ Peer peer_or_unknown(const PeerTable& peers, std::uint32_t rank, std::uint64_t w
   return unknown;
 }
 
-// Loans of functions whose run time is unknown: one task per thread for each idle rank that asks.
-// The lender keeps one task for each of its threads, less the threads that pinned tasks will
-// occupy.
+// Returns loans of functions whose run time is unknown: one task per thread for each idle rank that
+// sends a request. The lender keeps one task for each of its threads, minus the threads that pinned
+// tasks will occupy.
 std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueState& queue) {
   std::vector<Loan> loans;
   const auto pinned = static_cast<double>(queue.queued - queue.lendable);
@@ -40,8 +41,8 @@ std::vector<Loan> loans_to_learn_times(const LoanProblem& problem, const QueueSt
   return loans;
 }
 
-// The cost of an exploration if lending still does not pay: the lender's overhead and the
-// borrower's extra time.
+// Returns the cost of an exploration if lending still does not pay: the lender's overhead and the
+// borrower's additional time.
 double exploration_cost_s(const std::vector<Loan>& loans, const LendingView& view) {
   double seconds = 0;
   for (const Loan& loan : loans)
@@ -102,7 +103,7 @@ Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState&
   const double byte_s = costs.links.seconds_per_byte(at), data_s = bytes * byte_s;
   const double slowness = static_cast<double>(peer.slowness);
   const double stated_s = static_cast<double>(peer.busy_s);
-  // For a rank that does not know the time of its tasks, this rank's average is used.
+  // For a rank that does not know the time of its tasks, the average of this rank is used.
   const double busy_s =
       peer.queued > 0 && peer.task_s <= 0
           ? std::max(stated_s, static_cast<double>(peer.queued) * queue.mean_s() / threads)
@@ -181,7 +182,7 @@ std::vector<Loan> LoanPolicy::loans(const LoanProblem& problem, const QueueState
   }
 }
 
-// Where tasks differ in cost they are chosen one by one, because their number says little about the
+// If tasks differ in cost, they are chosen one by one, because their number says little about the
 // work.
 std::vector<Loan> LoanPolicy::by_cost(const LoanProblem& problem, const QueueState& queue,
                                       const LendingCosts& costs, double now_s,

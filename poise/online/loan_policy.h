@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides when a rank with tasks lends, to which of the ranks it knows, and how much.
+// Decides when a rank with tasks lends, to which of the ranks that it knows, and how much.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace poise {
 
-/// What a rank's queue holds at the time of a decision.
+/// The content of a rank's queue at the time of a decision.
 struct QueueState {
   std::size_t queued = 0, lendable = 0, running = 0;  // tasks
   // Expected seconds of lendable tasks, excluding functions of unknown time.
@@ -41,17 +41,18 @@ struct Thief {
   bool is_lasting = false;    // it is not declined
 };
 
-/// The ranks that wait for tasks of this rank, in the order of their requests: at most kMaxPending,
-/// and besides at most one lasting request from each rank that has this one as a partner.
+/// The ranks that wait for tasks of this rank, in the order of their requests. There are at most
+/// kMaxPending; in addition, each rank that has this rank as a partner may have one lasting
+/// request.
 class Thieves {
  public:
-  /// Returns false if the request must be declined at once. A second one of a rank replaces the
-  /// first.
+  /// Adds a request. Returns false if it must be declined at once. A second request of a rank
+  /// replaces the first.
   bool add(const Thief& thief);
   const Thief* find(std::uint32_t rank) const;
-  /// Removes the rank if it waits.
+  /// Removes the request of a rank, if there is one.
   void remove(std::uint32_t rank);
-  /// Removes and returns those that wait in this wait and are to be declined.
+  /// Removes and returns the requests of this wait that are to be declined.
   std::vector<Thief> take_declined(std::uint64_t wait);
   /// Forgets requests of waits before this one.
   void enter(std::uint64_t wait);
@@ -96,7 +97,7 @@ struct LoanMoment {
   unsigned threads = 1;
 };
 
-/// What a decision is made from: the view, and the known facts about each of its borrowers.
+/// The input of a decision: the view, and the known facts about each of its borrowers.
 struct LoanProblem {
   struct Known {
     double queued = 0;  // lendable tasks there, as it stated
@@ -111,27 +112,29 @@ class LoanPolicy {
  public:
   explicit LoanPolicy(const LoanSettings& settings) : settings_(settings) {}
 
-  /// Whether a decision is due: after kDecisionInterval_s or, if a rank asks, kAskedCostFactor
-  /// times the cost of a decision; kDecisionCostFactor limits the share of time for the others.
+  /// True if a decision is due. Without a request it is due after kDecisionInterval_s;
+  /// kDecisionCostFactor limits the fraction of time that these decisions take. If a rank has sent
+  /// a request, it is due after kAskedCostFactor times the cost of a decision.
   bool is_due(double now_s, bool asked) const {
     return now_s >= (asked ? next_asked_s_ : next_decision_s_);
   }
   void decided(double now_s, double cost_s);
 
-  /// Fills `problem` with the borrowers to consider: the ranks that ask and, if `push`, the
-  /// kMaxIdle others that are idle soonest, of equally idle ones the nearest. Where all ranks count
-  /// (paired, lightest, a policy of the program): all known ranks of this wait.
+  /// Fills `problem` with the borrowers to consider: the ranks that sent requests and, if `push` is
+  /// true, the kMaxIdle other ranks that will be idle soonest (of equally idle ones the nearest).
+  /// Policies for which all ranks matter (paired, lightest, a policy of the program) get all known
+  /// ranks of this wait.
   void pose(LoanProblem& problem, const QueueState& queue, const PeerTable& peers,
             const Thieves& thieves, const LendingCosts& costs, const LoanMoment& moment) const;
 
-  /// The loans. `named_queue` gives the lendable tasks, and is called if tasks differ.
+  /// Returns the loans. `named_queue` gives the lendable tasks, and is called if tasks differ.
   std::vector<Loan> loans(const LoanProblem& problem, const QueueState& queue,
                           const LendingCosts& costs, double now_s,
                           const std::function<std::vector<QueuedTask>()>& named_queue);
 
-  /// How many more tasks may wait at a rank. Lent data occupy memory on both ranks until the
-  /// results are back, so at most `batch_bytes` wait there, or a few tasks per thread if these are
-  /// large.
+  /// Returns how many more tasks may wait at a rank. Lent data occupy memory on both ranks until
+  /// the results are back, so at most `batch_bytes` wait there, or a few tasks per thread if these
+  /// are large.
   std::size_t room_at(const Peer& peer, double task_bytes, double now_s) const;
 
   const LoanSettings& settings() const { return settings_; }
@@ -146,11 +149,11 @@ class LoanPolicy {
   double next_decision_s_ = 0, next_asked_s_ = 0, next_exploration_s_ = 0;
 };
 
-/// The share of a stated load that should remain, given that the rank has worked since it stated
-/// it.
+/// Returns the fraction of a stated load that should remain, because the rank has worked since it
+/// stated the load.
 double share_remaining(const Peer& peer, double now_s);
 
-/// A known rank as a borrower.
+/// Describes a known rank as a borrower.
 Borrower borrower_at(const Peer& peer, const PeerLocality& at, const QueueState& queue,
                      const LendingCosts& costs);
 

@@ -30,7 +30,7 @@ QueueState queue_of(std::size_t tasks, double task_s) {
 constexpr LoanMoment kNow{.now_s = 1, .wait = 1, .threads = 1};
 const auto kNoNames = [] { return std::vector<QueuedTask>{}; };
 
-TEST(LoanPolicy, decides_from_as_many_ranks_and_steps_at_any_number_of_ranks) {
+TEST(LoanPolicy, considers_as_many_ranks_and_steps_with_any_number_of_ranks) {
   LoanPolicy policy(LoanSettings{});
   for (const std::uint32_t num_ranks : {100u, 10'000u, 1'000'000u}) {
     Random random(num_ranks);
@@ -52,7 +52,7 @@ TEST(LoanPolicy, decides_from_as_many_ranks_and_steps_at_any_number_of_ranks) {
   }
 }
 
-TEST(LoanPolicy, considers_the_ranks_that_ask_and_the_nearest_idle_ones) {
+TEST(LoanPolicy, considers_ranks_with_requests_and_the_nearest_idle_ranks) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(1000);
   for (std::uint32_t rank = 999; rank > 1; rank -= 2)
@@ -72,7 +72,7 @@ TEST(LoanPolicy, considers_the_ranks_that_ask_and_the_nearest_idle_ones) {
   EXPECT_EQ(problem.others.back().rank, 501u);
 }
 
-TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_that_ask_while_times_are_unknown) {
+TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_with_requests_while_times_are_unknown) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(10);
   peers.update({.rank = 3, .version = 1, .wait = 1, .threads = 2});
@@ -86,7 +86,7 @@ TEST(LoanPolicy, lends_one_task_per_thread_to_ranks_that_ask_while_times_are_unk
   EXPECT_THAT(policy.loans(problem, queue, {}, 1, kNoNames), testing::ElementsAre(Loan{3, 2}));
 }
 
-TEST(LoanPolicy, lends_at_once_what_waits_behind_a_long_task) {
+TEST(LoanPolicy, lends_tasks_at_once_that_wait_behind_a_long_task) {
   LoanPolicy policy(LoanSettings{});
   PeerTable peers = table(2);
   peers.update({.rank = 1, .version = 1, .wait = 1});
@@ -122,7 +122,7 @@ TEST(LoanPolicy, explores_at_most_a_hundredth_of_the_time) {
   EXPECT_LE(lent * 1e-3, 0.011 * 10 + 4e-3);
 }
 
-TEST(LoanPolicy, limits_what_waits_at_a_borrower) {
+TEST(LoanPolicy, limits_the_tasks_that_wait_at_a_borrower) {
   const LoanPolicy policy(LoanSettings{.batch_bytes = 1000});
   Peer peer;
   peer.threads = 2;
@@ -143,7 +143,7 @@ TEST(LoanPolicy, is_due_sooner_for_a_steal_request) {
   EXPECT_TRUE(policy.is_due(1 + 201e-6, false));
 }
 
-TEST(Thieves, decline_beyond_their_limit_but_never_a_lasting_request) {
+TEST(Thieves, requests_beyond_the_limit_are_declined_but_never_lasting_ones) {
   Thieves thieves;
   for (std::uint32_t rank = 0; rank < lending_tuning::kMaxPending; ++rank)
     EXPECT_TRUE(thieves.add({rank, 1, 0, false}));

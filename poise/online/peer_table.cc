@@ -30,7 +30,8 @@ PeerTable::PeerTable(std::uint32_t self, std::uint32_t num_ranks, LocalityOf loc
   });
 }
 
-// The place of this rank in the index, or the free place where it belongs. Needs a free place.
+// Returns the slot of this rank in the index, or the free slot where it belongs. Needs at least one
+// free slot.
 std::size_t PeerTable::place_of(std::uint32_t rank) const {
   const std::size_t mask = index_.size() - 1;
   std::size_t place = mix(rank) & mask;
@@ -41,7 +42,7 @@ std::size_t PeerTable::place_of(std::uint32_t rank) const {
 void PeerTable::insert(std::uint32_t rank, std::size_t peer) {
   peers_[peer] = {};
   peers_[peer].rank = rank;
-  // The place is sought while no entry of the index leads to this peer.
+  // The slot is searched while no entry of the index refers to this peer.
   index_[place_of(rank)] = static_cast<std::uint32_t>(peer) + 1;
 }
 
@@ -65,8 +66,8 @@ void PeerTable::grow_index() {
     index_[place_of(peers_[peer].rank)] = static_cast<std::uint32_t>(peer) + 1;
 }
 
-// The second-chance clock: the first rank from here on that has not been used since it was last
-// checked. Nothing if all are pinned.
+// Chooses the rank to forget by the second-chance clock algorithm: the first rank from the current
+// position on that has not been used since it was last checked. Returns nothing if all are pinned.
 std::optional<std::size_t> PeerTable::one_to_forget() {
   for (std::size_t checked = 0; checked < 2 * peers_.size(); ++checked) {
     const std::size_t peer = next_to_check_++ % peers_.size();
@@ -133,7 +134,8 @@ void PeerTable::note_recent(const Peer& peer) {
 Load PeerTable::load_of(std::uint32_t rank) const {
   const Peer* const peer = find(rank);
   if (!peer) return {.rank = rank};
-  // The high half of the wait is that of the newest known one.
+  // The table stores only the low half of a wait's number. The high half is that of the newest
+  // known wait.
   const std::uint64_t wait = peer->version == 0 ? 0 : (newest_wait_ >> 32 << 32) + peer->wait;
   return {.rank = rank,
           .version = peer->version,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank knows about others: their loads, from their own messages or from third ranks, and
-// the tasks in flight to and from them.
+// What one rank knows about others: their loads, learnt from their own messages or from third
+// ranks, and the tasks in flight to and from them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace poise {
 
-/// A rank's load as that rank stated it. Every message carries the sender's.
+/// A rank's load as that rank stated it. Every message carries the load of its sender.
 struct Load {
   std::uint32_t rank = 0;
   std::uint32_t version = 0;  // incremented each time the rank states its load; 0: it never has
@@ -26,11 +26,12 @@ struct Load {
   float task_s = 0;           // mean seconds per queued task; 0: unknown
   float queued = 0;           // number of queued tasks that it may lend
   float threads = 1;          // number of threads that run tasks
-  // The load as its program's policy states it; without such a policy `queued`.
+  // The load that its program's policy states; without such a policy it is `queued`.
   float stated = 0;
 };
 
-/// What is known about one other rank. A rank may know 256 of them, so each has one cache line.
+/// What is known about one other rank. A rank may know 256 others, so each entry is limited to one
+/// cache line.
 struct Peer {
   double stated_at_s = 0;
   double excluded_until_s = 0;  // no steal request goes to it before this time
@@ -47,14 +48,15 @@ struct Peer {
 
   bool is_in(std::uint64_t of_wait) const { return wait == static_cast<std::uint32_t>(of_wait); }
   bool has_tasks(std::uint64_t in_wait) const { return queued >= 1 && is_in(in_wait); }
-  /// Must not be forgotten: the two ranks would count differently.
+  /// True if the entry must not be forgotten, because the counts of the two ranks would then
+  /// disagree.
   bool is_pinned() const { return in_flight > 0 || unacknowledged > 0; }
 };
 static_assert(sizeof(Peer) <= 64);
 
-/// Holds at most `capacity` ranks, or more while more than that have tasks in flight; of the others
-/// it forgets one that has not been used for long. It needs no memory for a rank never heard of.
-/// References are valid until the next call of at() or update().
+/// Holds at most `capacity` ranks, or more if more ranks have tasks in flight. To add a rank it
+/// forgets another one that has no tasks in flight and has not been used for long. Ranks never
+/// heard of need no memory. References are valid until the next call of at() or update().
 class PeerTable {
  public:
   using LocalityOf = std::function<PeerLocality(std::uint32_t rank)>;
@@ -66,42 +68,44 @@ class PeerTable {
   PeerLocality locality_of(std::uint32_t rank) const { return locality_of_(rank); }
 
   std::span<const Peer> all() const { return peers_; }
-  /// Null if the table does not hold the rank.
+  /// Returns null if the table does not contain the rank.
   const Peer* find(std::uint32_t rank) const;
-  /// Adds the rank if the table does not hold it.
+  /// Returns the entry of a rank, which is added if it does not exist.
   Peer& at(std::uint32_t rank);
   std::size_t bytes() const {
     return peers_.capacity() * sizeof(Peer) + index_.capacity() * sizeof(std::uint32_t);
   }
 
-  /// Stores a load unless a later one of that rank is known. Returns whether it did.
+  /// Stores a load unless a later one of that rank is known. Returns true if it was stored.
   bool update(const Load& load);
-  /// The last known load; of a rank not held, one without a version.
+  /// Returns the last known load of a rank. For an unknown rank, the load has version 0.
   Load load_of(std::uint32_t rank) const;
 
-  /// The loads worth passing on to rank `to`: the most recent ones, at most `max_loads`, without
-  /// its own. Ranks with tasks come first: ranks without are many, and send steal requests
-  /// themselves.
+  /// Returns the loads worth passing on to rank `to`: the most recent ones, at most `max_loads`,
+  /// without its own. Ranks with tasks come first, because ranks without tasks are numerous and
+  /// send steal requests themselves.
   std::vector<Load> recent_for(std::uint32_t to, std::size_t max_loads) const;
 
-  /// The ranks whose numbers are larger by 1, 2, 4, …, the nearest first: at most log2 of the
-  /// number of ranks. A rank gossips to them, and an idle rank asks them to remember it.
+  /// The partners of this rank: the ranks whose numbers are larger by 1, 2, 4, …, the nearest
+  /// first. There are at most log2 of the number of ranks. A rank gossips to its partners, and an
+  /// idle rank asks them to remember it.
   std::span<const std::uint32_t> partners() const { return partners_; }
-  /// Each of the partners in turn. Needs at least two ranks.
+  /// Returns each of the partners in turn. Needs at least two ranks.
   std::uint32_t next_gossip_target() { return partners_[next_partner_++ % partners_.size()]; }
 
-  /// The rank known to have tasks that a thief should ask in this wait: among those with at least
-  /// kSimilarWork of the most work per thread, the nearest, and of equally near ones that with the
-  /// most work. Never a rank that do_not_steal_from excludes.
+  /// Returns the rank known to have tasks to which a thief should send its request in this wait.
+  /// Among the ranks with at least kSimilarWork of the most work per thread, it is the nearest;
+  /// among equally near ones, that with the most work. Ranks that do_not_steal_from() excludes are
+  /// never returned.
   std::optional<std::uint32_t> known_victim(std::uint64_t wait, double now_s) const;
-  /// The nearest of a few random ranks that are not excluded.
+  /// Draws a few random ranks that are not excluded, and returns the nearest.
   std::optional<std::uint32_t> random_victim(double now_s, Random& random) const;
   /// Excludes `rank` as a victim until time `until_s`, at most until the wait ends.
   void do_not_steal_from(std::uint32_t rank, double until_s) {
     at(rank).excluded_until_s = until_s;
   }
   bool may_be_victim(std::uint32_t rank, double now_s) const;
-  /// Begins a wait: no rank is excluded any more.
+  /// Begins a wait, in which no rank is excluded at first.
   void enter();
 
   /// True if the rank is in this wait and has stated that it has tasks.

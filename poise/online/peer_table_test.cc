@@ -12,7 +12,7 @@
 namespace poise {
 namespace {
 
-constexpr std::size_t kLoadsPerMessage = 3;  // loads that each message carries
+constexpr std::size_t kLoadsPerMessage = 3;  // number of loads that each message carries
 constexpr double kPollsElsewhere = std::numeric_limits<double>::infinity();
 
 PeerLocality everywhere_near(std::uint32_t) { return {}; }
@@ -23,7 +23,7 @@ PeerTable table(const std::vector<double>& distances, std::uint32_t self = 0) {
           }};
 }
 
-/// Whom a thief asks that has not been declined before.
+/// Returns the victim for a thief whose requests have not been declined yet.
 std::optional<std::uint32_t> victim(const PeerTable& peers, std::uint64_t wait, double now_s,
                                     Random& random) {
   const auto known = peers.known_victim(wait, now_s);
@@ -79,14 +79,14 @@ std::uint32_t rounds_until_all_know(std::uint32_t num_ranks, std::uint64_t seed)
       village.tell(rank, *whom);
       village.tell(*whom, rank);
     }
-    // At most two messages per rank and round.
+    // Each rank sends at most two messages per round.
     EXPECT_LE(village.messages(), std::uint64_t{round} * 2 * num_ranks);
     if (village.that_know(loaded) + 1 == num_ranks) return round;
   }
   return 100;
 }
 
-TEST(PeerTable, stated_in_earlier_waits_are_ignored) {
+TEST(PeerTable, loads_stated_in_earlier_waits_are_ignored) {
   PeerTable loads = table({1, 1});
   loads.update({.rank = 1, .version = 1, .wait = 1, .queued = 3});
   EXPECT_TRUE(loads.has_tasks(1, 1));
@@ -97,7 +97,7 @@ TEST(PeerTable, stated_in_earlier_waits_are_ignored) {
   EXPECT_FALSE(loads.may_have_tasks(1, 2));
 }
 
-TEST(PeerTable, reach_all_ranks_in_a_logarithmic_number_of_rounds) {
+TEST(PeerTable, loads_reach_all_ranks_in_a_logarithmic_number_of_rounds) {
   for (const std::uint32_t num_ranks : {2, 4, 16, 32, 256})
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE("ranks " + std::to_string(num_ranks) + ", seed " + std::to_string(seed));
@@ -105,14 +105,14 @@ TEST(PeerTable, reach_all_ranks_in_a_logarithmic_number_of_rounds) {
     }
 }
 
-TEST(PeerTable, are_gossiped_to_ranks_at_distances_of_powers_of_two) {
+TEST(PeerTable, loads_are_gossiped_to_ranks_at_distances_of_powers_of_two) {
   PeerTable loads = table(std::vector<double>(32, 1), 30);
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 6; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{31, 0, 2, 6, 14, 31}));
 }
 
-TEST(PeerTable, are_ignored_if_they_are_older_or_about_the_rank_itself) {
+TEST(PeerTable, loads_are_ignored_if_they_are_older_or_about_the_rank_itself) {
   PeerTable loads = table({1, 1, 1, 1});
   EXPECT_TRUE(loads.update({.rank = 1, .version = 5, .queued = 7}));
   EXPECT_FALSE(loads.update({.rank = 1, .version = 4, .queued = 9}));
@@ -120,7 +120,7 @@ TEST(PeerTable, are_ignored_if_they_are_older_or_about_the_rank_itself) {
   EXPECT_EQ(loads.load_of(1).queued, 7);
 }
 
-TEST(PeerTable, choose_the_victim_with_the_most_work_unless_it_is_excluded) {
+TEST(PeerTable, chooses_the_victim_with_the_most_work_unless_it_is_excluded) {
   PeerTable loads = table({1, 1, 1, 1});
   Random random(1);
   loads.update({.rank = 1, .version = 1, .wait = 1, .busy_s = 1, .queued = 5});
@@ -135,14 +135,14 @@ TEST(PeerTable, choose_the_victim_with_the_most_work_unless_it_is_excluded) {
   EXPECT_EQ(victim(loads, 1, 10, random), 2u);
 }
 
-TEST(PeerTable, are_gossiped_to_near_ranks_first) {
+TEST(PeerTable, loads_are_gossiped_to_near_ranks_first) {
   PeerTable loads = table({1, kPollsElsewhere, 2, kPollsElsewhere, 1, kPollsElsewhere});
   std::vector<std::uint32_t> told;
   for (int i = 0; i < 4; ++i) told.push_back(loads.next_gossip_target());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{4, 2, 1, 4}));
 }
 
-TEST(PeerTable, choose_the_nearest_victim_among_ranks_with_similar_work) {
+TEST(PeerTable, chooses_the_nearest_victim_among_ranks_with_similar_work) {
   PeerTable loads = table({1, kPollsElsewhere, 2, 1, 1});
   Random random(1);
   const auto has = [&](std::uint32_t rank, std::uint32_t version, double busy_s) {
@@ -161,7 +161,7 @@ TEST(PeerTable, choose_the_nearest_victim_among_ranks_with_similar_work) {
   EXPECT_EQ(victim(loads, 1, 0, random), 3u);
 }
 
-TEST(PeerTable, choose_near_random_victims_more_often_than_far_ones) {
+TEST(PeerTable, chooses_near_random_victims_more_often_than_far_ones) {
   std::vector<double> distances(8, kPollsElsewhere);
   for (std::uint32_t rank = 0; rank < 4; ++rank) distances[rank] = 1;
   const PeerTable loads = table(distances);
@@ -207,8 +207,8 @@ TEST(PeerTable, never_forgets_a_rank_with_tasks_in_flight) {
   EXPECT_LE(peers.all().size(), 11u);
 }
 
-// Against std::unordered_map, with as many ranks as the table never forgets.
-TEST(PeerTable, finds_what_was_stored) {
+// Compares the table with a std::unordered_map. There are not more ranks than the table can hold.
+TEST(PeerTable, finds_the_loads_that_were_stored) {
   Random random(5);
   PeerTable peers(0, 1 << 30, everywhere_near, 64);
   std::unordered_map<std::uint32_t, std::uint32_t> expected;

@@ -14,7 +14,7 @@ TEST(Polling, is_never_due_sooner_than_the_minimum) {
   EXPECT_TRUE(poll_is_due({.since_s = 6e-6, .has_messages = true}, kMin_s));
 }
 
-TEST(Polling, takes_at_most_its_share_of_busy_time_where_all_ranks_ring) {
+TEST(Polling, takes_at_most_its_share_of_busy_time_if_all_ranks_ring_the_doorbell) {
   PollView view{.all_notify = true, .remaining_s = 10, .poll_cost_s = 1e-6};
   view.since_s = 0.9e-3;
   EXPECT_FALSE(poll_is_due(view, kMin_s));
@@ -68,7 +68,7 @@ TEST(WakeBackoff, doubles_after_wakes_without_a_loan_and_ends_with_a_loan) {
   EXPECT_DOUBLE_EQ(backoff.after(0), lending_tuning::kMinWakeBackoff_s);
 }
 
-TEST(Results, wait_for_others_on_a_busy_rank_only) {
+TEST(Results, wait_for_other_results_on_a_busy_rank_only) {
   EXPECT_TRUE(results_are_due(true, 0));
   EXPECT_FALSE(results_are_due(false, 50e-6));
   EXPECT_TRUE(results_are_due(false, 150e-6));

@@ -12,14 +12,14 @@ namespace {
 using lending_tuning::kMaxStealPause_s;
 using lending_tuning::kMinStealPause_s;
 
-constexpr std::uint8_t kMaxDeclines = 16;  // more would not lengthen a pause
+constexpr std::uint8_t kMaxDeclines = 16;  // counting further would not lengthen the pause
 
 double pause_after(std::uint8_t declines) {
   return std::min(kMaxStealPause_s, kMinStealPause_s * static_cast<double>(1U << (declines - 1)));
 }
 }  // namespace
 
-// Of a rank that is no partner: none.
+// Returns the bit of a partner, or 0 for a rank that is not a partner.
 std::uint32_t StealPolicy::bit_of(const PeerTable& peers, std::uint32_t partner) {
   const auto partners = peers.partners();
   const auto found = std::ranges::find(partners, partner);
@@ -49,7 +49,7 @@ std::optional<StealRequest> StealPolicy::next(PeerTable& peers, std::uint64_t wa
   if (now_s < next_s_) return std::nullopt;
   const auto request = choose(peers, wait, now_s, random);
   if (!request) return std::nullopt;
-  // The victim gets no further request until it has answered, as it may be inside a long task.
+  // The victim gets no further request until it has answered, because it may be inside a long task.
   peers.do_not_steal_from(request->victim, std::numeric_limits<double>::infinity());
   pause_s_ = std::clamp(2 * pause_s_, kMinStealPause_s, kMaxStealPause_s);
   const double pause_s = peers.has_tasks(request->victim, wait) ? kMaxStealPause_s : pause_s_;

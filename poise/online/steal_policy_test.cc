@@ -10,14 +10,14 @@ namespace {
 
 constexpr double kLatency_s = 1e-6;
 
-/// A thief, rank 0 of `num_ranks`, in its first wait.
+/// A thief, which is rank 0 of `num_ranks`, in its first wait.
 struct Scene {
   explicit Scene(std::uint32_t num_ranks)
       : peers(0, num_ranks, [](std::uint32_t) { return PeerLocality{}; }) {
     steal.enter(0);
   }
   std::optional<StealRequest> next() { return steal.next(peers, 1, now_s, kLatency_s, random); }
-  /// All victims decline until the thief sends no more requests. Returns the requests.
+  /// Lets all victims decline until the thief sends no more requests. Returns the requests.
   std::vector<StealRequest> until_silent() {
     std::vector<StealRequest> requests;
     for (int i = 0; i < 10'000; ++i, now_s += 10e-6)
@@ -33,7 +33,7 @@ struct Scene {
   double now_s = 0;
 };
 
-TEST(StealPolicy, asks_few_random_ranks_then_every_partner_once_and_then_no_other) {
+TEST(StealPolicy, asks_a_few_random_ranks_and_then_every_partner_once_and_then_no_other) {
   for (const std::uint32_t num_ranks : {2u, 3u, 16u, 1000u, 100'000u}) {
     Scene scene(num_ranks);
     const auto requests = scene.until_silent();
@@ -69,7 +69,7 @@ TEST(StealPolicy, asks_a_rank_that_becomes_known_to_have_tasks) {
   EXPECT_FALSE(scene.next()) << "it has not answered yet";
 }
 
-TEST(StealPolicy, names_victims_with_tasks_that_do_not_answer_once) {
+TEST(StealPolicy, names_each_victim_with_tasks_that_does_not_answer_once) {
   Scene scene(100);
   scene.peers.update({.rank = 77, .version = 1, .wait = 1, .busy_s = 1, .queued = 9});
   ASSERT_TRUE(scene.next());

@@ -11,7 +11,7 @@
 namespace poise {
 
 /// The CPU time to pack, unpack or finish tasks: seconds per task plus seconds per byte in both
-/// directions. Page faults and preemption only lengthen samples, so smaller samples count more.
+/// directions. Page faults and preemption can only lengthen samples, so smaller samples count more.
 class TaskOverhead {
  public:
   void learn(std::size_t tasks, double bytes, double seconds) {

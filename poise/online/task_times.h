@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Run times per function, learnt from the tasks that ran.
+// Run times per function, learnt from tasks that have run.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,18 @@
 
 namespace poise {
 
-/// Seconds that a running task is expected to go on: the rest of its average time. A task that has
-/// taken more than kLongTask times the average is of another kind, and half-way on average.
+/// Returns the seconds that a running task is expected to continue: the rest of its average time. A
+/// task that has taken more than kLongTask times the average is of another kind, and on average
+/// half of its time is over.
 inline double remaining_s(double elapsed_s, double expected_s) {
   if (elapsed_s > lending_tuning::kLongTask * expected_s) return elapsed_s;
   return std::max(0.0, expected_s - elapsed_s);
 }
 
-/// Seconds per unit of cost for each function: a moving average over kTaskTimeMemory_s of work, but
-/// over at least eight tasks. An average over fewer short tasks would follow a single preempted
-/// one, and equally loaded ranks would lend to each other. Several threads may learn at once; of
-/// two samples learnt at the same time one may be lost.
+/// Seconds per unit of cost for each function, as a moving average over kTaskTimeMemory_s of work,
+/// but over at least eight tasks. An average over fewer short tasks would change with a single
+/// preempted task, and equally loaded ranks would then lend to each other. Several threads may
+/// learn at the same time; one of two simultaneous samples may be lost.
 class TaskTimes {
  public:
   explicit TaskTimes(std::size_t num_functions)

@@ -37,7 +37,7 @@ TEST(TaskTimes, follow_a_change_of_long_tasks_within_16_tasks) {
   EXPECT_GT(times.per_unit(0), 0.45);
 }
 
-TEST(RemainingTime, of_a_running_task_follows_its_elapsed_time) {
+TEST(RemainingTime, of_a_running_task_is_estimated_from_its_elapsed_time) {
   EXPECT_DOUBLE_EQ(remaining_s(0, 2e-3), 2e-3);
   EXPECT_DOUBLE_EQ(remaining_s(1.5e-3, 2e-3), 0.5e-3);
   EXPECT_DOUBLE_EQ(remaining_s(3e-3, 2e-3), 0);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFanOut = 16;
 
-// Adds the children of the member at this position of a list that forms a tree.
+// Adds the children of the member at this position of a list, whose members form a tree.
 template <typename MemberAt>
 void add_children(TerminationTree& tree, std::size_t position, std::size_t size,
                   const MemberAt& member_at) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a phase as a graph: for each task, what it exchanges with each other task.
+// The messages of a phase as a graph. For each task it lists what the task exchanges with each
+// other task.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +18,17 @@ struct Arc {
   double in_bytes, out_bytes;  // likewise
 };
 
-/// O(tasks + messages) time and memory; messages of a task to itself are left out.
+/// One list of arcs per task. Takes O(tasks + messages) time and memory; messages of a task to
+/// itself are left out.
 class Arcs {
  public:
   explicit Arcs(const Workload& workload);
 
-  /// One for each other task that exchanges messages with t, in the order of their numbers.
+  /// Returns one arc for each task that exchanges messages with t, in the order of their numbers.
   std::span<const Arc> of(TaskId t) const {
     return {arcs_.data() + first_[t], first_[t + 1] - first_[t]};
   }
-  /// Of all tasks together.
+  /// Number of arcs of all tasks together.
   std::size_t count() const { return arcs_.size(); }
 
  private:

@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-TEST(Arcs, HoldTheSumsOfMessagesOfEachPair) {
+TEST(Arcs, hold_the_sums_of_the_messages_of_each_pair) {
   Random random(7);
   for (int round = 0; round < 50; ++round) {
     Workload workload;
@@ -45,7 +45,7 @@ TEST(Arcs, HoldTheSumsOfMessagesOfEachPair) {
   }
 }
 
-TEST(Arcs, OfNoTasksAreNone) { EXPECT_EQ(Arcs(Workload()).count(), 0U); }
+TEST(Arcs, there_are_none_without_tasks) { EXPECT_EQ(Arcs(Workload()).count(), 0U); }
 
 }  // namespace
 }  // namespace poise

@@ -106,8 +106,8 @@ void BusyTimes::refresh(int exponent) {
   weigh(exponent);
 }
 
-/// A second of a resource adds to the busy time of each place that it holds up. For the sum of
-/// (busy)^exponent a place counts by (its busy time / that of the resource)^(exponent - 1).
+/// A second of a resource adds to the busy time of each place that waits for it. For the sum of
+/// busy^exponent, such a place counts (its busy time / that of the resource)^(exponent - 1).
 void BusyTimes::weigh(int exponent) {
   weight_.assign(num_spots(), 1);
   std::vector<double> held(num_spots(), 0);
@@ -132,7 +132,8 @@ void BusyTimes::add_change(SpotId spot, double seconds) {
   change_s_[spot] += seconds;
 }
 
-/// What the messages of an arc take on resources if its task is at `own`, times `sign`.
+/// Adds the time that the messages of an arc take on resources if its task is at `own`, times
+/// `sign`.
 void BusyTimes::add_crossings(const Arc& arc, PlaceId own, PlaceId other, double sign) {
   if (own == other) return;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -152,7 +153,8 @@ void BusyTimes::clear_changes() {
   touched_.clear();
 }
 
-/// The slowest resource that the messages of an arc cross, with the changes collected so far.
+/// Returns the time of the slowest resource that the messages of an arc cross, including the
+/// changes collected so far.
 double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   if (own == other) return 0;
   const DomainId here = machine_.domain_of(own), there = machine_.domain_of(other);
@@ -165,7 +167,7 @@ double BusyTimes::slowest_s(const Arc& arc, PlaceId own, PlaceId other) const {
   return slowest;
 }
 
-/// By how much X of `to` rises if t arrives.
+/// Returns the increase of X of place `to` if task t arrives there.
 double BusyTimes::rise_s(TaskId t, PlaceId to) const {
   double exposed_s = exposed_s_[to];
   for (const Arc& arc : arcs_of(t))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Remembers what messages between two domains have in common: resources, factors, latency.
+// Caches what messages between two domains have in common: resources, factors, latency.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A small table from pairs of domains to values. A pair may push out another one, so memory does
+/// A small table from pairs of domains to values. A pair may replace another one, so memory does
 /// not grow with the machine.
 template <typename Value>
 class DomainPairs {
@@ -20,8 +20,8 @@ class DomainPairs {
     Value value = {};
   };
 
-  /// The value of the pair. If it is not in the table, forget(entry) is called for the entry that
-  /// it replaces, then make(from, to) for its value.
+  /// Returns the value of the pair. If it is not in the table, forget(entry) is called for the
+  /// entry that it replaces, and make(from, to) computes its value.
   template <typename Make, typename Forget>
   Value& of(DomainId from, DomainId to, const Make& make, const Forget& forget) {
     Entry& entry = entries_[(std::size_t{from} * kStride + to) % kEntries];

@@ -31,8 +31,8 @@ class Tally {
                                 });
   }
 
-  /// Once all messages are added: the slowest of the resources that messages between two places
-  /// cross holds up both places.
+  /// To be called when all messages are added: both places of a pair wait for the slowest of the
+  /// resources that their messages cross.
   void wait(PlaceId from, PlaceId to) {
     double slowest_s = 0;
     resources_.for_each_crossed(machine_.domain_of(from), machine_.domain_of(to),
@@ -51,8 +51,8 @@ class Tally {
   MessageTimes times_;
 };
 
-/// Counts the messages of a phase. Those between the same two domains share resources and, if these
-/// differ, factors.
+/// Counts the messages of a phase. Messages between the same two domains share resources and, if
+/// factors differ, also factors.
 class MessageTally {
  public:
   MessageTally(const Machine& machine, const Workload& workload, const CostModel& costs,
@@ -126,7 +126,7 @@ class MessageTally {
     sums.clear(flush);
   }
 
-  /// The slowest of the resources that messages between two places cross holds up both places.
+  /// Both places of a pair wait for the slowest of the resources that their messages cross.
   void add_waiting() {
     Slowest slowest;
     const auto forget = [](const Slowest::Entry&) {};

@@ -101,8 +101,8 @@ void LocalSearch::gather_near_nodes(PlaceId p) {
                                          machine_.first_place(machine_.first_domain(other + 1))));
 }
 
-/// Gathers t, and as its destinations the places of its main partners, the least busy place of each
-/// enclosing group, and its home.
+/// Selects t and, as its destinations, the places of the partners with which it communicates most,
+/// the least busy place of each enclosing group, and its home.
 void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   around_.gather(t);
   destinations_ = near_;
@@ -113,15 +113,15 @@ void LocalSearch::gather_destinations(TaskId t, PlaceId from) {
   std::erase(destinations_, from);
 }
 
-/// Change of the potential if the gathered task moves to `to`.
+/// Returns the change of the potential if the gathered task moves to `to`.
 double LocalSearch::change_of_move(PlaceId to) {
   return around_.worth_at(to, [this](SpotId spot, double busy_s) {
     return potential(spot, busy_s) - potential_of_[spot];
   });
 }
 
-/// Keeps the best move of t, which must have been gathered, to one of the destinations, if it gains
-/// enough. Skips moves that make a place busier than the busiest.
+/// Keeps the best move of t (which must have been gathered) to one of the destinations, if the gain
+/// is large enough. Skips moves that make a place busier than the busiest one.
 void LocalSearch::try_moves(TaskId t, double limit) {
   Step best{limit, kNobody, kNobody, 0};
   for (const PlaceId to : destinations_) {
@@ -142,8 +142,8 @@ void LocalSearch::gather_moves(PlaceId p, double limit) {
   gather_pulls(p, limit);
 }
 
-/// Finds the best move, to p or near it, of each task elsewhere that sends to p, if receiving its
-/// messages takes long enough to matter.
+/// Finds the best move, to p or near it, for each task elsewhere that sends to p. Considers only
+/// tasks whose messages take long enough to receive.
 void LocalSearch::gather_pulls(PlaceId p, double limit) {
   const double pressure_s = times_.pressure_s(p),
                least_s = -limit / power(pressure_s) * pressure_s / exponent_;
@@ -164,7 +164,7 @@ void LocalSearch::gather_pulls(PlaceId p, double limit) {
       pulls_[kept++] = pulls_[i];
   pulls_.resize(kept);
   std::erase_if(pulls_, [&](const auto& pull) { return pull.second <= least_s; });
-  // Time that p saves if the task comes, minus the work that it brings.
+  // The time that p saves if the task comes, minus the work that the task brings.
   for (auto& [t, worth_s] : pulls_) worth_s -= workload_.tasks[t].load_s / machine_.speed_of(p);
   if (std::ssize(pulls_) > tuning_.max_pulls) {
     std::nth_element(pulls_.begin(), pulls_.begin() + tuning_.max_pulls, pulls_.end(),
@@ -194,8 +194,8 @@ const std::vector<std::pair<double, TaskId>>& LocalSearch::tasks_by_load(PlaceId
   return tasks;
 }
 
-/// Finds exchanges that even out p and another place: partners whose load differs by about half the
-/// difference of the busy times.
+/// Finds exchanges that even out p and another place: pairs of tasks whose loads differ by about
+/// half the difference of the busy times.
 void LocalSearch::gather_swaps(PlaceId p, double limit) {
   by_load_.clear();
   for (const TaskId t : tasks_at_[p]) {
@@ -244,7 +244,8 @@ void LocalSearch::relocate(TaskId t, PlaceId to) {
   }
 }
 
-/// Takes the steps found for p, best first; each must still gain after the steps before it.
+/// Takes the steps found for p, best first. Each step is taken only if it still gains after the
+/// previous ones.
 bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   const double limit = -stage.min_gain * power(times_.pressure_s(p));
   steps_.clear();
@@ -272,7 +273,7 @@ bool LocalSearch::improve(PlaceId p, const Stage& stage) {
   return moved;
 }
 
-/// Computes all potentials anew and opens all places. Returns the peak.
+/// Computes all potentials anew and lets all places be visited again. Returns the peak.
 double LocalSearch::begin() {
   times_.refresh(exponent_);
   scale_s_ = peak_s();
@@ -317,7 +318,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
       peak_s = this->peak_s();
       if (busy_s < stage.floor * peak_s) {
         if (!has_moved || !times_.resources()) break;
-        // The busiest may be a resource, whose places have been relieved since the last refresh().
+        // The busiest spot may be a resource whose places have become less busy since the last
+        // refresh().
         peak_s = begin();
         scans_of_swaps_ += entries;
         next_refresh = scans() + entries;
@@ -336,7 +338,8 @@ double LocalSearch::run(const Stage& stage, double max_scans) {
   return static_cast<double>(scans() - scans_before);
 }
 
-/// A random busiest place every other time, otherwise any place that is nearly as busy.
+/// Returns a random one of the busiest places every other time, otherwise any place that is nearly
+/// as busy.
 PlaceId LocalSearch::one_of_the_busiest(Random& random) const {
   double most_s = 0;
   for (PlaceId p = 0; p < machine_.num_places(); ++p)

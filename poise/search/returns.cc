@@ -16,10 +16,11 @@ namespace poise {
 
 namespace {
 
-/// The longer iterations that the points of the curve allow, as parts of the way from the iteration
-/// of the far placement to the current one. Denser where most is decided: at few extra seconds.
+/// The points of the curve, by how much longer an iteration each allows: a fraction of the
+/// difference between the iteration of the far placement and that of the current one. Points are
+/// denser at small fractions, where the total changes most.
 constexpr double kParts[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4};
-/// The same for a curve that is shown.
+/// The points of a curve that is shown to the user.
 constexpr double kShownParts[] = {0,       1.0 / 128, 1.0 / 64, 1.0 / 32, 1.0 / 16,
                                   1.0 / 8, 1.0 / 4,   1.0 / 2,  3.0 / 4};
 
@@ -38,7 +39,7 @@ class Returns {
 
   double peak_s() const { return times_.peak_s(); }
 
-  /// Returns every task whose return leaves all busy times within the limit.
+  /// Returns to their home all tasks whose return leaves all busy times within the limit.
   Outcome up_to(double limit_s) {
     std::erase_if(away_, [&](TaskId t) {
       const PlaceId home = problem_.current.of(t);
@@ -81,7 +82,7 @@ class SingleReturns {
   }
 
  private:
-  /// The tasks that have moved, largest first.
+  /// All tasks that are not at home, largest first.
   std::vector<TaskId> away() const {
     std::vector<TaskId> tasks;
     for (const Migration& migration : migrations(problem_.current, outcome_.placement))
@@ -140,7 +141,7 @@ class SingleReturns {
   double sender_s_ = 0, resource_s_ = 0;
 };
 
-/// Calls take(outcome) for each point until it returns false.
+/// Calls take(outcome) for each point of the curve until it returns false.
 template <typename Take>
 void for_each_point(const Way& way, const Placement& far, std::span<const double> parts,
                     const Take& take) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much a decision may still compute.
+// Limits the computing time of a decision.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// Counted in scans, not in seconds, so that the same input gives the same placement everywhere.
-/// A scan is one task or arc examined: about Tuning::scan_s seconds.
+/// The budget is counted in scans and not in seconds, so that the same input gives the same
+/// placement everywhere. A scan examines one task or arc and takes about Tuning::scan_s seconds.
 class ScanBudget {
  public:
   explicit ScanBudget(double scans) : left_(std::max(0.0, scans)) {}

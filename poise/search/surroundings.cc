@@ -76,7 +76,7 @@ void Surroundings::forget_changes() {
   changed_.clear();
 }
 
-/// What the exchange takes on resources with the task in domain `own`, times `sign`.
+/// Adds the time that the exchange takes on resources if the task is in domain `own`, times `sign`.
 void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainId other,
                                  double sign, std::uint8_t why) {
   const auto add = [&](DomainId from, DomainId to, double count, double bytes) {
@@ -91,7 +91,7 @@ void Surroundings::add_crossings(const Exchange& exchange, DomainId own, DomainI
   add(own, other, exchange.out, exchange.out_bytes);
 }
 
-/// The changes of all resources if the task were nowhere.
+/// Computes the changes of all resources if the task were removed.
 void Surroundings::leave_resources() {
   forget_changes();
   leaving_.clear();
@@ -105,7 +105,8 @@ void Surroundings::leave_resources() {
   for (const SpotId spot : changed_) leaving_.push_back({spot, change_s_[spot]});
 }
 
-/// The changes of all resources if the task moves into the domain, to a place without partners.
+/// Computes the changes of all resources if the task moves into the domain, to a place without
+/// communication partners.
 void Surroundings::arrive_at_resources(DomainId domain) {
   forget_changes();
   for (const Change& left : leaving_) change(left.spot, left.seconds, kLeft);
@@ -118,7 +119,7 @@ void Surroundings::arrive_at_resources(DomainId domain) {
           std::max(arriving_s_, times_.resource_s(spot - machine_.num_places()) + change_s_[spot]);
 }
 
-/// Order of importance: the time that the exchange takes at factor 1.
+/// The measure of importance: the time that the exchange takes at factor 1.
 double Surroundings::weight_s(const Exchange& exchange) const {
   return (exchange.in + exchange.out) * unit_.message_s +
          (exchange.in_bytes + exchange.out_bytes) * unit_.byte_s;

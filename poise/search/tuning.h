@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that the strategy `poise` was tuned with: value, range, unit and effect.
+// The tuned numbers of the strategy `poise`: value, range, unit and effect.
 #pragma once
 
 #include <array>
@@ -109,7 +109,7 @@ struct Tuning {
 
 inline constexpr Tuning kTuning{};
 
-// Each stage is sharper than the one before, and visits fewer places.
+// Each stage has a larger exponent than the stage before and visits fewer places.
 static_assert(kTuning.blunt_exponent < kTuning.sharp_exponent);
 static_assert(kTuning.sharp_exponent < kTuning.fine_exponent);
 static_assert(kTuning.blunt_floor < kTuning.sharp_floor);
@@ -122,7 +122,7 @@ static_assert(kTuning.start_climbs <= kTuning.climbs);
 static_assert(kTuning.subphase_min_gain < kTuning.subphase_min_total);
 static_assert(kTuning.max_kept < 1);
 
-/// The lines above as knobs: name, initial value, range, unit and help.
+/// The lines above as knobs, with name, default value, range, unit and help.
 inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #define POISE_KNOB(type, name, initial, least, greatest, unit, why) \
   Knob{#name, initial, least, greatest, why, {}, unit},
@@ -130,7 +130,8 @@ inline constexpr auto kTuningKnobs = std::to_array<Knob>({
 #undef POISE_KNOB
 });
 
-/// The tuning with these values, one per knob and in their order; kTuning where there are none.
+/// Returns the tuning with these values, one per knob in their order. Without values it returns
+/// kTuning.
 Tuning tuning_from(std::span<const double> values);
 
 }  // namespace poise

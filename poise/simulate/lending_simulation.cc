@@ -20,10 +20,11 @@ namespace poise {
 
 namespace {
 
-constexpr double kIdlePoll_s = 50e-6;  // an idle rank that may still ask polls that often
+constexpr double kIdlePoll_s =
+    50e-6;  // interval of polls of an idle rank that may still send requests
 constexpr std::uint32_t kMaxTasksPerMessage = 256;
 
-/// Equal tasks of one owner.
+/// A number of equal tasks of one owner.
 struct Run {
   std::uint32_t owner = 0, count = 0, children = 0;
   double task_s = 0;
@@ -220,7 +221,8 @@ Mail Simulation::mail_to(Rank& rank, Mail::Kind kind, std::uint32_t to) {
   return mail;
 }
 
-// Messages between two ranks stay in order, as in MPI; others may overtake one another.
+// Returns the arrival time of a message. Messages between two ranks stay in order, as in MPI;
+// others may overtake one another.
 double Simulation::arrival_s(const Rank& from, std::uint32_t to, double bytes) {
   const std::uint32_t node = node_of(number_of(from));
   const bool is_near = node == node_of(to);
@@ -439,7 +441,7 @@ void Simulation::start_task(Rank& rank) {
   push(rank.busy_until_s, Kind::task_end, number_of(rank));
 }
 
-// The steps of the runtime's offload engine, in its order.
+// Runs the steps of the runtime's offload engine, in its order.
 void Simulation::step(Rank& rank) {
   const auto inbox = std::exchange(rank.inbox, {});
   for (const std::uint32_t slot : inbox) {
@@ -483,7 +485,7 @@ void Simulation::happen(const Event& event) {
   switch (event.kind) {
     case Kind::arrival:
       rank.inbox.push_back(event.mail);
-      // A rank that runs a task or computes outside of the wait handles it later.
+      // A rank that runs a task or computes outside of the wait handles the message later.
       if (rank.is_running()) {
         const double at_s = now_s_ + scenario_.progress_s;
         if (rank.wake_at_s <= now_s_ && at_s < rank.busy_until_s)
@@ -505,8 +507,8 @@ void Simulation::happen(const Event& event) {
   step(rank);
 }
 
-// Every task is queued, runs, or has run and its result is unsent or in flight, or it is in flight
-// itself, or it has finished.
+// Checks that every task is in exactly one state: queued, running, with a result that is unsent or
+// in flight, in flight itself, or finished.
 void Simulation::recount() {
   std::uint64_t found = finished_;
   for (const Rank& rank : ranks_)
@@ -572,7 +574,8 @@ double ideal_makespan_s(const LendingScenario& scenario) {
     if (work.tasks > 0) longest_s = std::max(longest_s, work.task_s * (work.children > 0 ? 2 : 1));
   }
   for (const SimulatedWork& work : scenario.work) {
-    // What it cannot run in the time of all ranks leaves it: packed, and its result unpacked.
+    // The work that the rank cannot do in the common time must leave it: it is packed, and its
+    // results are unpacked.
     const double share_s = work_s / pace;
     const double kept = work.task_s > 0 ? share_s / work.task_s : 0;
     const double tasks = std::max(0.0, work.tasks - kept);

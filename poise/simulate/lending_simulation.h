@@ -2,9 +2,10 @@
 // Simulates ranks that lend tasks to one another, in virtual time and with the decisions of the
 // tasks runtime: each rank has a LendingAgent and a TerminationDetector.
 //
-// Simulated: tasks and their times, messages with latency, bytes, overhead and random delays,
-// ranks of different pace that enter late, node cards that send one byte after the other, progress
-// threads. Not simulated: the load table in shared memory, replication, several threads per rank.
+// The simulation covers tasks and their times; messages with latency, bytes, overhead and random
+// delays; ranks of different speed that enter the wait late; network cards that send one byte after
+// the other; and progress threads. It does not cover the load table in shared memory, replication,
+// and several threads per rank.
 #pragma once
 
 #include <cstdint>
@@ -35,19 +36,20 @@ struct LendingScenario {
   double task_overhead_s = 0.2e-6;     // CPU time to pack or unpack a task or a result
   double message_overhead_s = 0.5e-6;  // CPU time to send or receive a message
   double decision_s = 2e-6;            // CPU time of a decision about loans
-  /// Extra random delay of each message, at most; messages between two ranks stay in order.
+  /// Maximum of an additional random delay of each message. Messages between two ranks stay in
+  /// order.
   double max_delay_s = 0;
-  /// Share of messages that wait for this long, so that later ones arrive in one burst.
+  /// Fraction of messages that wait for this time, so that later ones arrive in one burst.
   double stall_share = 0, stall_s = 0;
-  /// A message that arrives during a task is handled after this time, by a progress thread;
-  /// infinite: when the task ends.
+  /// Time after which a progress thread handles a message that arrives during a task. If it is
+  /// infinite, the message is handled when the task ends.
   double progress_s = std::numeric_limits<double>::infinity();
   std::uint32_t waits = 1;  // one after the other, each with the same work
   std::uint64_t seed = 1;
   LendingAgent::Settings settings = {};
   std::size_t max_peers = lending_tuning::kMaxPeers;
   std::uint64_t max_events = UINT64_MAX;
-  /// Recount all tasks after every that many events; 0: only at the end.
+  /// Number of events after which all tasks are counted again; 0 means only at the end.
   std::uint64_t recount_every = 0;
 };
 
@@ -63,13 +65,13 @@ struct LendingOutcome {
   std::string trouble;             // empty if the simulation ended as it should
 };
 
-/// Runs the scenario. `trouble` names the first violation: tasks lost or run twice, an end before
-/// all tasks had finished, no end although nothing can happen any more (deadlock) or after
-/// max_events.
+/// Runs the scenario. `trouble` describes the first violation: a task was lost or run twice, the
+/// wait ended before all tasks had finished, or it did not end although nothing can happen any more
+/// (deadlock) or within max_events.
 LendingOutcome simulate_lending(const LendingScenario& scenario);
 
-/// No schedule ends sooner: the work over the pace of all ranks, or the longest task, or what the
-/// rank with most tasks must send.
+/// Lower bound on the makespan of any schedule: the work divided by the speed of all ranks, the
+/// longest task, or the tasks that the rank with most tasks must send, whichever takes longest.
 double ideal_makespan_s(const LendingScenario& scenario);
 
 }  // namespace poise

@@ -11,7 +11,8 @@
 namespace poise {
 namespace {
 
-// Ranks of random number, pace, work and entry time; messages delayed, stalled and in bursts.
+// Draws ranks with random number, speed, work and entry time; messages are delayed, stalled and
+// sent in bursts.
 LendingScenario random_scenario(std::uint64_t seed) {
   Random random(seed);
   LendingScenario scenario;
@@ -54,7 +55,8 @@ void check_seeds(std::uint64_t first, std::uint64_t last) {
   }
 }
 
-// Every task runs exactly once, every rank leaves every wait, none before all tasks have finished.
+// Every task runs exactly once, and every rank leaves every wait, but not before all tasks have
+// finished.
 TEST(LendingSimulation, ends_every_wait_and_loses_no_task) {
   check_seeds(0, num_seeds(300));  // CTest runs 10,000 under the label "long"
 }
@@ -73,13 +75,13 @@ double efficiency(const LendingScenario& scenario) {
   return ideal_makespan_s(scenario) / outcome.makespan_s;
 }
 
-TEST(LendingSimulation, spreads_the_tasks_of_one_rank) {
+TEST(LendingSimulation, spreads_the_tasks_of_one_rank_over_all_ranks) {
   EXPECT_GT(efficiency(all_on_one(2, 1000, 1e-3)), 0.98);
   EXPECT_GT(efficiency(all_on_one(16, 1600, 1e-3)), 0.9);
   EXPECT_GT(efficiency(all_on_one(64, 6400, 1e-3)), 0.8);
 }
 
-// Starvation: some rank stays idle although others have tasks to lend.
+// Checks for starvation: a rank that stays idle although others have tasks to lend.
 TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
   for (std::uint64_t seed = 0; seed < num_seeds(40); ++seed) {
     Random random(seed);
@@ -93,15 +95,16 @@ TEST(LendingSimulation, leaves_no_rank_without_tasks_for_long) {
   }
 }
 
-TEST(LendingSimulation, lends_at_once_what_waits_behind_a_long_task) {
+TEST(LendingSimulation, lends_tasks_at_once_that_wait_behind_a_long_task) {
   LendingScenario scenario;
   scenario.work = {{1, 1.0, 0}};
   scenario.num_ranks = 2;
   EXPECT_NEAR(simulate_lending(scenario).makespan_s, 1, 1e-3);
 }
 
-// Requests of idle ranks: few random ones and one to each partner, however long the wait lasts.
-TEST(LendingSimulation, makes_idle_ranks_stop_asking) {
+// An idle rank sends a few requests to random ranks and one to each partner, independent of the
+// length of the wait.
+TEST(LendingSimulation, idle_ranks_stop_sending_requests) {
   LendingScenario scenario;
   scenario.num_ranks = 64;
   scenario.work = {{1, 10.0, 0}};  // nothing to lend

@@ -71,7 +71,7 @@ LocalSearch::Stage blunt(const Tuning& tuning) {
           .max_scans = tuning.max_scans};
 }
 
-/// For a first stage that ended at its limits, as it may with a million tasks.
+/// Extends a first stage that ended at its limits, as can happen with a million tasks.
 LocalSearch::Stage blunt_further(const Tuning& tuning) {
   LocalSearch::Stage stage = blunt(tuning);
   stage.visits = tuning.further_visits_per_place;
@@ -98,11 +98,11 @@ LocalSearch::Stage fine(const Tuning& tuning) {
   return stage;
 }
 
-/// What parts of a decision take, in scans per entry (a task, or one direction of a pair of tasks
-/// that exchange messages), as timed.
+/// The cost of the parts of a decision as measured, in scans per entry (a task, or one direction of
+/// a pair of tasks that exchange messages).
 constexpr double kPrepare = 2.5, kBuild = 1.5, kWayBack = 5, kNewPlacement = 10, kSchedule = 2,
                  kLessTraffic = 4, kTrial = 0.5;
-/// The least that a descent is worth beginning with.
+/// Minimum budget with which a descent is started.
 constexpr double kDescent = kBuild + kWayBack + 2;
 
 double allowed_s(const PoiseOptions& options, double iteration_s, double bound_s,
@@ -130,7 +130,7 @@ class Search {
     budget_.spend(kPrepare * entries_);
   }
 
-  /// Local search from the current placement, even if the budget is too small for it.
+  /// Runs local search from the current placement, even if the budget is too small for it.
   void try_current() {
     if (!may_spend(kDescent)) budget_ = ScanBudget(kDescent * entries_);
     Outcome far = descended_from(best_.placement);
@@ -153,9 +153,10 @@ class Search {
     }
   }
 
-  /// Local search from the current placement again, but with migrations that may take twice as long
-  /// from stage to stage: few tasks move first, and others where that pays. None longer than what
-  /// all steps can save pays. Ends after two stages without a shorter total.
+  /// Runs local search from the current placement again, with a limit on the migration time that
+  /// doubles from stage to stage: few tasks move first, and others follow where that pays. A
+  /// migration longer than all steps could save does not pay. Ends after two stages without a
+  /// shorter total.
   void try_limited_migrations() {
     if (!is_within_memory_ || !may_spend(kDescent)) return;
     const double gain_s = options_.steps * (way_.current.iteration_s - bound_s_);
@@ -180,8 +181,8 @@ class Search {
     if (shortest) take_if_better(std::move(*shortest));
   }
 
-  /// If many tasks share a place, local search ends with all places equally busy. From there,
-  /// lowers the traffic. Then evens out the rest.
+  /// If many tasks share a place, local search ends with all places equally busy. This function
+  /// then lowers the traffic and evens out the rest.
   void polish() {
     const bool has_many =
         problem_.workload.num_tasks() >= tuning_.many_tasks * problem_.machine.num_places();
@@ -197,7 +198,7 @@ class Search {
     take_if_better(outcome_of(problem_, descent.placement()));
   }
 
-  /// One pass. False if nothing can be gained, or nothing was gained in the last passes.
+  /// Runs one pass. Returns false if nothing can be gained, or if the last passes gained nothing.
   bool pass(std::uint64_t number) {
     if (best_.iteration_s <= bound_s_) return false;
     std::vector<std::optional<Outcome>> trials(tuning_.trials);
@@ -215,7 +216,7 @@ class Search {
     return passes_in_vain_ < tuning_.max_passes_without_gain;
   }
 
-  /// The best placement, followed as far as it pays.
+  /// Returns the best placement without the moves that do not pay.
   Placement result() && {
     if (has_passed_) best_ = on_the_way(std::move(best_));
     if (is_within_memory_)
@@ -239,7 +240,8 @@ class Search {
     return budget_.allows(scans_per_entry * entries_);
   }
 
-  /// Runs a stage within the budget, but for the way back.
+  /// Runs a stage within the budget, of which it leaves enough for the curve back to the current
+  /// placement.
   void run(LocalSearch& descent, const LocalSearch::Stage& stage) {
     budget_.spend(descent.run(stage, budget_.left() - kWayBack * entries_));
   }
@@ -278,7 +280,8 @@ class Search {
     return best_on_the_way(way_, far, tuning_.same_total);
   }
 
-  /// Takes another outcome with a shorter total, or with nearly the same and fewer bytes to move.
+  /// Takes another outcome if its total is shorter, or if its total is nearly the same and it moves
+  /// fewer bytes.
   void take_if_better(Outcome other) {
     other = on_the_way(std::move(other));
     const double other_s = total_s(other), best_s = total_s(best_);
@@ -310,7 +313,8 @@ class Search {
            is_worth_trying(best_.iteration_s - bound_s_);
   }
 
-  /// Local search from `start`, unless it is unlikely to get below the best.
+  /// Runs local search from `start`, unless it is unlikely to find a shorter total than the best
+  /// known.
   void try_from(const Placement& start) {
     const double best_s = best_.iteration_s;
     LocalSearch descent = from(fitted(start));

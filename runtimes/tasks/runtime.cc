@@ -32,13 +32,15 @@ thread_local Context* context_of_thread = nullptr;
 // The runtime whose engine this thread has locked.
 thread_local const Runtime* engine_locked_here = nullptr;
 
-// One mutex for all contexts: below MPI_THREAD_MULTIPLE only one of them may call MPI at a time.
+// One mutex for all contexts, because below MPI_THREAD_MULTIPLE only one of them may call MPI at a
+// time.
 std::mutex& mutex_of_mpi() {
   static std::mutex mutex;
   return mutex;
 }
 
-// The offset at which a literal follows others. No type needs an alignment above its size.
+// Returns the offset at which a literal follows other literals. No type needs an alignment above
+// its size.
 std::size_t literal_offset(std::size_t end, const Item& literal) {
   return aligned(end, std::bit_floor(std::clamp<std::size_t>(literal.bytes, 1, 16)));
 }
@@ -73,14 +75,14 @@ void store_items(Task& task, std::span<const Item> items) {
   if (end > room) store_many_literals(task, end);
 }
 
-// Ends the job; for destructors, which must not throw.
+// Ends the job. Destructors call it, because they must not throw.
 [[noreturn]] void end_job(const char* why) {
   std::fprintf(stderr, "poise: %s\n", why);
   std::abort();
 }
 
-// Keeps the engine alive, because other ranks may still send to it. They wait for this rank and
-// report that it is missing.
+// Keeps the engine alive, because other ranks may still send messages to it. They wait for this
+// rank and report that it is missing.
 void abandon(std::unique_ptr<OffloadEngine> engine) {
   static auto& abandoned = *new std::vector<std::unique_ptr<OffloadEngine>>;
   abandoned.push_back(std::move(engine));
@@ -325,8 +327,9 @@ void Runtime::park(std::uint32_t announced, double sleep_s) {
     std::this_thread::sleep_for(std::chrono::duration<double>(sleep_s));
 }
 
-// Runs tasks and polls until `until()` holds. After a round of the termination detector the thread
-// spins again, because the next round or the end comes soon and would only have to wake it.
+// Runs tasks and polls until `until()` is true. After a round of the termination detector the
+// thread spins again: the next round or the end comes soon, and waking a sleeping thread would take
+// longer.
 template <typename Until, typename Poll>
 void Runtime::work(Until until, Poll poll) {
   Context* const before = std::exchange(context_of_thread, &owner_);

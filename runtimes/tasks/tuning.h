@@ -7,18 +7,18 @@
 
 namespace poise::tasks::tuning {
 
-// --- Running tasks and polling ------------------------------------------------------------------
+// --- Numbers for running tasks and polling ------------------------------------------------------
 
 /// Seconds after which the caches hold nothing of the last poll. The cost of a poll is learnt from
 /// polls after such a pause.
 inline constexpr double kColdPoll_s = 100e-6;
-/// Maximal number of nested tasks on one thread that wait for their children; each keeps its stack.
+/// Maximum number of nested tasks on one thread that wait for their children; each keeps its stack.
 inline constexpr unsigned kMaxNestedWaits = 32;
-/// Maximal number of finished tasks whose memory a pool keeps for new ones (3 MiB).
+/// Maximum number of finished tasks whose memory a pool keeps for new ones (3 MiB).
 inline constexpr std::size_t kMaxRecycledTasks = 1 << 14;
 /// Number of queued tasks searched first for a task's children, most of which are near the front.
 inline constexpr std::size_t kNearFront = 64;
-/// Maximal number of shorter borrowed tasks that a longer one passes; without it n tasks take n²
+/// Maximum number of shorter borrowed tasks that a longer one passes; without it n tasks take n²
 /// steps.
 inline constexpr int kMaxPassed = 64;
 
@@ -29,28 +29,29 @@ inline constexpr double kUnknownDomainDistance = 1.5;
 
 // --- Lending ------------------------------------------------------------------------------------
 
-/// Maximal number of tasks, and of data bytes, in one message: the borrower starts while the lender
+/// Maximum number of tasks, and of data bytes, in one message: the borrower starts while the lender
 /// packs the next.
 inline constexpr std::uint32_t kMaxTasksPerMessage = 256;
 inline constexpr double kMessageBytes = 1 << 19;
 /// Seconds between two rounds of copying tasks ahead of time.
 inline constexpr double kReplicationInterval_s = 20e-6;
-/// Maximal number of entries of the load table read for a decision.
+/// Maximum number of entries of the load table read for a decision.
 inline constexpr std::size_t kMaxTableReads = 64;
 
 // --- Results ------------------------------------------------------------------------------------
 
-/// Maximal bytes of results kept in place for owners on this node to read until the wait ends.
+/// Maximum number of bytes of results kept in place for owners on this node to read until the wait
+/// ends.
 inline constexpr double kMaxKeptBytes = 1 << 28;
 
 // --- Transport ----------------------------------------------------------------------------------
 
-/// Maximal number of headers received in one poll.
+/// Maximum number of headers received in one poll.
 inline constexpr std::size_t kMaxHeadersPerPoll = 16;
 /// After this many seconds without a poll, MPI is probed twice: some libraries first report what
 /// they have read, and only then read the network.
 inline constexpr double kStalePoll_s = 20e-6;
-/// Maximal bytes of a header, because MPI counts in int.
+/// Maximum number of bytes of a header, because MPI counts in int.
 inline constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 30;
 /// From this many freed bytes on, memory is returned to the operating system.
 inline constexpr std::size_t kReturnToSystemBytes = std::size_t{64} << 20;
@@ -65,11 +66,11 @@ inline constexpr double kMutexSpin_s = 0.5e-6;
 
 // --- Output -------------------------------------------------------------------------------------
 
-/// Maximal number of ranks in a summary.
+/// Maximum number of ranks in a summary.
 inline constexpr std::size_t kMaxSummaryLines = 32;
 /// A trace shows idle times of at least this many seconds.
 inline constexpr double kMinIdle_s = 10e-6;
-/// Maximal number of events of each kind per rank in a trace: 8 to 16 MB.
+/// Maximum number of events of each kind per rank in a trace: 8 to 16 MB.
 inline constexpr std::size_t kMaxEvents = 200'000;
 
 }  // namespace poise::tasks::tuning

@@ -23,7 +23,7 @@ class Docs(CliTest):
         for key in [*row, *row["bounds"], *self.json_of("strategies", "--json")["strategies"][0]]:
             self.assertIn(f"`{key}`", page)
 
-    def test_variables_are_listed_as_in_the_code(self):
+    def test_the_table_of_variables_is_generated_from_the_code(self):
         page = self.run_poise("variables", "--page").stdout
         self.assertEqual((ROOT / "docs" / "variables.md").read_text(encoding="utf-8"), page,
                          "write it again: build/bin/poise variables --page > docs/variables.md")
@@ -42,7 +42,7 @@ class Docs(CliTest):
         self.assertGreater(len(read), 5)
         self.assertEqual(read - known, set())
 
-    def test_a_misspelt_variable_is_told_and_the_command_runs(self):
+    def test_a_misspelt_variable_is_reported_and_the_command_runs(self):
         done = self.run_poise("topo", "-m", "core:2", env={**os.environ, "POISE_MACHINS": "/m", "POISE_PERIOD": "often"})
         self.assertEqual((done.returncode, done.stderr), (0, "poise: POISE_MACHINS has no effect: there is no such "
                          "variable; did you mean POISE_MACHINES?\n"))

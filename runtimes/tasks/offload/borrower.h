@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the offload engine that sends steal requests, and takes tasks and refusals.
+// The part of the offload engine that sends steal requests, and receives tasks and refusals.
 #pragma once
 
 #include "runtimes/tasks/offload/codec.h"

@@ -19,7 +19,7 @@ constexpr std::uint32_t kTaskFlags = kAnnotated | kReplicated | kNamed | kHasPar
 // Flags of an item; the low three bits are its Mode.
 constexpr std::uint8_t kModeBits = 7, kNull = 8, kHasPayload = 16, kInPlace = 32;
 
-// The alignment of an item's address; the receiver aligns its copy alike.
+// Returns the alignment of an item's address. The receiver gives its copy the same alignment.
 std::uint8_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data) | kAlignment;
   return static_cast<std::uint8_t>(address & (~address + 1));
@@ -54,8 +54,8 @@ std::shared_ptr<const Annotations> read_annotations(Reader& reader) {
 
 }  // namespace
 
-// Where the receiver finds an item without a message: in memory that both ranks share, or in a copy
-// of a large item there. Items of a borrowed task are not copied when it is lent on, because their
+// Returns where the receiver finds an item without a message: in memory that both ranks share, or
+// in a copy of a large item there. Items of a borrowed task are not copied when it is lent on: its
 // results go straight to the owner, so nothing would free the copy.
 std::optional<Arena::Spot> TaskCodec::spot_of(Task& task, std::size_t i, std::uint32_t to) {
   const Item& item = task.items[i];

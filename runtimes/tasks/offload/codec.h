@@ -17,7 +17,7 @@ class TaskCodec {
  public:
   TaskCodec(Messenger& messenger, LentTasks& lent) : messenger_(messenger), lent_(lent) {}
 
-  /// Appends a task to a message to rank `to`. Of a task that `to` owns, only its slot travels.
+  /// Appends a task to a message to rank `to`. If `to` owns the task, only its slot is sent.
   void write(Writer& header, Task& task, std::uint32_t to, std::vector<Payload>& payloads);
   /// Reads a task from a message, and calls `then` with it when all its items have arrived. A task
   /// of this rank goes back into its pool instead.

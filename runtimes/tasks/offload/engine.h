@@ -47,7 +47,7 @@ class OffloadEngine {
   /// Completes all messages in flight. Collective.
   void drain();
 
-  /// True if a rank of this node has announced a message, or a transfer was in flight after the
+  /// True if a rank of this node has announced a message, or if a transfer was in flight after the
   /// last step. Thread-safe.
   bool has_messages() const {
     return messenger_.doorbells.is_pending() || in_flight_.load(std::memory_order_relaxed);
@@ -61,19 +61,19 @@ class OffloadEngine {
   std::uint32_t termination_rounds() const {
     return termination_rounds_.load(std::memory_order_relaxed);
   }
-  /// Where idle threads and the progress thread sleep. Thread-safe.
+  /// The doorbells, at which idle threads and the progress thread sleep. Thread-safe.
   Doorbells& doorbells() { return messenger_.doorbells; }
 
   /// The number of the last wait that has ended.
   std::uint64_t done_wait() const {
     return termination_.done() ? termination_.wait() : termination_.wait() - 1;
   }
-  /// Tasks of this rank whose results have arrived; the caller finishes them without holding the
-  /// engine's mutex.
+  /// Returns tasks of this rank whose results have arrived; the caller finishes them without
+  /// holding the engine's mutex.
   std::vector<std::unique_ptr<Task>> take_finished() {
     return std::exchange(messenger_.finished, {});
   }
-  /// Ranks that have not entered the wait, as far as this rank knows.
+  /// Returns the ranks that have not entered the wait, as far as this rank knows.
   std::vector<std::uint32_t> missing() const { return termination_.missing(); }
   /// The communicator, the rank, the counters and the shared memory.
   Messenger& messenger() { return messenger_; }

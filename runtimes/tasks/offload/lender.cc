@@ -18,7 +18,8 @@ void LenderSide::handle_request(Message& message) {
   if (!messenger_.agent.asked_by(thief)) decline(thief);
 }
 
-// Asks the program's policy what to lend. Drops impossible loans. Prints the first exception.
+// Asks the program's policy which tasks to lend, and drops impossible loans. Prints the first
+// exception.
 std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
                                               const TaskPool::State& state) {
   LendingAgent& agent = messenger_.agent;
@@ -42,7 +43,7 @@ std::vector<Loan> LenderSide::loans_of_policy(const LendingView& view,
   return loans;
 }
 
-// Asks the program's policy which load the next messages state.
+// Asks the program's policy for the load that the next messages state.
 void LenderSide::ask_policy_for_load(const TaskPool::State& state) {
   if (!policy_.load) return;
   const auto queue = policy_.sees_queue ? messenger_.pool.queue() : std::vector<QueuedTask>{};
@@ -89,7 +90,8 @@ void LenderSide::decline(const Thief& thief) {
 
 std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double task_bytes,
                                                         bool borrowed_too) {
-  // The room limits the built-in policies only, not the program's own.
+  // The limit on the borrower's free memory applies to the built-in policies only, not to the
+  // program's own.
   const std::size_t room =
       policy_.decide ? SIZE_MAX : messenger_.agent.room_at(loan.rank, task_bytes, messenger_.now_s);
   const std::size_t most = std::min<std::size_t>(loan.tasks, room);
@@ -103,8 +105,8 @@ std::vector<std::unique_ptr<Task>> LenderSide::take_for(const Loan& loan, double
                                           borrowed_too);
 }
 
-// Why this rank lends, for the trace. Called after the tasks were taken from the queue and before
-// they are sent.
+// Returns the reason why this rank lends, for the trace. Called after the tasks were taken from the
+// queue and before they are sent.
 Reason LenderSide::reason_to_lend(std::uint32_t rank,
                                   const std::vector<std::unique_ptr<Task>>& tasks) const {
   const TaskPool::State state = messenger_.pool.state();
@@ -146,8 +148,8 @@ bool LenderSide::prepare(std::unique_ptr<Task>& task) {
   return false;
 }
 
-// Lends in several messages, so that the borrower starts while this rank packs the next one. Small
-// tasks share a message, because a message costs more than they do.
+// Lends in several messages, so that the borrower starts while this rank packs the next message.
+// Small tasks share a message, because a message costs more than they do.
 void LenderSide::lend(Loan loan, double task_bytes) {
   const bool asked = messenger_.agent.is_thief(loan.rank);
   if (!loan.names.empty()) {
@@ -171,7 +173,7 @@ void LenderSide::lend_named(const Loan& loan, double task_bytes, bool asked) {
   }
 }
 
-// Writes the tasks into the message. Returns their bytes in both directions.
+// Writes the tasks into the message. Returns the bytes that they send and return.
 double LenderSide::pack(std::vector<std::unique_ptr<Task>>& tasks, std::uint32_t to, Writer& header,
                         std::vector<Payload>& payloads, const Reason& reason) {
   TraceRecorder* const recorder = messenger_.pool.recorder();
@@ -208,7 +210,7 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   messenger_.counters.answers += thief.has_value();
   std::vector<Payload> payloads;
   const double bytes = pack(tasks, loan.rank, header, payloads, reason);
-  // Borrowed tasks that are lent on live until their data are sent.
+  // Borrowed tasks that are lent on stay alive until their data are sent.
   std::erase(tasks, nullptr);
   auto keep = std::make_shared<std::vector<std::unique_ptr<Task>>>(std::move(tasks));
   const double seconds = clock_s() - begin_s;
@@ -219,7 +221,8 @@ std::size_t LenderSide::lend_batch(const Loan& loan, double task_bytes, bool bor
   return num_tasks;
 }
 
-// Counts which rank got most tasks, among at most as many ranks as the agent remembers.
+// Counts the tasks lent per rank, to find the maximum, for at most as many ranks as the agent
+// remembers.
 void LenderSide::count_lent(std::uint32_t rank, std::size_t tasks) {
   if (lent_to_.size() >= lending_tuning::kMaxPeers && !lent_to_.contains(rank)) return;
   const std::uint64_t lent = lent_to_[rank] += tasks;

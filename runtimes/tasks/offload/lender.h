@@ -23,15 +23,15 @@ class LenderSide {
         loads_(loads),
         policy_(std::move(policy)) {}
 
-  /// Decides if a decision is due, lends, and declines the other requests.
+  /// If a decision is due, decides and lends; then declines the other requests.
   void step(const TaskPool::State& state);
-  /// Notes a steal request.
+  /// Stores a steal request until the next step.
   void handle_request(Message& message);
   /// Calls on_lend if the program set one. If it throws, the task fails on this rank, and this
   /// returns false.
   bool prepare(std::unique_ptr<Task>& task);
   const Policy& policy() const { return policy_; }
-  /// Reports items and self of a copy that does not run; prints the first exception.
+  /// Reports a copy that does not run to the program, with its items. Prints the first exception.
   void report_cancelled(const Task& task);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of this rank that other ranks run: lent ones, by slot, and ones of which a copy runs.
+// The tasks of this rank that other ranks run: lent tasks, by slot, and tasks of which a copy runs
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ class LentTasks {
   explicit LentTasks(TaskPool& pool) : pool_(pool) {}
 
   bool empty() const { return free_.size() == slots_.size(); }
-  /// Gives a task that is to be lent its slot.
+  /// Assigns a slot to a task that is to be lent.
   void reserve(Task& task) {
     if (free_.empty()) {
       free_.push_back(slots_.size());
@@ -31,8 +32,8 @@ class LentTasks {
   }
   void keep(std::unique_ptr<Task> task) { slots_[task->slot] = std::move(task); }
 
-  /// The task that a result belongs to, or that has come back without having run; it was lent or a
-  /// copy of it ran.
+  /// Returns the task to which a result belongs, or which has come back without having run. It was
+  /// lent, or a copy of it ran.
   std::unique_ptr<Task> take(std::uint64_t slot) {
     if (slot & kReplicaBit) return pool_.take_started_elsewhere(slot & ~kReplicaBit);
     POISE_CHECK(slot < slots_.size() && slots_[slot]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells other ranks this rank's load, and learns theirs: in shared memory inside the node, by
-// gossip elsewhere. Besides, every message carries loads.
+// Tells other ranks this rank's load, and learns their loads: through shared memory inside the
+// node, by gossip between nodes. In addition, every message carries loads.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ class LoadExchange {
   /// Collective.
   LoadExchange(MPI_Comm communicator, Messenger& messenger);
 
-  /// Writes this rank's load into the table, unless it has had no tasks since it last did.
+  /// Writes this rank's load into the table, unless it had no tasks before and has none now.
   void publish(const TaskPool::State& state);
-  /// Updates the known loads from the table; called before a decision that uses them. Reads at most
-  /// kMaxTableReads entries, each in its turn.
+  /// Updates the known loads from the table. Called before a decision that uses them. Each call
+  /// reads the next kMaxTableReads entries at most.
   void read_table();
   /// While this rank has tasks, sends its load to one rank after the other. These messages ring no
   /// doorbell.

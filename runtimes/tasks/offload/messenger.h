@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of the offload engine, and what all its parts use to send and answer them.
+// Messages of the offload engine, and the data that all its parts need to send and answer them.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class MessageKind : std::uint8_t {
   refuse
 };
 
-/// A message that has arrived, after its news have been heard.
+/// A message that has arrived, after the agent has read the news in it (loads and counts).
 struct Message {
   const Transport::Arrival& arrival;
   Reader reader;  // behind the header and the news
@@ -51,15 +51,15 @@ class Messenger {
   Messenger(MPI_Comm communicator, const Locality& locality, const Knobs& settings,
             const Policy& policy, TaskPool& pool);
 
-  /// A message with its header and the news for `to`.
+  /// Begins a message: writes its header and the news for rank `to`.
   Writer begin(MessageKind kind, std::uint32_t to, double requested_at_s = 0);
-  /// `keep` lives until everything is sent.
+  /// Sends a message. `keep` stays alive until everything is sent.
   void send(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
             std::shared_ptr<const void> keep = nullptr);
-  /// The same without ringing the doorbell.
+  /// Sends a message without ringing the receiver's doorbell.
   void send_quietly(std::uint32_t to, Writer&& header, std::vector<Payload> payloads = {},
                     std::shared_ptr<const void> keep = nullptr);
-  /// Hears the news of a message.
+  /// Opens an arrived message and passes its news to the agent.
   Message open(const Transport::Arrival& arrival);
 
   /// Large items are sent as payloads; so is an item that would make the header longer than MPI can

@@ -141,7 +141,7 @@ void Returns::end_wait() {
   kept_bytes_ = 0;
 }
 
-// Reads the outputs that are in the header. Returns where the payloads have to go.
+// Reads the outputs that are in the header. Returns the locations for the payloads.
 std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   std::vector<Payload> payloads;
   for (std::size_t i = 0; i < task.items.size(); ++i) {
@@ -166,7 +166,7 @@ std::vector<Payload> Returns::read_outputs(Task& task, Reader& reader) {
   return payloads;
 }
 
-// Learns from a result: the run time of the function if this rank does not know it, else the
+// Learns from a result: either the run time of the function, if this rank does not know it, or the
 // slowness of the rank that ran the task.
 void Returns::learn_time(const Task& task, double seconds, std::uint32_t ran_on) {
   LendingAgent& agent = messenger_.agent;

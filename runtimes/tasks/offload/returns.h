@@ -14,16 +14,16 @@ namespace poise::tasks {
 
 class Returns {
  public:
-  /// `cancelled` is called with the original of a task of which a copy ran.
+  /// `cancelled` is called with the original task if a copy of it ran.
   Returns(Messenger& messenger, LentTasks& lent, std::function<void(const Task&)> cancelled)
       : messenger_(messenger), lent_(lent), cancelled_(std::move(cancelled)) {}
 
-  /// Sends the results of borrowed tasks that ran, when they are due.
+  /// Sends results of borrowed tasks when they are due.
   void step(const TaskPool::State& state);
   void handle(Message& message);
   /// True if no result waits to be sent.
   bool empty() const { return results_.empty(); }
-  /// Drops results that other ranks read in place until the wait ended.
+  /// Drops results that other ranks could read in place until the wait ended.
   void end_wait();
 
  private:

@@ -25,7 +25,7 @@ struct Current {
 };
 thread_local Current running_of_thread;
 
-// One recycled task per thread: taking it is faster than malloc.
+// One recycled task per thread, because taking it is faster than malloc.
 thread_local std::unique_ptr<Task> blank_of_thread;
 
 }  // namespace
@@ -130,10 +130,10 @@ struct TaskPool::Batch {
 };
 
 // Takes the next task to run. A thread whose task waits for its children runs these first, and up
-// to kMaxNestedWaits any other task. Deeper, it still runs borrowed tasks that a task of another
-// rank may wait for: if all ranks were that deep and each refused, none of these waits would end.
-// They cannot wait for each other in a circle: a child starts after its parent, and a task that
-// runs during a wait starts after the one that waits.
+// to kMaxNestedWaits any other task. With deeper nesting, it still runs borrowed tasks for which a
+// task of another rank may wait; otherwise all ranks could be that deep and refuse, and none of the
+// waits would end. Such tasks cannot wait for each other in a circle: a child starts after its
+// parent, and a task that runs during a wait starts after the task that waits.
 std::unique_ptr<Task> TaskPool::pop() {
   const Children* const awaited = children();
   auto task = awaited ? queue_.pop_of(*awaited) : nullptr;
@@ -163,7 +163,7 @@ std::unique_ptr<Task> TaskPool::next_of_batch(const Batch& batch) {
   return task;
 }
 
-// True if the program waits for this task only together with all others.
+// True if the program waits for this task only together with all other tasks.
 bool TaskPool::can_be_batched(const Task& task) const {
   return task.owner == rank_ && !task.extras && !task.siblings;
 }
@@ -196,7 +196,7 @@ double TaskPool::end(Batch& batch, double begin_s) {
   return last.owner == rank_ && deliver(last) ? clock_s() : end_s;
 }
 
-// Called with the lock held. Keeps tasks that may hold objects of the program, because their
+// Called while the lock is held. Keeps tasks that may hold objects of the program, because their
 // destructors must not run while the lock is held.
 void TaskPool::count_run(std::unique_ptr<Task>& task) {
   if (task->owner != rank_) {
@@ -212,8 +212,9 @@ void TaskPool::count_run(std::unique_ptr<Task>& task) {
   recycled_.push_back(std::move(task));
 }
 
-// Calls the program's callbacks. Returns whether they may have taken time. Removes the program's
-// objects from the task: once it counts as finished, the data they refer to may be gone.
+// Calls the program's callbacks. Returns true if they may have taken time. Removes the program's
+// objects from the task, because the data to which they refer may be gone once the task counts as
+// finished.
 bool TaskPool::deliver(Task& task) {
   if (!task.extras) return false;
   Extras& extras = task.extras.make();
@@ -233,7 +234,7 @@ bool TaskPool::deliver(Task& task) {
   return true;
 }
 
-// Called with the lock held.
+// Called while the lock is held.
 void TaskPool::count_finished(Task& task, std::uint32_t ran_on) {
   if (task.failed) {
     ++counters_.failed;
@@ -337,7 +338,7 @@ bool TaskPool::grant_replica(Ticket ticket) {
   const std::lock_guard lock(mutex_);
   auto found = queue_.take([&](const Task& task) { return task.extras->ticket == ticket; });
   queued_.store(queue_.size(), std::memory_order_relaxed);
-  // Takes the token on behalf of that rank, unless another rank has taken it already.
+  // Takes the token for the other rank, unless a third rank has taken it already.
   const bool here = !found.empty() && is_ours(found.front());
   if (here) started_elsewhere_.emplace(ticket, std::move(found.front()));
   return here;

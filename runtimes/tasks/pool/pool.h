@@ -34,14 +34,14 @@ class TaskPool {
  public:
   TaskPool(std::uint32_t rank, std::vector<const Registered*> functions);
 
-  /// Records from now on what runs; null stops recording.
+  /// Starts to record the tasks that run; null stops recording.
   void record(TraceRecorder* recorder) { recorder_ = recorder; }
   TraceRecorder* recorder() const { return recorder_; }
 
   /// Returns an empty task, to be filled and passed to submit.
   static std::unique_ptr<Task> blank();
-  /// With `in_order` the task runs after earlier in-order tasks that have the same parent, or none
-  /// as well, and access the same data.
+  /// With `in_order`, the task runs after earlier in-order tasks that have the same parent (or no
+  /// parent as well) and access the same data.
   void submit(std::unique_ptr<Task> task, bool in_order = false);
 
   /// Runs a batch of at most `max_tasks` tasks and returns their number; 0 if none is queued.
@@ -71,7 +71,7 @@ class TaskPool {
 
   /// Takes the borrowed tasks that ran since the last call.
   std::vector<std::unique_ptr<Task>> take_done_borrowed();
-  /// Notes that the results of `tasks` borrowed tasks are in flight.
+  /// Records that the results of `tasks` borrowed tasks are in flight.
   void borrowed_departed(std::size_t tasks);
 
   /// Takes the tasks of this rank that are to be copied to a rank for which `can_receive` is true.
@@ -83,7 +83,7 @@ class TaskPool {
   /// Returns whether a rank with a copy of this task may start it. If so, this rank will not run
   /// it.
   bool grant_replica(Ticket ticket);
-  /// The task of this rank of which another rank has run a copy.
+  /// Returns the task of this rank of which another rank has run a copy.
   std::unique_ptr<Task> take_started_elsewhere(Ticket ticket);
 
   struct State : QueueState {
@@ -92,7 +92,7 @@ class TaskPool {
     bool idle() const { return created == finished && borrowed == 0 && running == 0; }
   };
   State state() const;
-  /// The lendable tasks, named by With::name or by their number.
+  /// Returns the lendable tasks, named by With::name or by their number.
   std::vector<QueuedTask> queue(bool by_number = false) const;
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
 
@@ -130,8 +130,8 @@ class TaskPool {
   // Guards all members below, which are sorted so that a task touches few cache lines.
   mutable BriefMutex mutex_;
   std::atomic<std::size_t> queued_{0};
-  // The batches that threads run now: when each began, and the expected seconds of its tasks so
-  // far.
+  // The batches that threads run now: the time at which each began, and the expected seconds of its
+  // tasks so far.
   struct Running {
     double begin_s = 0, expected_s = 0;
     const Batch* batch = nullptr;
