@@ -128,8 +128,9 @@ class ClusterTest(unittest.TestCase):
                 self.assertLess(sent[strategy], 0.85 * sent["greedy"], strategy)
             local_s = 1e-9 * measured["latency_ns"][0][0]
             near, far = self.factors_in(self.folder / f"{program}.poise")
-            self.assertTrue(is_about(near * local_s, min(seen_s["near"])), near)
-            self.assertTrue(is_about(far * local_s, max(seen_s["far"])), far)
+            for factor, seen in ((near, seen_s["near"]), (far, seen_s["far"])):
+                self.assertGreaterEqual(factor * local_s, 0.8 * min(seen))
+                self.assertLessEqual(factor * local_s, 1.2 * max(seen))
 
 
 if __name__ == "__main__":
