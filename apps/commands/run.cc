@@ -102,8 +102,9 @@ std::vector<std::string> mapped_command(const std::vector<std::string>& command,
   check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
   const KnownLauncher known = launcher_of(command[0]);
   const Launcher launcher = launcher_for_map(command, known);
+  const std::vector<std::string> hosts = hosts_now(history.hosts);
   const LaunchOptions options =
-      launch_options({*trace.machine, placement, {}, history.hosts}, launcher,
+      launch_options({*trace.machine, placement, {}, hosts}, launcher,
                      fs::absolute(fs::path(history_file).replace_extension(".map")).string(),
                      is_open_mpi_5(known.version));
   for (const LaunchFile& made : options.files) write_file(made.path, made.text);
