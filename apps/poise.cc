@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   poise::apps::add_variables(app);
   poise::apps::add_profile(app);
   poise::apps::add_diagnose(app);
+  poise::apps::add_run(app);
   app.footer(
       "Exit status: 0 done, 1 failed at run time, 2 bad usage or bad input.\n"
       "poise COMMAND --help says more, with an example.");

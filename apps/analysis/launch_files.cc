@@ -38,7 +38,7 @@ class Plan {
            num_nodes_used());
   }
 
-  LaunchPlan openmpi() const {
+  LaunchFile rankfile() const {
     std::string text;
     for (TaskId r = 0; r < ranks(); ++r) {
       const bool is_named = !map_.hosts.empty() || map_.machine.num_nodes() == 1;
@@ -48,15 +48,28 @@ class Plan {
       fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", r, name,
                      first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
     }
-    const bool shares = map_.shape.ranks_per_place > 1;
-    return {{{path_, text}},
-            {fmt::format("mpirun -np {}{} --rankfile {} ./program  # Open MPI 4", ranks(),
-                         shares ? " --oversubscribe" : "", path_),
-             fmt::format("mpirun -np {} --map-by rankfile:file={}{} ./program  # Open MPI 5",
-                         ranks(), path_, shares ? ":oversubscribe" : "")}};
+    return {path_, text};
   }
 
-  LaunchPlan mpich() const {
+  std::vector<std::string> openmpi_words(bool is_5) const {
+    const bool shares = map_.shape.ranks_per_place > 1;
+    if (is_5)
+      return {"--map-by", fmt::format("rankfile:file={}{}", path_, shares ? ":oversubscribe" : "")};
+    std::vector<std::string> words = {"--rankfile", path_};
+    if (shares) words.insert(words.begin(), "--oversubscribe");
+    return words;
+  }
+
+  LaunchPlan openmpi() const {
+    const auto line = [&](bool is_5) {
+      return fmt::format("mpirun -np {} {} ./program  # Open MPI {}", ranks(),
+                         fmt::join(openmpi_words(is_5), " "), is_5 ? 5 : 4);
+    };
+    return {{rankfile()}, {line(false), line(true)}};
+  }
+
+  /// Hydra's hosts, and its option to bind; no option if each rank must bind itself.
+  std::pair<LaunchFile, std::optional<std::string>> hydra() const {
     std::string hosts;
     bool host_repeats = false;
     std::vector<std::uint8_t> is_seen(map_.machine.num_nodes(), 0);
@@ -67,30 +80,55 @@ class Plan {
       fmt::format_to(std::back_inserter(hosts), "{}:{}\n", host(begin), r - begin);
     }
     const auto common = common_binding();
-    // Hydra starts one proxy per line of the file, and each proxy starts with the first binding.
-    if (common && !host_repeats)
-      return {{{path_, hosts}},
-              {fmt::format("mpiexec -n {} -f {} -bind-to user:{} ./program", ranks(), path_,
-                           fmt::join(*common, ","))}};
-    return {{{path_, hosts}, script()},
+    // Hydra starts a proxy per line of the file, and each begins with the first binding.
+    if (!common || host_repeats) return {{path_, hosts}, std::nullopt};
+    return {{path_, hosts}, fmt::format("user:{}", fmt::join(*common, ","))};
+  }
+
+  LaunchPlan mpich() const {
+    const auto [hosts, binding] = hydra();
+    if (binding)
+      return {{hosts},
+              {fmt::format("mpiexec -n {} -f {} -bind-to {} ./program", ranks(), path_, *binding)}};
+    return {{hosts, script()},
             {fmt::format("mpiexec -n {} -f {} -bind-to none sh {} ./program", ranks(), path_,
                          script_path())}};
+  }
+
+  /// srun's option to bind; nothing if each rank must bind itself.
+  std::optional<std::string> slurm_binding() const {
+    const auto common = common_binding();
+    if (!common) return std::nullopt;
+    std::vector<std::string> cpus = *common;
+    const bool are_masks = map_.shape.cores_per_rank > 1;
+    if (are_masks)
+      for (std::string& cpu : cpus) cpu = mask_of(cpu);
+    return fmt::format("--cpu-bind={}:{}", are_masks ? "mask_cpu" : "map_cpu",
+                       fmt::join(cpus, ","));
   }
 
   LaunchPlan slurm() const {
     const std::string start =
         fmt::format("SLURM_HOSTFILE={} srun -n {} --distribution=arbitrary", path_, ranks());
-    const auto common = common_binding();
-    if (!common)
-      return {{{path_, host_per_rank()}, script()},
-              {fmt::format("{} --cpu-bind=none sh {} ./program", start, script_path())}};
-    std::vector<std::string> cpus = *common;
-    const bool are_masks = map_.shape.cores_per_rank > 1;
-    if (are_masks)
-      for (std::string& cpu : cpus) cpu = mask_of(cpu);
-    return {{{path_, host_per_rank()}},
-            {fmt::format("{} --cpu-bind={}:{} ./program", start, are_masks ? "mask_cpu" : "map_cpu",
-                         fmt::join(cpus, ","))}};
+    if (const auto binding = slurm_binding())
+      return {{{path_, host_per_rank()}}, {fmt::format("{} {} ./program", start, *binding)}};
+    return {{{path_, host_per_rank()}, script()},
+            {fmt::format("{} --cpu-bind=none sh {} ./program", start, script_path())}};
+  }
+
+  /// See launch_options().
+  LaunchOptions options(Launcher launcher, bool is_open_mpi_5) const {
+    if (launcher == Launcher::openmpi) return {{rankfile()}, openmpi_words(is_open_mpi_5), {}};
+    if (launcher == Launcher::mpich) {
+      const auto [hosts, binding] = hydra();
+      if (binding) return {{hosts}, {"-f", path_, "-bind-to", *binding}, {}};
+    }
+    if (launcher == Launcher::slurm)
+      if (const auto binding = slurm_binding())
+        return {{{path_, host_per_rank()}},
+                {"--distribution=arbitrary", *binding},
+                {{"SLURM_HOSTFILE", path_}}};
+    fail("options alone do not make this launcher follow the map; poise map --for writes a script");
   }
 
   LaunchPlan cray() const {
@@ -245,6 +283,11 @@ std::string_view usual_file(Launcher launcher) {
 }
 
 bool fills_nodes(Launcher launcher) { return launcher == Launcher::cray; }
+
+LaunchOptions launch_options(const RankMap& map, Launcher launcher, const std::string& path,
+                             bool is_open_mpi_5) {
+  return Plan(map, path).options(launcher, is_open_mpi_5);
+}
 
 LaunchPlan launch_plan(const RankMap& map, Launcher launcher, const std::string& path) {
   const Plan plan(map, path);

@@ -24,5 +24,6 @@ void add_juggle(CLI::App& app);
 void add_variables(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_diagnose(CLI::App& app);
+void add_run(CLI::App& app);
 
 }  // namespace poise::apps

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/commands/commands.h"
+#include "apps/report/diagnosis_page.h"
 #include "apps/report/diagnosis_text.h"
 #include "apps/text/output.h"
 #include "runtimes/profile/profile_file.h"
@@ -23,33 +24,41 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
+  std::string html;
   bool json = false;
 };
 
-struct Profiled {
+struct ProfiledRun {
   Trace trace;
   MeasuredRun run;
 };
 
-Profiled read_profiled(const std::string& file) {
+ProfiledRun read_profiled(const std::string& file) {
   const std::string bytes = read_file(file);
   const auto measured = native::attachment(file, bytes, "prof");
   if (!measured)
     fail("{}: the trace has no profile; record one with `poise profile -o {} -- COMMAND`", file,
          file);
-  Profiled profiled{native::read(file, bytes), profile::measured(profile::decode(file, *measured))};
+  ProfiledRun profiled{native::read(file, bytes),
+                       profile::measured(profile::decode(file, *measured))};
   check(profiled.run);
   return profiled;
 }
 
 void run(const Options& options) {
-  const Profiled first = read_profiled(options.files[0]);
+  if (!options.html.empty()) {
+    if (options.files.size() == 2) fail("--html takes one profile, not two");
+    check_writable(options.html);
+  }
+  const ProfiledRun first = read_profiled(options.files[0]);
   if (options.files.size() == 2) {
     if (options.json) fail("--json takes one profile, not two");
     print(scaling_text(first.run, read_profiled(options.files[1]).run));
     return;
   }
   const Diagnosis diagnosis = diagnose(first.run, first.trace);
+  if (!options.html.empty())
+    write_file(options.html, diagnosis_page(first.run, diagnosis, options.files[0]));
   print(options.json ? diagnosis_json(first.run, diagnosis)
                      : diagnosis_text(first.run, diagnosis, options.files[0]));
 }
@@ -65,6 +74,8 @@ void add_diagnose(CLI::App& app) {
       ->required()
       ->expected(1, 2);
   command->add_flag("--json", options->json, "Print the diagnosis as JSON");
+  command->add_option("--html", options->html, "Also write a page with pictures to FILE")
+      ->type_name("FILE");
   command->footer(
       "Efficiencies are those of the POP centre of excellence; docs/profile.md explains them.\n"
       "Examples: poise diagnose run.poise\n"

@@ -141,6 +141,16 @@ std::string places_text(const Diagnosis& d) {
   return text;
 }
 
+std::string topologies_text(const ReorderedTopologies& t) {
+  if (t.calls == 0) return "";
+  const std::string gain = t.before > t.after ? fmt::format("; weight x hops fell by {}",
+                                                            percent(1 - t.after / t.before))
+                                              : "";
+  return wrapped("", fmt::format("POISE_REORDER: {} of {} process topologies reordered{}; "
+                                 "deciding took {}.",
+                                 t.reordered, t.calls, gain, seconds_text(t.deciding_s)));
+}
+
 std::string what_to_do(const Diagnosis& d, const Advice& advice, const std::string& file) {
   switch (advice.remedy) {
     case Remedy::mapping: return fmt::format("Map the ranks to other places: poise map {}", file);
@@ -171,23 +181,6 @@ std::string nothing_text(const Diagnosis& d) {
          "dependences, or give waiting ranks other work.";
 }
 
-std::string advice_text(const Diagnosis& d, const std::string& file) {
-  std::string text = "\nWhat would help most";
-  if (d.advice.front().remedy == Remedy::nothing)
-    return text + ":\n" + wrapped("  ", nothing_text(d));
-  text += ", least effort first among the good:\n";
-  for (std::size_t i = 0; i < d.advice.size(); ++i) {
-    const Advice& advice = d.advice[i];
-    const double run_s = d.whole.run_s;
-    text += wrapped(
-        fmt::format("  {}. ", i + 1),
-        fmt::format("{}. Saves {}{} (+-{}), {} of the run.", what_to_do(d, advice, file),
-                    advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
-                    seconds_text(advice.saved.half_width), percent(advice.saved.value / run_s)));
-  }
-  return text;
-}
-
 std::size_t num_nodes(const MeasuredRun& run) {
   return std::set<std::uint32_t>(run.node_of_rank.begin(), run.node_of_rank.end()).size();
 }
@@ -213,7 +206,36 @@ nlohmann::ordered_json json_of(const Efficiencies& e) {
           {"queued", e.queued}};
 }
 
+std::string advice_text(const Diagnosis& d, const std::string& file) {
+  std::string text = "\nWhat would help most";
+  if (d.advice.front().remedy == Remedy::nothing)
+    return text + ":\n" + wrapped("  ", advice_sentence(d, d.advice.front(), file));
+  text += ", least effort first among the good:\n";
+  for (std::size_t i = 0; i < d.advice.size(); ++i)
+    text += wrapped(fmt::format("  {}. ", i + 1), advice_sentence(d, d.advice[i], file));
+  return text;
+}
+
 }  // namespace
+
+std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis) {
+  return late_text(diagnosis) + imbalance_text(diagnosis) + places_text(diagnosis) +
+         topologies_text(run.topologies);
+}
+
+std::string advice_sentence(const Diagnosis& d, const Advice& advice, const std::string& file) {
+  if (advice.remedy == Remedy::nothing) return nothing_text(d);
+  return fmt::format("{}. Saves {}{} (+-{}), {} of the run.", what_to_do(d, advice, file),
+                     advice.is_bound ? "at most " : "about ", seconds_text(advice.saved.value),
+                     seconds_text(advice.saved.half_width),
+                     percent(advice.saved.value / d.whole.run_s));
+}
+
+std::string remedy_text(Remedy remedy) {
+  std::string text(kRemedies[static_cast<std::size_t>(remedy)]);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
 
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file) {
@@ -230,7 +252,7 @@ std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
   }
   if (!run.knows_waiting)
     text += "Waiting is not told from transfer: the profile was not finished.\n";
-  text += '\n' + late_text(diagnosis) + imbalance_text(diagnosis) + places_text(diagnosis);
+  text += '\n' + findings_text(run, diagnosis);
   return text + advice_text(diagnosis, file);
 }
 
@@ -286,6 +308,12 @@ std::string diagnosis_json(const MeasuredRun& run, const Diagnosis& diagnosis) {
   for (const LateRank& late : diagnosis.late)
     json["late"].push_back(
         {{"rank", late.rank}, {"waiting_ranks", late.num_waiting}, {"waited_s", late.seconds}});
+  if (const ReorderedTopologies& t = run.topologies; t.calls > 0)
+    json["topologies"] = {{"created", t.calls},
+                          {"reordered", t.reordered},
+                          {"weight_hops_before", t.before},
+                          {"weight_hops_after", t.after},
+                          {"deciding_s", t.deciding_s}};
   for (const Advice& advice : diagnosis.advice)
     json["advice"].push_back({{"remedy", kRemedies[static_cast<std::size_t>(advice.remedy)]},
                               {"saved_s", advice.saved.value},

@@ -12,8 +12,15 @@ namespace poise::apps {
 std::string diagnosis_text(const MeasuredRun& run, const Diagnosis& diagnosis,
                            const std::string& file);
 
-/// Returns two runs side by side: how the work and each efficiency scale from the first to the
-/// second.
+/// What the text says of late ranks, imbalance and places: lines of 80 columns.
+std::string findings_text(const MeasuredRun& run, const Diagnosis& diagnosis);
+/// What to do, and what it saves; or why nothing helps.
+std::string advice_sentence(const Diagnosis& diagnosis, const Advice& advice,
+                            const std::string& file);
+/// "fewer ranks".
+std::string remedy_text(Remedy remedy);
+
+/// Two runs side by side: how the work and each efficiency scale from the first to the second.
 std::string scaling_text(const MeasuredRun& before, const MeasuredRun& after);
 
 /// Returns one JSON object, with times in seconds and efficiencies as fractions of 1.

@@ -136,6 +136,11 @@ constexpr Variable kAfter[] = {
      "the same: where each rank keeps its finished phases until the end"},
     {"POISE_PROFILE_PERIOD_NS", command, "nanoseconds", "",
      "the same: length of the phases if --period gives one"},
+    {"POISE_REORDER", preloaded, "0, 1 or verbose", "0",
+     "1: ranks of topologies that are created with reorder true are reordered for the machine "
+     "(docs/profile.md); verbose: and a line says what was gained"},
+    {"POISE_REORDER_MACHINE", preloaded, "a machine", "",
+     "the machine whose places the job's ranks occupy in order; unset: as the hosts tell"},
     {"POISE_LIBRARY", python, "a file", "",
      "the libpoise.so that import poise loads instead of the package's own"},
     {"POISE_SEEDS", tests, "a number", "", "seeds that random unit tests run"},
@@ -154,9 +159,11 @@ constexpr Variable kAfter[] = {
 };
 
 constexpr std::pair<unsigned, std::string_view> kReaders[] = {
-    {command, "commands"}, {juggle, "poise juggle"}, {objects, "objects"},
-    {tasks, "tasks"},      {chameleon, "CHAMELEON"}, {target, "omp target"},
-    {charm, "Charm++"},    {tests, "tests"},         {python, "Python"},
+    {command, "commands"},    {juggle, "poise juggle"},
+    {objects, "objects"},     {tasks, "tasks"},
+    {chameleon, "CHAMELEON"}, {target, "omp target"},
+    {charm, "Charm++"},       {tests, "tests"},
+    {python, "Python"},       {preloaded, "the profile's library"},
 };
 
 std::string changed(std::string_view text, int (*change)(int)) {

@@ -15,7 +15,7 @@ namespace poise {
 /// The programs that read a variable, one bit each.
 namespace reader {
 inline constexpr unsigned command = 1, juggle = 2, objects = 4, tasks = 8, chameleon = 16,
-                          target = 32, charm = 64, tests = 128, python = 256;
+                          target = 32, charm = 64, tests = 128, python = 256, preloaded = 512;
 }  // namespace reader
 
 struct Variable {

@@ -29,10 +29,19 @@ struct MeasuredPhase {
   std::vector<RankTimes> ranks = {};
 };
 
+/// Process topologies that the program created with reorder true, where the run was to reorder
+/// them.
+struct ReorderedTopologies {
+  std::uint64_t calls = 0, reordered = 0;  // of which in a better order
+  double before = 0, after = 0;            // sums over edges of weight times hops
+  double deciding_s = 0;                   // of the rank that it kept longest
+};
+
 /// Phases in order of time, all with the same ranks.
 struct MeasuredRun {
   std::vector<std::uint32_t> node_of_rank;
   std::vector<MeasuredPhase> phases = {};
+  ReorderedTopologies topologies = {};
   bool knows_waiting = true;  // else waited is 0 where nothing is known
   std::uint32_t num_ranks() const { return static_cast<std::uint32_t>(node_of_rank.size()); }
 };

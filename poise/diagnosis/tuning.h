@@ -25,4 +25,11 @@ inline constexpr double kGoodEnough = 0.55;
 /// Ranks share or change cores, if they do in this share of the phases at least.
 inline constexpr double kMinSharing = 0.1;
 
+/// A map of ranks is tried if it promises this share of the run, and dropped if it cannot save as
+/// much.
+inline constexpr double kMinMapGain = 0.01;
+/// Pairs of runs, one in own order and one mapped, after which the trial of a map may end, and
+/// does.
+inline constexpr std::size_t kMinPairs = 3, kMaxPairs = 12;
+
 }  // namespace poise::diagnosis_tuning

@@ -97,16 +97,20 @@ Machine live_machine() {
   return stored;
 }
 
+void find_slurm_switches(std::vector<JobHost>& hosts) {
+  const std::string settings = environment("SLURM_CONF");
+  const fs::path folder = settings.empty() ? "/etc/slurm" : fs::path(settings).parent_path();
+  if (const fs::path topology = folder / "topology.conf"; is_file(topology))
+    find_switches(read_file(topology.string()), hosts);
+}
+
 Job job_machine() {
   const std::string slurm = environment("SLURM_JOB_NODELIST"), lsf = environment("LSB_MCPU_HOSTS"),
                     pbs = environment("PBS_NODEFILE");
   std::vector<JobHost> hosts;
   if (!slurm.empty()) {
     hosts = hosts_of_slurm(slurm, environment("SLURM_JOB_CPUS_PER_NODE"));
-    const std::string settings = environment("SLURM_CONF");
-    const fs::path folder = settings.empty() ? "/etc/slurm" : fs::path(settings).parent_path();
-    if (const fs::path topology = folder / "topology.conf"; is_file(topology))
-      find_switches(read_file(topology.string()), hosts);
+    find_slurm_switches(hosts);
   } else if (!lsf.empty()) {
     hosts = hosts_of_lsf(lsf);
   } else if (!pbs.empty()) {

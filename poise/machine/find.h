@@ -10,6 +10,8 @@
 
 namespace poise {
 
+struct JobHost;
+
 /// Reads `live`, `job`, a file (.json, or .xml from hwloc), text such as "node:2 core:4" (or
 /// hwloc's synthetic text, recognised by "pu" or a bracket), or a name such as NUMA32 from the
 /// folders of machine_folders(). Throws Error naming the argument and the accepted forms.
@@ -28,6 +30,10 @@ struct Job {
   std::vector<std::string> hosts;
 };
 Job job_machine();
+
+/// Sets the switches of hosts from topology.conf beside SLURM_CONF or in /etc/slurm; leaves them
+/// unknown if there is no such file.
+void find_slurm_switches(std::vector<JobHost>& hosts);
 
 /// Folders that are searched for names: $POISE_MACHINES (separated by ':'), the folder installed
 /// with this program, and the folder of the source tree.

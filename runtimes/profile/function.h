@@ -47,6 +47,10 @@ enum class Meaning : std::uint8_t {
   type_free,
   communicator_create,
   communicator_create_group,
+  cart_create,
+  graph_create,
+  dist_graph_create,
+  dist_graph_create_adjacent,
   communicator_free,
   window_free,
   barrier,
@@ -83,7 +87,7 @@ struct Function {
   std::int8_t buffer = -1, count = -1, type = -1, partitions = -1, peer = -1, receive_count = -1,
               receive_type = -1, comm = -1, request = -1, level = -1, source = -1, tag = -1,
               receive_tag = -1, status = -1, flag = -1, index = -1, index_count = -1,
-              created_comm = -1;
+              created_comm = -1, reorder = -1;
   bool is_large = false;   // counts are MPI_Count
   Mode mode = Mode::none;  // of a collective
 };

@@ -45,8 +45,8 @@ MEANINGS = [
     (r"i?recv", "receive"), (r"recv_init", "receive_init"), (r"i?probe", "probe"), (r"i?mprobe", "matched_probe"),
     (r"(start|wait|test)(all|any|some)?|cancel|request_free|type_free", None),
     (r"comm_create_group", "communicator_create_group"),
-    (r"comm_(dup|dup_with_info|idup|idup_with_info|split|split_type|create)|cart_(create|sub)|graph_create"
-     r"|dist_graph_create(_adjacent)?", "communicator_create"),
+    (r"comm_(dup|dup_with_info|idup|idup_with_info|split|split_type|create)|cart_sub", "communicator_create"),
+    (r"cart_create|graph_create|dist_graph_create(_adjacent)?", None),
     (r"r?(put|accumulate|get_accumulate)|fetch_and_op|compare_and_swap", "put"), (r"r?get", "get"),
     (r"comm_(free|disconnect)", "communicator_free"), (r"win_free", "window_free"),
 ]
@@ -73,6 +73,7 @@ POSITIONS = {
     "index": ["index", "array_of_indices"],
     "index_count": ["outcount"],
     "created_comm": ["newcomm", "comm_cart", "comm_graph", "comm_dist_graph"],
+    "reorder": ["reorder"],
 }
 
 

@@ -78,10 +78,13 @@ void* Twin::found() {
 
 const MpiLibrary* MpiLibrary::load(const char*& why_not) {
   static MpiLibrary library;
-  why_not = library.find_functions();
-  if (why_not != nullptr) return nullptr;
-  library.find_constants();
-  return &library;
+  static const char* const missing = [] {
+    const char* const name = library.find_functions();
+    if (name == nullptr) library.find_constants();
+    return name;
+  }();
+  why_not = missing;
+  return missing == nullptr ? &library : nullptr;
 }
 
 const char* MpiLibrary::find_functions() {
@@ -121,9 +124,14 @@ const char* MpiLibrary::find_functions() {
   POISE_TAKE(get_count, "Get_count");
   POISE_TAKE(comm_split, "Comm_split");
   POISE_TAKE(bcast, "Bcast");
+  POISE_TAKE(gather, "Gather");
+  POISE_TAKE(gatherv, "Gatherv");
+  POISE_TAKE(scatter, "Scatter");
+  POISE_TAKE(sendrecv, "Sendrecv");
   world = reinterpret_cast<Word>(loaded_variable("ompi_mpi_comm_world"));
   is_open_mpi = world != 0;
   if (!is_open_mpi) return nullptr;  // handles of Fortran and C are the same ints
+  POISE_TAKE(comm_c2f, "Comm_c2f");
   POISE_TAKE(comm_f2c, "Comm_f2c");
   POISE_TAKE(type_f2c, "Type_f2c");
   POISE_TAKE(request_f2c, "Request_f2c");
@@ -153,6 +161,9 @@ void MpiLibrary::find_constants() {
     in_place_ = 1;
     fortran_in_place_ = object("mpi_fortran_in_place_");
     status_ignore = 0;
+    c_weights_[0] = 2, c_weights_[1] = 3;
+    fortran_weights_[0] = f08_weights_[0] = object("mpi_fortran_unweighted_");
+    fortran_weights_[1] = f08_weights_[1] = object("mpi_fortran_weights_empty_");
     return;
   }
   proc_null = -1;
@@ -172,6 +183,26 @@ void MpiLibrary::find_constants() {
   in_place_ = ~Word{0};
   fortran_in_place_ = object("MPIR_F_MPI_IN_PLACE");
   status_ignore = 1;
+  const auto value = [&](const char* name) {
+    const Word address = object(name);
+    return address == 0 ? 0 : *reinterpret_cast<const Word*>(address);
+  };
+  c_weights_[0] = value("MPI_UNWEIGHTED");
+  c_weights_[1] = value("MPI_WEIGHTS_EMPTY");
+  fortran_weights_[0] = value("MPIR_F_MPI_UNWEIGHTED");
+  fortran_weights_[1] = value("MPIR_F_MPI_WEIGHTS_EMPTY");
+  // As gfortran names the variables of the module.
+  f08_weights_[0] = object("__mpi_f08_link_constants_MOD_mpi_unweighted");
+  f08_weights_[1] = object("__mpi_f08_link_constants_MOD_mpi_weights_empty");
+}
+
+MpiLibrary::Weights MpiLibrary::weights_of(Language language, bool is_f08, Word weights) const {
+  const Word* const known = language == Language::c ? c_weights_
+                            : is_f08                ? f08_weights_
+                                                    : fortran_weights_;
+  if (known[0] == 0 || known[1] == 0) return Weights::unknown;
+  return weights == known[0] || weights == known[1] || weights == 0 ? Weights::none
+                                                                    : Weights::are_there;
 }
 
 }  // namespace poise::profile

@@ -77,12 +77,27 @@ struct MpiLibrary {
   int (*get_count)(const void*, Word, int*) = nullptr;
   int (*comm_split)(Word, int, int, Word*) = nullptr;
   int (*bcast)(void*, int, Word, int, Word) = nullptr;
+  int (*gather)(const void*, int, Word, void*, int, Word, int, Word) = nullptr;
+  int (*gatherv)(const void*, int, Word, void*, const int*, const int*, Word, int, Word) = nullptr;
+  int (*scatter)(const void*, int, Word, void*, int, Word, int, Word) = nullptr;
+  int (*sendrecv)(const void*, int, Word, int, int, void*, int, Word, int, int, Word,
+                  Word status) = nullptr;
 
   /// C handles of Fortran's.
   Word comm_of(int fortran) const { return c_handle(comm_f2c, fortran); }
   Word type_of(int fortran) const { return c_handle(type_f2c, fortran); }
   Word request_of(int fortran) const { return c_handle(request_f2c, fortran); }
   Word win_of(int fortran) const { return c_handle(win_f2c, fortran); }
+  /// Fortran's handle of a communicator.
+  int fortran_comm(Word comm) const {
+    return is_open_mpi ? comm_c2f(comm) : static_cast<int>(comm);
+  }
+
+  /// How programs say that the edges of a distributed graph have no weights.
+  enum class Weights : std::uint8_t { unknown, none, are_there };
+  /// `weights`: the argument; `is_f08`: the caller is one of mpi_f08's functions. unknown: this MPI
+  /// does not tell what stands for no weights.
+  Weights weights_of(Language language, bool is_f08, Word weights) const;
 
   /// Whether a buffer is MPI_IN_PLACE.
   bool is_in_place(Language language, Word buffer) const {
@@ -127,6 +142,9 @@ struct MpiLibrary {
   Word in_place_ = 0;
   Word fortran_ignored_[2] = {};  // addresses
   Word fortran_in_place_ = 0;     // of Open MPI: the address; of MPICH: where that is
+  // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; 0: not known
+  Word c_weights_[2] = {}, fortran_weights_[2] = {}, f08_weights_[2] = {};
+  int (*comm_c2f)(Word) = nullptr;
   Converter comm_f2c = nullptr, type_f2c = nullptr, request_f2c = nullptr, win_f2c = nullptr;
 };
 

@@ -13,7 +13,17 @@
 
 namespace poise::profile {
 
-inline constexpr std::string_view kMagic = "POISE PROFILE 2\n";
+inline constexpr std::string_view kMagic = "POISE PROFILE 3\n";
+/// Of files without Reorderings, which are read, too.
+inline constexpr std::string_view kMagicWithoutReorderings = "POISE PROFILE 2\n";
+
+/// Topologies that this process created with reorder true, where POISE_REORDER asks for them.
+struct Reorderings {
+  std::uint64_t calls = 0, reordered = 0;  // of which in a better order
+  std::int64_t deciding_ns = 0;            // in these calls, until all ranks knew their place
+  // On the rank that decided, sums over all edges of weight times hops.
+  double before = 0, after = 0;
+};
 
 struct RankProfile {
   std::uint32_t rank = 0, num_ranks = 1;
@@ -23,6 +33,7 @@ struct RankProfile {
   bool knows_waiting = true;         // in collectives: clocks of ranks can be compared
   bool knows_message_waits = true;   // the order of messages was known to the end
   std::uint64_t clock_error_ns = 0;  // by which this host's clock may differ from rank 0's
+  Reorderings reorderings = {};
   std::vector<Phase> phases = {};
   std::map<std::uint64_t, std::string> names = {};  // of labels
 };

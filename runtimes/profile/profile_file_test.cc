@@ -2,6 +2,7 @@
 
 #include "runtimes/profile/profile_file.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "poise/base/error.h"
@@ -29,6 +30,7 @@ RankProfile example(std::uint32_t rank) {
           .num_ranks = 2,
           .host = "node7",
           .cuts = Cuts::pcontrol,
+          .reorderings = {.calls = 3, .reordered = 2, .deciding_ns = 7, .before = 1.5, .after = 1},
           .phases = {phase, {}},
           .names = {{3, "assembly"}}};
 }
@@ -41,11 +43,36 @@ TEST(profile_file, reads_what_was_written) {
   EXPECT_EQ(encode(ranks[0]), encode(example(0)));
   EXPECT_EQ(encode(ranks[1]), encode(example(1)));
   EXPECT_EQ(ranks[1].host, "node7");
+  EXPECT_EQ(ranks[1].reorderings.before, 1.5);
   EXPECT_EQ(ranks[1].phases[0].traffic[0].bytes, std::uint64_t{1} << 35);
   EXPECT_EQ(ranks[1].phases[0].waiting[0].wait_squares, 0.25);
   EXPECT_EQ(ranks[1].phases[0].waiting[1].for_receiver_ns, -3);
   EXPECT_EQ(ranks[1].phases[0].totals.may_wait_calls[1], 77u);
   EXPECT_EQ(ranks[1].names.at(3), "assembly");
+}
+
+/// The bytes of a block without its reorderings, as they were before files had them.
+std::string without_reorderings(const RankProfile& profile) {
+  RankProfile none = profile, some = profile;
+  none.reorderings = {};
+  some.reorderings = {.calls = 1};
+  const std::string a = encode(none), b = encode(some);
+  const auto at = static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  std::string bytes = a.substr(0, at) + a.substr(at + 5);
+  // The size in front takes two bytes.
+  const std::size_t size = bytes.size() - 2;
+  bytes[0] = static_cast<char>(size | 0x80);
+  bytes[1] = static_cast<char>(size >> 7);
+  return bytes;
+}
+
+TEST(profile_file, reads_files_from_before_there_were_reorderings) {
+  const std::vector<RankProfile> ranks =
+      decode("x", std::string(kMagicWithoutReorderings) + without_reorderings(example(1)));
+  ASSERT_EQ(ranks.size(), 1u);
+  RankProfile expected = example(1);
+  expected.reorderings = {};
+  EXPECT_EQ(encode(ranks[0]), encode(expected));
 }
 
 TEST(profile_file, a_torn_block_at_the_end_is_left_out) {

@@ -111,7 +111,19 @@ Phase phase_from(Reader& reader, std::uint32_t num_ranks) {
   return phase;
 }
 
-RankProfile profile_from(Reader& reader) {
+Reorderings reorderings_from(Reader& reader) {
+  Reorderings reorderings;
+  reorderings.calls = reader.number();
+  reorderings.reordered = reader.number();
+  reorderings.deciding_ns = reader.signed_number();
+  for (double* sum : {&reorderings.before, &reorderings.after}) {
+    *sum = std::bit_cast<double>(reader.number());
+    if (!(*sum >= 0 && *sum < 1e300)) reader.refuse("a sum of distances is not a number");
+  }
+  return reorderings;
+}
+
+RankProfile profile_from(Reader& reader, bool has_reorderings) {
   constexpr std::uint32_t kMaxRanks = 1 << 26;
   RankProfile profile;
   const std::uint64_t rank = reader.number();
@@ -124,6 +136,7 @@ RankProfile profile_from(Reader& reader) {
   profile.knows_waiting = (flags & 2) != 0;
   profile.knows_message_waits = (flags & 4) != 0;
   profile.clock_error_ns = reader.number();
+  if (has_reorderings) profile.reorderings = reorderings_from(reader);
   profile.phases.resize(reader.count(44));
   for (Phase& phase : profile.phases) phase = phase_from(reader, profile.num_ranks);
   for (std::size_t left = reader.count(); left > 0; --left) {
@@ -136,7 +149,9 @@ RankProfile profile_from(Reader& reader) {
 }  // namespace
 
 std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) fail("{}: it is not a profile of `poise profile`", name);
+  const bool has_reorderings = !bytes.starts_with(kMagicWithoutReorderings);
+  if (has_reorderings && !bytes.starts_with(kMagic))
+    fail("{}: it is not a profile of `poise profile`", name);
   Reader file(name, bytes, 0);
   file.take(kMagic.size());
   std::vector<RankProfile> ranks;
@@ -150,7 +165,7 @@ std::vector<RankProfile> decode(std::string_view name, std::string_view bytes) {
     }
     if (size > file.remaining()) break;
     Reader block(name, file.take(static_cast<std::size_t>(size)), begin);
-    ranks.push_back(profile_from(block));
+    ranks.push_back(profile_from(block, has_reorderings));
   }
   std::stable_sort(ranks.begin(), ranks.end(),
                    [](const RankProfile& a, const RankProfile& b) { return a.rank < b.rank; });

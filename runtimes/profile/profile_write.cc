@@ -76,6 +76,12 @@ std::string encode(const RankProfile& profile) {
   add(block, (profile.is_complete ? 1u : 0u) | (profile.knows_waiting ? 2u : 0u) |
                  (profile.knows_message_waits ? 4u : 0u));
   add(block, profile.clock_error_ns);
+  const Reorderings& reorderings = profile.reorderings;
+  add(block, reorderings.calls);
+  add(block, reorderings.reordered);
+  add_signed(block, reorderings.deciding_ns);
+  add(block, std::bit_cast<std::uint64_t>(reorderings.before));
+  add(block, std::bit_cast<std::uint64_t>(reorderings.after));
   add(block, profile.phases.size());
   for (const Phase& phase : profile.phases) add_phase(block, phase);
   add(block, profile.names.size());

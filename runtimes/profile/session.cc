@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtimes/profile/hash.h"
+#include "runtimes/profile/reorder.h"
 
 namespace poise::profile {
 
@@ -93,9 +94,13 @@ void end_session() {
 bool enter(Call& call) noexcept {
   if (depth != 0) return false;
   Session* const running = session.load(std::memory_order_acquire);
-  if (running == nullptr && call.function.meaning != Meaning::init) return false;
+  const bool is_reordered = is_to_reorder(call);
+  if (running == nullptr && call.function.meaning != Meaning::init && !is_reordered) return false;
   depth = 1;
-  if (running == nullptr) return true;
+  if (running == nullptr) {
+    if (is_reordered) begin_reordering(call);
+    return true;
+  }
   try {
     running->enter(call);
     if (call.function.meaning == Meaning::finalize) end_session();
@@ -106,10 +111,12 @@ bool enter(Call& call) noexcept {
   } catch (...) {  // out of memory: the program goes on without a profile
     session.store(nullptr);
   }
+  if (is_reordered) begin_reordering(call);
   return true;
 }
 
 void leave(Call& call, int result) noexcept {
+  end_reordering(call);
   try {
     Session* const running = session.load(std::memory_order_acquire);
     if (running != nullptr)
@@ -143,7 +150,8 @@ RankProfile Session::head() const {
           .num_ranks = static_cast<std::uint32_t>(exchange_.size()),
           .host = host_name(),
           .knows_message_waits = !messages_.ends().has_given_up(),
-          .clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns())};
+          .clock_error_ns = static_cast<std::uint64_t>(clock_.error_ns()),
+          .reorderings = reorderings()};
 }
 
 void Session::enter(Call& call) {

@@ -20,6 +20,8 @@
 
 namespace poise::profile {
 
+class Reordered;
+
 /// A call of the program that is being relayed to MPI.
 struct Call {
   const Function& function;
@@ -27,6 +29,7 @@ struct Call {
   Word* words;  // what is passed on
   int num_words;
   std::int64_t entered_ns = 0;
+  Reordered* reordered = nullptr;  // owned; see reorder.h
 };
 
 /// Before the call is passed on. False if it is part of another, or nothing is to be recorded: then

@@ -41,6 +41,15 @@ std::string name_of(const RankProfile& rank, std::uint64_t label) {
   return named == rank.names.end() ? std::to_string(label) : named->second;
 }
 
+/// Ranks of one communicator count the same call; the one that decided knows what it gained.
+void add(const Reorderings& own, ReorderedTopologies& all) {
+  all.calls = std::max(all.calls, own.calls);
+  all.reordered = std::max(all.reordered, own.reordered);
+  all.before += own.before;
+  all.after += own.after;
+  all.deciding_s = std::max(all.deciding_s, seconds(own.deciding_ns));
+}
+
 }  // namespace
 
 MeasuredRun measured(const std::vector<RankProfile>& ranks) {
@@ -49,6 +58,7 @@ MeasuredRun measured(const std::vector<RankProfile>& ranks) {
   for (const RankProfile& rank : ranks) {
     const auto host = std::find(hosts.begin(), hosts.end(), rank.host) - hosts.begin();
     run.node_of_rank.push_back(static_cast<std::uint32_t>(host));
+    add(rank.reorderings, run.topologies);
     // A rank that died has compared nothing.
     run.knows_waiting = run.knows_waiting && rank.is_complete && rank.knows_waiting;
   }

@@ -44,6 +44,11 @@ inline constexpr int kClockRounds = 32;
 /// An Allreduce of up to this size is taken for recursive doubling, a longer one for a ring.
 inline constexpr std::uint64_t kLongAllreduce_bytes = 1 << 16;
 
+/// Topologies with more ranks or edges keep their order: one rank holds 100 bytes per rank and 12
+/// per edge, and decides for seconds.
+inline constexpr int kMaxReorderedRanks = 1 << 16;
+inline constexpr std::int64_t kMaxReorderedEdges = 1 << 22;
+
 static_assert(kMaxPhases % 2 == 0 && kMaxSamples % 2 == 0, "halves are dropped");
 
 }  // namespace poise::profile::tuning

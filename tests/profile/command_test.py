@@ -67,10 +67,15 @@ class Command(unittest.TestCase):
         for mpi in installations():
             with self.subTest(mpi=mpi):
                 program = compile_c(mpi, PROGRAMS / "late.c", self.folder)
-                done = self.poise("profile", "-o", "run.poise", "--json", "run.json", "--", *launcher(mpi, 3), program)
+                done = self.poise("profile", "-o", "run.poise", "--json", "run.json",
+                                  "--html", "run.html", "--", *launcher(mpi, 3), program)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                again = self.poise("diagnose", "run.poise")
+                again = self.poise("diagnose", "run.poise", "--html", "again.html")
                 self.assertEqual((again.returncode, again.stderr), (0, ""))
+                page = (self.folder / "run.html").read_text()
+                self.assertEqual((self.folder / "again.html").read_text(), page)
+                for part in ("What would help", "Efficiencies along the run", "rank 0 waited", "Save the data as JSON"):
+                    self.assertIn(part, page)
                 self.assertIn(again.stdout, done.stderr)
                 self.assertLessEqual(max(map(len, again.stdout.splitlines())), 80)
                 self.assertRegex(again.stdout, r"Rank 1 made 2 others wait [\d.]+ m?s in sum\.")

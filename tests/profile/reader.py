@@ -4,9 +4,10 @@
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 
-MAGIC = b"POISE PROFILE 2\n"
+MAGIC = b"POISE PROFILE 3\n"
 LIBRARY = os.environ.get("POISE_PROFILE_LIBRARY", "")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                             "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -61,6 +62,12 @@ def read_waiting(reader):
     return waiting
 
 
+def read_reorderings(reader):
+    counts = {"calls": reader.number(), "reordered": reader.number(), "deciding_ns": reader.signed()}
+    before, after = (struct.unpack("<d", reader.number().to_bytes(8, "little"))[0] for _ in range(2))
+    return counts | {"before": before, "after": after}
+
+
 def read_profile(path):
     """A list of ranks; torn blocks of journals are an error here."""
     data = pathlib.Path(path).read_bytes()
@@ -71,7 +78,7 @@ def read_profile(path):
     while reader.at < len(data):
         reader.number()
         rank = {"rank": reader.number(), "size": reader.number(), "host": reader.text(), "cuts": reader.number(),
-                "flags": reader.number(), "clock_error_ns": reader.number(), "phases": [read_phase(reader) for _ in range(reader.number())]}
+                "flags": reader.number(), "clock_error_ns": reader.number(), "reorderings": read_reorderings(reader), "phases": [read_phase(reader) for _ in range(reader.number())]}
         rank["names"] = {reader.number(): reader.text() for _ in range(reader.number())}
         ranks.append(rank)
     return sorted(ranks, key=lambda rank: rank["rank"])

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/commands/profiled_launch.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <poll.h>
+#include <unistd.h>
+
+#include "apps/pingpong/launcher.h"
+#include "runtimes/profile/to_trace.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/machine/find.h"
+#include "poise/machine/hosts.h"
+#include "poise/trace/native.h"
+
+namespace poise::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kVersionTimeout_s = 10;
+constexpr int kMaxWait_ms = 1000;
+
+/// The library that is preloaded, beside this program as it is built or installed; empty: none.
+std::string preloaded_library() {
+  if (const char* const given = std::getenv("POISE_PROFILE_LIBRARY")) return given;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  const fs::path above = own.parent_path().parent_path();
+  for (const char* const folder : {"lib", POISE_LIBRARY_FOLDER})
+    if (const fs::path file = above / folder / "libpoise_profile.so"; fs::exists(file, error))
+      return file.string();
+  return "";
+}
+
+/// The blocks that ranks left in the folder.
+std::vector<profile::RankProfile> left_parts(const std::string& folder) {
+  std::vector<profile::RankProfile> blocks;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    for (profile::RankProfile& block : profile::decode(path, read_file(path)))
+      blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+/// The first hardware thread of the core that a cpu of this host belongs to.
+std::uint32_t first_of_core(std::int32_t cpu) {
+  std::ifstream file(
+      fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+  std::uint32_t first = static_cast<std::uint32_t>(std::max(0, cpu));
+  file >> first;
+  return first;
+}
+
+/// One copy of this host per host of the run.
+std::optional<Machine> machine_of(std::string_view command, const std::vector<std::string>& hosts) {
+  try {
+    const Machine node = live_machine();
+    return hosts.size() > 1 ? cluster_of(node, hosts) : node;
+  } catch (const Error& error) {
+    note(command, fmt::format("the trace has no machine: {}", error.what()));
+    return std::nullopt;
+  }
+}
+
+PlaceId place_of(const Machine& machine, std::size_t num_hosts, std::uint32_t host,
+                 std::int32_t cpu) {
+  const auto per_host = static_cast<PlaceId>(machine.num_places() / num_hosts);
+  const PlaceId first = host * per_host;
+  const std::uint32_t core = first_of_core(cpu);
+  for (PlaceId p = first; p < first + per_host; ++p)
+    if (machine.place(p).os_index == core) return p;
+  return first + core % per_host;  // of a host that differs from this one
+}
+
+}  // namespace
+
+void note(std::string_view command, std::string_view text) {
+  fmt::print(stderr, "poise {}: {}\n", command, text);
+}
+
+KnownLauncher launcher_of(const std::string& command) {
+  KnownLauncher launcher;
+  if (!profile::may_be_launcher(command)) return launcher;
+  try {
+    run_lines(shell_word(command) + " --version", kVersionTimeout_s,
+              [&](std::string_view line) { launcher.version += std::string(line) + '\n'; });
+  } catch (const std::runtime_error&) {  // not found: starting it will say that
+  }
+  launcher.kind = profile::launcher_of(launcher.version);
+  return launcher;
+}
+
+juggle::Ending run_command(const std::vector<std::string>& command) {
+  const juggle::Signals signals;
+  juggle::Program program = juggle::Program::start(command, signals);
+  for (;;) {
+    if (const auto ending = program.ended()) return *ending;
+    pollfd descriptor{signals.descriptor(), POLLIN, 0};
+    ::poll(&descriptor, 1, kMaxWait_ms);
+    while (const auto signal = signals.next())
+      if (signal->ssi_signo != SIGCHLD)
+        program.forward(static_cast<int>(signal->ssi_signo), signal->ssi_code);
+  }
+}
+
+std::string Profiled::file() const {
+  std::string measured(profile::kMagic);
+  for (const profile::RankProfile& rank : ranks) measured += profile::encode(rank);
+  return native::write(trace, {{"prof", std::move(measured)}});
+}
+
+ProfiledLaunch::ProfiledLaunch(std::string command, const std::string& output)
+    : command_(std::move(command)),
+      library_(preloaded_library()),
+      folder_(fs::absolute(output).string() + ".XXXXXX") {
+  if (library_.empty()) fail("libpoise_profile.so is not installed beside this program");
+  if (::mkdtemp(folder_.data()) == nullptr)
+    fail("cannot create a folder beside {}: {}", output, std::strerror(errno));
+}
+
+ProfiledLaunch::~ProfiledLaunch() {
+  std::error_code error;
+  fs::remove_all(folder_, error);
+}
+
+std::vector<std::string> ProfiledLaunch::preloading(const std::vector<std::string>& words,
+                                                    std::int64_t period_ns) const {
+  const char* const others = std::getenv("LD_PRELOAD");
+  const bool has_others = others != nullptr && *others != '\0';
+  profile::Variables variables = {
+      {"LD_PRELOAD", has_others ? fmt::format("{}:{}", library_, others) : library_},
+      {"POISE_PROFILE", whole()},
+      {"POISE_PROFILE_PARTS", folder_}};
+  if (period_ns > 0) variables.emplace_back("POISE_PROFILE_PERIOD_NS", std::to_string(period_ns));
+  for (const char* const name : {"POISE_REORDER", "POISE_REORDER_MACHINE"})
+    if (const char* const value = std::getenv(name)) variables.emplace_back(name, value);
+  const profile::Launcher launcher = launcher_of(words[0]).kind;
+  if (launcher == profile::Launcher::other)
+    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  return profile::with_variables(words, launcher, variables);
+}
+
+Profiled ProfiledLaunch::from_blocks(const std::vector<profile::RankProfile>& blocks) const {
+  Profiled profiled{.ranks = profile::whole(blocks), .hosts = {}, .trace = {}};
+  profiled.hosts = profile::hosts_of(profiled.ranks);
+  const std::optional<Machine> machine = machine_of(command_, profiled.hosts);
+  profiled.trace = profile::trace_of(profiled.ranks, machine ? &*machine : nullptr,
+                                     [&](std::uint32_t host, std::int32_t cpu) {
+                                       return place_of(*machine, profiled.hosts.size(), host, cpu);
+                                     });
+  check(profiled.trace);
+  return profiled;
+}
+
+std::optional<Profiled> ProfiledLaunch::collect() const {
+  std::error_code error;
+  if (fs::exists(whole(), error)) return from_blocks(profile::decode(whole(), read_file(whole())));
+  const std::vector<profile::RankProfile> parts = left_parts(folder_);
+  if (parts.empty()) {
+    note(command_,
+         "no profile: no rank called MPI_Init of a shared MPI library on a file system that this "
+         "host sees; is it an MPI program, not linked statically?");
+    return std::nullopt;
+  }
+  note(command_,
+       "not all ranks came to MPI_Finalize: the profile ends with the last phase that all "
+       "finished");
+  return from_blocks(parts);
+}
+
+}  // namespace poise::apps

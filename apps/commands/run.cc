@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `poise run`: runs an unmodified MPI program again and again, and finds out whether a map of its
+// ranks makes it faster.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/analysis/launch_files.h"
+#include "apps/commands/commands.h"
+#include "apps/commands/profiled_launch.h"
+#include "apps/commands/run_history.h"
+#include "apps/text/format.h"
+#include "runtimes/profile/to_measured.h"
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+#include "poise/diagnosis/diagnose.h"
+#include "poise/diagnosis/map_trial.h"
+#include "poise/diagnosis/mapping.h"
+#include "poise/machine/find.h"
+#include "poise/trace/native.h"
+
+namespace poise::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCommand = "run";
+
+struct Options {
+  std::vector<std::string> command;
+  std::string history;
+};
+
+void note(std::string_view text) { apps::note(kCommand, text); }
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+/// Options of launchers that place or bind ranks: a map cannot be added to them.
+constexpr std::string_view kPlacing[] = {
+    "--map-by",  "-map-by",  "--bind-to", "-bind-to", "--rankfile", "-rf",
+    "--rank-by", "-rank-by", "--bynode",  "-bynode",  "--cpu-bind", "--distribution",
+    "-m",        "-f",       "-ppn",      "-hosts",   "-rr",        "--cpu_bind"};
+
+Launcher launcher_for_map(const std::vector<std::string>& command, const KnownLauncher& known) {
+  for (const std::string& word : command) {
+    if (word == ":") fail("several programs are launched at once");
+    const std::string_view option = std::string_view(word).substr(0, word.find('='));
+    if (std::ranges::find(kPlacing, option) != std::end(kPlacing))
+      fail("the command places ranks itself by {}", option);
+  }
+  if (known.kind == profile::Launcher::open_mpi) return Launcher::openmpi;
+  if (known.kind == profile::Launcher::hydra) return Launcher::mpich;
+  if (fs::path(command[0]).filename() == "srun") return Launcher::slurm;
+  fail("{} is not a launcher that can be told a map; mpirun, mpiexec and srun can", command[0]);
+}
+
+/// "mpirun (OpenRTE) 4.1.4", "mpirun (Open MPI) 4.1.6", "mpirun (Open MPI) 5.0.5".
+bool is_open_mpi_5(std::string_view version) {
+  constexpr std::string_view kBefore = "Open MPI) ";
+  if (version.find("OpenRTE") != version.npos) return false;
+  const std::size_t at = version.find(kBefore);
+  if (at == version.npos || at + kBefore.size() >= version.size()) return true;  // PRRTE
+  return version[at + kBefore.size()] >= '5';
+}
+
+/// The hosts on which the map's nodes are now: those of the running batch job if it has others than
+/// the profiled run had. Throws Error if it has more or fewer.
+std::vector<std::string> hosts_now(const std::vector<std::string>& profiled) {
+  std::vector<std::string> hosts;
+  try {
+    hosts = job_machine().hosts;
+  } catch (const Error&) {  // there is no job
+    return profiled;
+  }
+  if (hosts.size() != profiled.size())
+    fail("the job has {}, but the map is for {}", count_text(hosts.size(), "host"),
+         count_text(profiled.size(), "host"));
+  const auto is_there = [&](const std::string& host) {
+    return std::ranges::find(hosts, host) != hosts.end();
+  };
+  return std::ranges::all_of(profiled, is_there) ? profiled : hosts;
+}
+
+/// The command with the map's options; files are written beside the history. Throws Error.
+std::vector<std::string> mapped_command(const std::vector<std::string>& command,
+                                        const std::string& history_file,
+                                        const RunHistory& history) {
+  const std::string file = profile_beside(history_file);
+  const Trace trace = native::read(file, read_file(file));
+  if (!trace.machine) fail("{}: it has no machine", file);
+  const Placement placement(history.map);
+  check(placement, static_cast<TaskId>(history.map.size()), trace.machine->num_places());
+  const KnownLauncher known = launcher_of(command[0]);
+  const Launcher launcher = launcher_for_map(command, known);
+  const std::vector<std::string> hosts = hosts_now(history.hosts);
+  const LaunchOptions options =
+      launch_options({*trace.machine, placement, {}, hosts}, launcher,
+                     fs::absolute(fs::path(history_file).replace_extension(".map")).string(),
+                     is_open_mpi_5(known.version));
+  for (const LaunchFile& made : options.files) write_file(made.path, made.text);
+  for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
+  std::vector<std::string> words = {command[0]};
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  words.insert(words.end(), command.begin() + 1, command.end());
+  return words;
+}
+
+/// Keeps the profile, and the map that the diagnosis promises a gain of.
+void learn(const Profiled& profiled, const std::string& history_file, RunHistory& history) {
+  write_file(profile_beside(history_file), profiled.file());
+  history.hosts = profiled.hosts;
+  history.map.clear();
+  history.predicted = 0;
+  const Trace& trace = profiled.trace;
+  if (!trace.machine || trace.phases.empty()) return;
+  const Diagnosis diagnosis = diagnose(profile::measured(profiled.ranks), trace);
+  for (const Advice& advice : diagnosis.advice)
+    if (advice.remedy == Remedy::mapping)
+      history.predicted = advice.saved.value / std::max(1e-9, diagnosis.whole.run_s);
+  if (history.predicted <= 0) return;
+  const Placement map = mapped(*trace.machine, traffic_of(trace), trace.phases.back().placement);
+  history.map.assign(map.places().begin(), map.places().end());
+}
+
+std::string interval_text(const NextRun& next) {
+  return fmt::format("{} ({} to {}, {} of runs)", percent(next.gain), percent(next.low),
+                     percent(next.high), count_text(next.pairs, "pair"));
+}
+
+std::string running_text(const RunHistory& history, const NextRun& next) {
+  const std::string so_far = next.high > next.low
+                                 ? "so far it saves " + interval_text(next)
+                                 : fmt::format("{} of runs so far", count_text(next.pairs, "pair"));
+  return fmt::format("a map promises {}; {}; the next run {}", percent(history.predicted), so_far,
+                     next.kind == RunKind::mapped ? "is mapped" : "has the launcher's order");
+}
+
+/// One line: what is known after this run.
+std::string verdict(const RunHistory& history) {
+  const NextRun next = next_run(trial_of(history));
+  switch (next.state) {
+    case TrialState::unprofiled: return "nothing is known yet; the next run is profiled";
+    case TrialState::no_gain:
+      return "no map of the ranks promises a gain; the launcher's order stays";
+    case TrialState::noise:
+      return fmt::format(
+          "a map promises {}, but runs differ by {} by themselves; the launcher's order stays",
+          percent(history.predicted), percent(next.noise));
+    case TrialState::running: return running_text(history, next);
+    case TrialState::kept: return "the map is kept: it saves " + interval_text(next);
+    case TrialState::dropped: return "the map is dropped: it saves " + interval_text(next);
+    case TrialState::failed: break;
+  }
+  return "the map is dropped: a run with it ended with an error";
+}
+
+/// A launch of the command in one of the three ways.
+class Launch {
+ public:
+  /// Where something is missing the command stays as the user gave it, and a note says why.
+  Launch(const Options& options, const RunHistory& history, RunKind kind)
+      : words_(options.command), kind_(kind) {
+    try {
+      if (kind == RunKind::profiled) {
+        profiled_.emplace(kCommand, profile_beside(options.history));
+        words_ = profiled_->preloading(options.command, 0);
+      }
+      if (kind == RunKind::mapped)
+        words_ = mapped_command(options.command, options.history, history);
+    } catch (const Error& trouble) {
+      note(fmt::format("{}; running plainly", trouble.what()));
+      kind_ = RunKind::own_order;
+    }
+  }
+
+  juggle::Ending run() {
+    const auto begin = std::chrono::steady_clock::now();
+    const juggle::Ending ending = run_command(words_);
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!ending.text.empty()) note(ending.text);
+    return ending;
+  }
+
+  /// Adds what the run has shown to the history. `succeeded`: the program ended well.
+  void note_in(RunHistory& history, const std::string& file, bool succeeded) const {
+    if (!succeeded) {
+      history.map_failed = history.map_failed || kind_ == RunKind::mapped;
+      return;
+    }
+    if (kind_ == RunKind::profiled) {
+      const auto profiled = profiled_->collect();
+      if (!profiled) return;
+      learn(*profiled, file, history);
+    }
+    history.runs.push_back({kind_, seconds_});
+  }
+
+ private:
+  std::vector<std::string> words_;
+  RunKind kind_;
+  std::optional<ProfiledLaunch> profiled_;
+  double seconds_ = 0;
+};
+
+[[noreturn]] void run_plainly(const std::vector<std::string>& command) {
+  const juggle::Ending ending = run_command(command);
+  if (!ending.text.empty()) note(ending.text);
+  juggle::end_like(ending);
+}
+
+void run(Options& options) {
+  if (options.command.empty())
+    fail("COMMAND is missing; example: poise run -- mpirun -np 4 ./program");
+  if (options.history.empty()) options.history = usual_history_file(options.command);
+  RunHistory history;
+  try {
+    if (options.history.empty()) fail("no home directory to keep a history in; name --history");
+    history = read_history(options.history, options.command);
+    write_history(options.history, history);  // the run may be long: find out before it
+  } catch (const Error& trouble) {
+    note(fmt::format("{}; running plainly", trouble.what()));
+    run_plainly(options.command);
+  }
+  juggle::Ending ending;
+  {
+    Launch launch(options, history, next_run(trial_of(history)).kind);
+    ending = launch.run();
+    try {
+      if (ending.text.empty())
+        launch.note_in(history, options.history, ending.status == 0 && ending.signal == 0);
+      write_history(options.history, history);
+      note(verdict(history));
+    } catch (const Error& trouble) {  // the program's status counts
+      note(fmt::format("this run is not remembered: {}", trouble.what()));
+    }
+  }
+  juggle::end_like(ending);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "run", "Run an unmodified MPI program, and map its ranks if that makes it faster");
+  command->add_option("command", options->command, "The launcher, after --, and its arguments")
+      ->type_name("COMMAND")
+      ->option_text("COMMAND...");
+  command
+      ->add_option("--history", options->history,
+                   "Remember runs in FILE (default: one per command and folder in "
+                   "~/.local/share/poise/runs)")
+      ->type_name("FILE");
+  command->footer(
+      "The first run is profiled; later ones have the launcher's order and the map in turns, until "
+      "it\nis clear whether the map helps. The program's exit status is passed through.\n"
+      "Example: poise run -- mpirun -np 64 ./program");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace poise::apps

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/commands/run_history.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "poise/base/error.h"
+#include "poise/base/file.h"
+
+namespace poise::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kKinds[] = {"profiled", "own order", "mapped"};
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// FNV-1a: a name for a file, the same on all platforms.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+RunKind kind_named(const std::string& name) {
+  for (std::size_t kind = 0; kind < std::size(kKinds); ++kind)
+    if (kKinds[kind] == name) return static_cast<RunKind>(kind);
+  fail("\"{}\" is not a kind of run", name);
+}
+
+RunHistory history_from(const Json& json) {
+  if (json.at("poise_run").get<int>() != kVersion) fail("it is of another version");
+  RunHistory history;
+  history.command = json.at("command").get<std::vector<std::string>>();
+  history.hosts = json.at("hosts").get<std::vector<std::string>>();
+  history.map = json.at("map").get<std::vector<PlaceId>>();
+  history.map_failed = json.at("map_failed").get<bool>();
+  history.predicted = json.at("predicted").get<double>();
+  for (const Json& run : json.at("runs"))
+    history.runs.push_back(
+        {kind_named(run.at("how").get<std::string>()), run.at("seconds").get<double>()});
+  next_run(trial_of(history));  // it refuses times that are none
+  return history;
+}
+
+}  // namespace
+
+MapHistory trial_of(const RunHistory& history) {
+  return {.has_map = !history.map.empty(),
+          .map_failed = history.map_failed,
+          .predicted = history.predicted,
+          .runs = history.runs};
+}
+
+std::string usual_history_file(const std::vector<std::string>& command) {
+  std::string folder = environment("XDG_DATA_HOME");
+  const std::string home = environment("HOME");
+  if (folder.empty() && home.empty()) return "";
+  if (folder.empty()) folder = home + "/.local/share";
+  std::error_code error;
+  std::string key = fs::current_path(error).string();
+  for (const std::string& word : command) key += '\0' + word;
+  return fmt::format("{}/poise/runs/{:016x}.json", folder, hash_of(key));
+}
+
+std::string profile_beside(const std::string& history_file) {
+  return fs::path(history_file).replace_extension(".poise").string();
+}
+
+RunHistory read_history(const std::string& path, const std::vector<std::string>& command) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return {.command = command};
+  RunHistory history;
+  try {
+    history = history_from(Json::parse(read_file(path)));
+  } catch (const std::exception& trouble) {
+    fail("{}: it is not a history of poise run ({}); remove it to begin anew", path,
+         trouble.what());
+  }
+  if (history.command != command)
+    fail("{}: it is the history of another command, {}; name another --history", path,
+         fmt::join(history.command, " "));
+  return history;
+}
+
+void write_history(const std::string& path, const RunHistory& history) {
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);  // writing says what is wrong
+  Json json{{"poise_run", kVersion},
+            {"command", history.command},
+            {"hosts", history.hosts},
+            {"map", history.map},
+            {"map_failed", history.map_failed},
+            {"predicted", history.predicted}};
+  json["runs"] = Json::array();
+  for (const TimedRun& run : history.runs)
+    json["runs"].push_back(
+        {{"how", kKinds[static_cast<std::size_t>(run.kind)]}, {"seconds", run.seconds}});
+  write_file(path, json.dump(1) + "\n");
+}
+
+}  // namespace poise::apps

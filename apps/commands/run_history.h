@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `poise run` remembers of a command's runs, in a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "poise/diagnosis/map_trial.h"
+#include "poise/placement/placement.h"
+
+namespace poise::apps {
+
+struct RunHistory {
+  std::vector<std::string> command = {};  // as the user gives it
+  std::vector<std::string> hosts = {};    // of the profiled run, in the order of the nodes
+  std::vector<PlaceId> map = {};          // per rank; empty: there is none
+  bool map_failed = false;
+  double predicted = 0;  // share of the run that the map would save
+  std::vector<TimedRun> runs = {};
+};
+
+MapHistory trial_of(const RunHistory& history);
+
+/// The file of a command in this folder: $XDG_DATA_HOME/poise/runs or ~/.local/share/poise/runs,
+/// named by a hash of the folder and the command. Empty if there is no home directory.
+std::string usual_history_file(const std::vector<std::string>& command);
+/// The profile that belongs to a history: the same name with .poise.
+std::string profile_beside(const std::string& history_file);
+
+/// An empty one if there is no such file. Throws Error if it is damaged, or of another command.
+RunHistory read_history(const std::string& path, const std::vector<std::string>& command);
+/// Makes the folder. Throws Error.
+void write_history(const std::string& path, const RunHistory& history);
+
+}  // namespace poise::apps

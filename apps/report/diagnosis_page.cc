@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "apps/report/diagnosis_page.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+#include <vector>
+
+#include "apps/report/diagnosis_pictures.h"
+#include "apps/report/diagnosis_text.h"
+#include "apps/report/html.h"
+#include "apps/report/page_script.h"
+#include "apps/text/format.h"
+
+namespace poise::apps {
+
+namespace {
+
+struct Column {
+  std::string_view heading;
+  double Efficiencies::*value;
+  bool needs_waiting = false;  // not known without it
+  bool needs_nodes = false;    // says nothing of a single one
+};
+constexpr Column kColumns[] = {
+    {"parallel", &Efficiencies::parallel},
+    {"load balance", &Efficiencies::load_balance},
+    {"inside nodes", &Efficiencies::inside_nodes, false, true},
+    {"between nodes", &Efficiencies::between_nodes, false, true},
+    {"communication", &Efficiencies::communication},
+    {"serialisation", &Efficiencies::serialisation, true},
+    {"transfer", &Efficiencies::transfer, true},
+};
+
+bool has_nodes(const MeasuredRun& run) {
+  return std::ranges::any_of(run.node_of_rank, [](std::uint32_t node) { return node > 0; });
+}
+
+std::string table_of(const MeasuredRun& run, const Diagnosis& diagnosis) {
+  std::vector<Column> columns;
+  for (const Column& column : kColumns)
+    if ((run.knows_waiting || !column.needs_waiting) && (has_nodes(run) || !column.needs_nodes))
+      columns.push_back(column);
+  std::string out =
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\" data-name=\"efficiencies\">\n"
+      "<tr><th scope=\"col\">phases</th><th scope=\"col\">time</th>";
+  for (const Column& column : columns)
+    out += fmt::format("<th scope=\"col\">{}</th>", column.heading);
+  out += "</tr>\n";
+  const auto add = [&](std::string_view name, const Efficiencies& e) {
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td data-v=\"{}\">{}</td>", escaped(name),
+                       e.run_s, seconds_text(e.run_s));
+    for (const Column& column : columns)
+      out += fmt::format("<td data-v=\"{}\">{:.1f} %</td>", e.*column.value, 100 * e.*column.value);
+    out += "</tr>\n";
+  };
+  add("all", diagnosis.whole);
+  for (const auto& [name, e] : diagnosis.named) add(name, e);
+  return out + "</table></div>\n";
+}
+
+std::string summary_of(const Diagnosis& diagnosis, const std::string& file) {
+  const std::string head =
+      fmt::format("Parallel efficiency <b>{:.1f} %</b>. ", 100 * diagnosis.whole.parallel);
+  return head + escaped(advice_sentence(diagnosis, diagnosis.advice.front(), file));
+}
+
+std::string advice_html(const Diagnosis& diagnosis, const std::string& file) {
+  std::string out = "<h3>What would help</h3>\n<ol>\n";
+  for (const Advice& advice : diagnosis.advice)
+    out += fmt::format("<li>{}</li>\n", escaped(advice_sentence(diagnosis, advice, file)));
+  out += "</ol>\n";
+  const std::string picture = advice_picture(diagnosis);
+  if (picture.empty()) return out;
+  return out + "<div class=\"ranking\">" +
+         html_figure(picture,
+                     "Seconds saved of this run; the line is the range of what is not "
+                     "known") +
+         "</div>\n";
+}
+
+}  // namespace
+
+std::string diagnosis_page(const MeasuredRun& run, const Diagnosis& diagnosis,
+                           const std::string& file) {
+  const std::string heading =
+      fmt::format("{}: {}, {}, {}", file, count_text(run.num_ranks(), "rank"),
+                  count_text(run.phases.size(), "phase"), seconds_text(diagnosis.whole.run_s));
+  const std::string along =
+      "<h3>Efficiencies along the run</h3>\n<p class=\"faint\"><span class=\"key work\"></span>"
+      "parallel<span class=\"key deciding\"></span>load balance<span class=\"key comm\"></span>"
+      "communication</p>\n<div class=\"wide scroll\" tabindex=\"0\">" +
+      efficiency_picture(run) + "</div>\n";
+  const std::string ranks =
+      "<h3>Ranks</h3>\n<p class=\"faint\"><span class=\"key work\"></span>useful<span "
+      "class=\"key idle\"></span>waiting<span class=\"key comm\"></span>transfer</p>\n" +
+      html_row({html_figure(rank_times_picture(run), "Where the time of each rank went"),
+                html_figure(waiting_picture(run), run.knows_waiting
+                                                      ? "Which rank waited for which"
+                                                      : "Waiting is not known: the profile was "
+                                                        "not finished")});
+  const std::string body =
+      fmt::format(
+          "<header><h1>What this run waited for</h1>\n<p class=\"faint\">{}</p></header>\n"
+          "<main>\n<section>\n<p class=\"summary\">{}</p>\n<p>{}</p>\n",
+          escaped(heading), summary_of(diagnosis, file), escaped(findings_text(run, diagnosis))) +
+      advice_html(diagnosis, file) + along + ranks + "<h3>Efficiencies</h3>\n" +
+      table_of(run, diagnosis) +
+      "<p class=\"faint\">The terms are those of the POP centre of excellence: parallel = load "
+      "balance x communication, communication = serialisation x transfer.</p>\n" +
+      download_html(diagnosis_json(run, diagnosis)) +
+      "</section>\n</main>\n<p class=\"faint\">Made by poise " POISE_VERSION ".</p>\n";
+  return html_page("Poise: " + heading, body);
+}
+
+}  // namespace poise::apps

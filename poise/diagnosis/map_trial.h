@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The trial of a map of ranks over several runs of a program: how the next one starts, and whether
+// the map helps. Pure: the same history gives the same decision.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace poise {
+
+/// How a run starts its ranks.
+enum class RunKind : std::uint8_t {
+  profiled,   // as the launcher does, with the profile's library
+  own_order,  // as the launcher does
+  mapped      // as the map says
+};
+
+struct TimedRun {
+  RunKind kind = RunKind::own_order;
+  double seconds = 0;  // from the start of the launcher to its end
+};
+
+/// What is known of a program's runs.
+struct MapHistory {
+  bool has_map = false;             // a profiled run was made and gave one
+  bool map_failed = false;          // a run with the map ended with an error
+  double predicted = 0;             // share of the run that the map would save, by the diagnosis
+  std::vector<TimedRun> runs = {};  // that succeeded, oldest first
+};
+
+enum class TrialState : std::uint8_t {
+  unprofiled,  // nothing is known yet
+  no_gain,     // the diagnosis promises less than is worth a trial
+  noise,       // it promises less than runs differ by themselves
+  running,     // not decided
+  kept,        // the map is faster
+  dropped,     // it is not, or no gain can be told from noise
+  failed       // a run with the map ended with an error: it is not tried again
+};
+
+struct NextRun {
+  RunKind kind = RunKind::profiled;
+  TrialState state = TrialState::unprofiled;
+  std::uint32_t pairs = 0;   // of a run of each kind, that were compared
+  double gain = 0;           // share of the time that the map saved in these; negative: it cost
+  double low = 0, high = 0;  // its interval; both 0 with fewer than kMinPairs
+  double noise = 0;          // standard deviation of a run's time, as a share of it; 0: not known
+};
+
+/// The k-th run in own order and the k-th mapped one are a pair. Of two pairs one begins with
+/// either kind, so that a machine that slowly becomes slower or faster favours none. The trial ends
+/// at the first pair after which the interval of the mean of log(mapped / own) lies on one side of
+/// 0, or below the smallest gain worth keeping; the interval is Student's at a level for which all
+/// looks together err in 5 % (Bonferroni). The noise is that of successive differences (von
+/// Neumann, 1941). O(runs + pairs^2). Throws Error if a time is not positive or not finite.
+NextRun next_run(const MapHistory& history);
+
+}  // namespace poise

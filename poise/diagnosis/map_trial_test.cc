@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "poise/diagnosis/map_trial.h"
+
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "poise/base/error.h"
+#include "poise/base/random.h"
+
+namespace poise {
+namespace {
+
+MapHistory profiled(double predicted) {
+  return {.has_map = true, .predicted = predicted, .runs = {{RunKind::profiled, 10}}};
+}
+
+/// Makes runs until the trial ends or `most` were made. `seconds`: of the i-th run, of this kind.
+NextRun carry_out(MapHistory& history, int most,
+                  const std::function<double(int, RunKind)>& seconds) {
+  NextRun next = next_run(history);
+  for (int i = 0; i < most && next.state == TrialState::running; ++i) {
+    history.runs.push_back({next.kind, seconds(i, next.kind)});
+    next = next_run(history);
+  }
+  return next;
+}
+
+TEST(map_trial, the_first_run_is_profiled) {
+  EXPECT_EQ(next_run({}).kind, RunKind::profiled);
+  EXPECT_EQ(next_run({.has_map = false, .predicted = 0, .runs = {{RunKind::own_order, 3}}}).kind,
+            RunKind::profiled);
+}
+
+TEST(map_trial, without_a_promise_the_order_stays) {
+  for (const double predicted : {0.0, 0.009, -1.0}) {
+    const NextRun next = next_run(profiled(predicted));
+    EXPECT_EQ(next.kind, RunKind::own_order);
+    EXPECT_EQ(next.state, TrialState::no_gain);
+  }
+  MapHistory no_map = profiled(0.5);
+  no_map.has_map = false;
+  EXPECT_EQ(next_run(no_map).state, TrialState::no_gain);
+}
+
+TEST(map_trial, pairs_begin_with_either_kind_in_turns) {
+  MapHistory history = profiled(0.2);
+  std::string order;
+  carry_out(history, 8, [&](int i, RunKind kind) {
+    order += kind == RunKind::mapped ? 'm' : 'o';
+    return i % 3 == 0 ? 10 : 11.0;  // too noisy to end
+  });
+  EXPECT_EQ(order, "ommoommo");
+}
+
+TEST(map_trial, runs_without_noise_decide_after_three_pairs) {
+  MapHistory faster = profiled(0.2), slower = profiled(0.2);
+  const NextRun kept =
+      carry_out(faster, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
+  EXPECT_EQ(kept.state, TrialState::kept);
+  EXPECT_EQ(kept.kind, RunKind::mapped);
+  EXPECT_EQ(kept.pairs, 3u);
+  EXPECT_NEAR(kept.gain, 0.2, 1e-12);
+  EXPECT_NEAR(kept.low, 0.2, 1e-9);
+  const NextRun dropped =
+      carry_out(slower, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 11 : 10.0; });
+  EXPECT_EQ(dropped.state, TrialState::dropped);
+  EXPECT_EQ(dropped.kind, RunKind::own_order);
+  EXPECT_EQ(dropped.pairs, 3u);
+  EXPECT_NEAR(dropped.gain, -0.1, 1e-12);
+}
+
+TEST(map_trial, the_interval_is_students) {
+  // Logarithms of the ratios: -0.1, -0.2, -0.3: mean -0.2, deviation 0.1.
+  MapHistory history = profiled(0.5);
+  for (const double log_ratio : {-0.1, -0.2, -0.3}) {
+    history.runs.push_back({RunKind::own_order, 10});
+    history.runs.push_back({RunKind::mapped, 10 * std::exp(log_ratio)});
+  }
+  const NextRun next = next_run(history);
+  const double half = 14.089 * 0.1 / std::sqrt(3.0);
+  EXPECT_EQ(next.state, TrialState::running);
+  EXPECT_NEAR(next.gain, 1 - std::exp(-0.2), 1e-12);
+  EXPECT_NEAR(next.low, 1 - std::exp(-0.2 + half), 1e-9);
+  EXPECT_NEAR(next.high, 1 - std::exp(-0.2 - half), 1e-9);
+}
+
+TEST(map_trial, a_verdict_stays_when_more_runs_come) {
+  MapHistory history = profiled(0.2);
+  carry_out(history, 99, [](int, RunKind kind) { return kind == RunKind::mapped ? 8 : 10.0; });
+  for (int i = 0; i < 9; ++i) {
+    history.runs.push_back({RunKind::mapped, 30});
+    history.runs.push_back({RunKind::own_order, 10});
+    EXPECT_EQ(next_run(history).state, TrialState::kept);
+    EXPECT_NEAR(next_run(history).gain, 0.2, 1e-12);
+  }
+}
+
+TEST(map_trial, a_map_with_which_a_run_failed_is_not_tried_again) {
+  MapHistory history = profiled(0.5);
+  history.map_failed = true;
+  EXPECT_EQ(next_run(history).state, TrialState::failed);
+  EXPECT_EQ(next_run(history).kind, RunKind::own_order);
+}
+
+TEST(map_trial, a_promise_below_the_noise_starts_no_further_mapped_run) {
+  MapHistory history = profiled(0.05);
+  // Successive differences of the logarithm of 0.2: deviation 0.2 / sqrt(2).
+  for (const double log_s : {0.0, 0.2, 0.0}) {
+    history.runs.push_back({RunKind::own_order, std::exp(log_s)});
+    history.runs.push_back({RunKind::mapped, std::exp(log_s)});
+    history.runs.back().seconds *= log_s > 0 ? 1.5 : 1;
+  }
+  const NextRun next = next_run(history);
+  EXPECT_EQ(next.state, TrialState::noise);
+  EXPECT_EQ(next.kind, RunKind::own_order);
+  EXPECT_NEAR(next.noise, 0.2 / std::sqrt(2.0), 1e-12);
+  history.predicted = 0.15;
+  EXPECT_EQ(next_run(history).state, TrialState::running);
+}
+
+/// Of 200 trials with runs that differ by `noise`, the number that end so.
+struct Counts {
+  int kept = 0, dropped = 0, other = 0;
+};
+Counts trials(double gain, double noise, double predicted, double drift_per_run) {
+  Counts counts;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    MapHistory history = profiled(predicted);
+    const NextRun end = carry_out(history, 1000, [&](int i, RunKind kind) {
+      const double log_s = noise * random.normal() + drift_per_run * i +
+                           (kind == RunKind::mapped ? std::log(1 - gain) : 0);
+      return 100 * std::exp(log_s);
+    });
+    EXPECT_LE(history.runs.size(), 25u);
+    ++(end.state == TrialState::kept      ? counts.kept
+       : end.state == TrialState::dropped ? counts.dropped
+                                          : counts.other);
+  }
+  return counts;
+}
+
+TEST(map_trial, planted_gains_are_found) {
+  EXPECT_GE(trials(0.10, 0.02, 0.1, 0).kept, 198);
+  EXPECT_GE(trials(0.05, 0.02, 0.1, 0).kept, 190);
+  EXPECT_GE(trials(0.10, 0.02, 0.1, 0.01).kept, 190);
+}
+
+TEST(map_trial, planted_no_gains_are_dropped) {
+  // Errors of 5 % of 200, plus three deviations.
+  for (const double drift : {0.0, 0.01, -0.01}) {
+    EXPECT_LE(trials(0, 0.02, 0.1, drift).kept, 19) << drift;
+    EXPECT_GE(trials(0, 0.02, 0.1, drift).dropped, 181) << drift;
+  }
+  EXPECT_EQ(trials(-0.05, 0.02, 0.1, 0).kept, 0);
+  EXPECT_GE(trials(-0.05, 0.02, 0.1, 0).dropped, 195);
+}
+
+TEST(map_trial, refuses_times_that_are_none) {
+  for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    MapHistory history = profiled(0.1);
+    history.runs.push_back({RunKind::mapped, seconds});
+    EXPECT_THROW(next_run(history), Error);
+  }
+}
+
+}  // namespace
+}  // namespace poise

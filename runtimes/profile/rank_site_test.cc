@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtimes/profile/rank_site.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace poise::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A copy of what Linux tells of two packages of two domains, each with an L3 of two cores of two
+/// threads: cpu c and c + 8 share core c.
+class Host {
+ public:
+  Host() {
+    for (int cpu = 0; cpu < 16; ++cpu) {
+      const fs::path folder = root() / ("cpu" + std::to_string(cpu));
+      const int core = cpu % 8;
+      write(folder / "topology/physical_package_id", std::to_string(core / 4));
+      write(folder / "topology/thread_siblings_list",
+            std::to_string(core) + "," + std::to_string(core + 8));
+      write(folder / "cache/index3/shared_cpu_list",
+            std::to_string(core / 2 * 2) + "-" + std::to_string(core / 2 * 2 + 1));
+      fs::create_directories(folder / ("node" + std::to_string(core / 2)));
+    }
+  }
+  ~Host() { fs::remove_all(root()); }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  RankSite site(std::vector<int> cpus) const { return site_of(cpus, root().string()); }
+
+ private:
+  static fs::path root() {
+    return fs::temp_directory_path() / ("rank_site_test." + std::to_string(::getpid()));
+  }
+  static void write(const fs::path& path, const std::string& text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text << '\n';
+  }
+};
+
+void expect_site(const RankSite& site, int package, int numa, int l3, int core) {
+  EXPECT_EQ(site.package, package);
+  EXPECT_EQ(site.numa, numa);
+  EXPECT_EQ(site.l3, l3);
+  EXPECT_EQ(site.core, core);
+}
+
+TEST(RankSite, names_the_parts_that_hold_all_allowed_cpus) {
+  const Host host;
+  expect_site(host.site({5}), 1, 2, 4, 5);
+  expect_site(host.site({5, 13}), 1, 2, 4, 5);
+  expect_site(host.site({4, 5}), 1, 2, 4, -1);
+  expect_site(host.site({4, 5, 6}), 1, -1, -1, -1);
+  expect_site(host.site({0, 4}), -1, -1, -1, -1);
+  // A later cpu cannot make known again what an earlier one ruled out.
+  expect_site(host.site({4, 6, 7}), 1, -1, -1, -1);
+}
+
+TEST(RankSite, does_not_know_what_the_host_does_not_tell) {
+  const Host host;
+  expect_site(host.site({99}), -1, -1, -1, -1);
+  expect_site(host.site({}), -1, -1, -1, -1);
+  EXPECT_NE(own_site().host[0], '\0');
+}
+
+}  // namespace
+}  // namespace poise::profile

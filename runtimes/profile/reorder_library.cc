@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// libpoise_reorder.so: what one rank loads to decide the order of a topology's ranks.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtimes/profile/reorder_plan.h"
+#include "runtimes/profile/reorder_request.h"
+
+#include "poise/base/error.h"
+#include "poise/machine/find.h"
+
+namespace poise::profile {
+
+namespace {
+
+Seats seats_of(const ReorderRequest& request) {
+  if (request.machine != nullptr && *request.machine != '\0')
+    return seats_on(find_machine(request.machine), {request.world_rank, request.num_ranks});
+  const std::span<const RankSite> sites(request.sites, request.num_ranks);
+  std::vector<JobHost> hosts;
+  for (const RankSite& site : sites) {
+    const std::string name = site.host;
+    if (!hosts.empty() && hosts.back().name == name) continue;
+    // Slurm's names may be the part before the domain.
+    if (const auto dot = name.find('.'); dot != name.npos)
+      hosts.push_back({.name = name.substr(0, dot)});
+    hosts.push_back({.name = name});
+  }
+  find_slurm_switches(hosts);
+  return seats_of(sites, hosts);
+}
+
+void answer(const ReorderRequest& request, ReorderAnswer& reply) {
+  const ReorderPlan plan = plan_order(seats_of(request), {request.edges, request.num_edges});
+  for (std::size_t rank = 0; rank < plan.rank_at.size(); ++rank)
+    reply.rank_at[rank] = static_cast<std::int32_t>(plan.rank_at[rank]);
+  reply.before = plan.before;
+  reply.after = plan.after;
+  if (!plan.is_better()) fail("no order is better");
+}
+
+}  // namespace
+
+}  // namespace poise::profile
+
+extern "C" __attribute__((visibility("default"))) bool poise_reorder(
+    const poise::profile::ReorderRequest* request, poise::profile::ReorderAnswer* reply) {
+  try {
+    poise::profile::answer(*request, *reply);
+    return true;
+  } catch (...) {
+    std::strncpy(reply->reason, poise::thrown_text().c_str(), sizeof reply->reason - 1);
+    return false;
+  }
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+
+"""Tests `poise run`: the loop from the first, profiled run to a verdict, with times that the test writes into the
+history, so that none depends on how fast the machine is; what launchers do with a map; and trouble."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from run_poise import POISE, CliTest
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int rank, size, value = 1, sum;
+  cpu_set_t cpus;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 100; ++i) MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  sched_getaffinity(0, sizeof cpus, &cpus);
+  const int count = CPU_COUNT(&cpus);
+  int first = 0;
+  while (!CPU_ISSET(first, &cpus)) ++first;
+  printf("rank %d cpus %d first %d\n", rank, count, first);
+  MPI_Finalize();
+  return argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+SECONDS = {"profiled": 10.0, "own order": 10.0, "mapped": 8.0}
+
+
+class RunTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                                         "OMPI_MCA_mpi_yield_when_idle": "1", "XDG_DATA_HOME": str(self.folder / "data")}
+        if not os.environ.get("POISE_PROFILE_LIBRARY"):
+            library = pathlib.Path(POISE).resolve().parents[1] / "lib" / "libpoise_profile.so"
+            self.environment["POISE_PROFILE_LIBRARY"] = str(library)
+
+    def launcher(self, mpi):
+        if not shutil.which(f"mpicc.{mpi}") or not shutil.which(f"mpirun.{mpi}"):
+            self.skipTest(f"no {mpi}")
+        program = self.folder / f"program.{mpi}"
+        if not program.exists():
+            (self.folder / "program.c").write_text(PROGRAM)
+            subprocess.run([f"mpicc.{mpi}", "-O1", self.folder / "program.c", "-o", program], check=True, timeout=120)
+        return [f"mpirun.{mpi}", "-np", "2", str(program)]
+
+    def run_once(self, command, *options, history="h.json"):
+        return self.run_poise("run", "--history", history, *options, "--", *command, env=self.environment,
+                              stdin=subprocess.DEVNULL)
+
+    def history(self, name="h.json"):
+        return json.loads((self.folder / name).read_text())
+
+    def change(self, name="h.json", **entries):
+        (self.folder / name).write_text(json.dumps(self.history(name) | entries))
+
+    def plant_times(self, seconds):
+        """As if each run had taken what its kind takes."""
+        runs = self.history()["runs"]
+        self.change(runs=[{"how": run["how"], "seconds": seconds[run["how"]]} for run in runs])
+
+    def said(self, done):
+        lines = [line for line in done.stderr.splitlines() if line.startswith("poise run: ")]
+        self.assertEqual(len(lines), 1, done.stderr)
+        return lines[0]
+
+    def cpus_of(self, done):
+        """rank -> first cpu that it may use, where it may use no other."""
+        words = [line.split() for line in done.stdout.splitlines() if line.startswith("rank ")]
+        return {int(line[1]): int(line[5]) for line in words if line[3] == "1"}
+
+    def begin_trial(self, command, options=()):
+        """A profiled run, then a planted map: rank 0 on core 1, rank 1 on core 0."""
+        done = self.run_once(command, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([run["how"] for run in self.history()["runs"]], ["profiled"])
+        self.assertTrue((self.folder / "h.poise").exists())
+        self.change(map=[1, 0], predicted=0.2)
+        self.plant_times(SECONDS)
+
+    def carry_out(self, command, seconds, most=30):
+        """Runs until there is a verdict; the kinds of runs and the last line."""
+        kinds = []
+        for _ in range(most):
+            done = self.run_once(command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            run = self.history()["runs"][-1]
+            kinds.append(run["how"])
+            self.assertEqual(self.cpus_of(done), {0: 1, 1: 0} if run["how"] == "mapped" else self.cpus_of(done))
+            self.plant_times(seconds)
+            if "map is" in self.said(done):
+                return kinds, done
+        self.fail(f"no verdict after {kinds}")
+
+    def test_without_a_promise_the_order_stays(self):
+        for mpi in ("openmpi", "mpich"):
+            with self.subTest(mpi=mpi):
+                command = self.launcher(mpi)
+                name = f"{mpi}.json"
+                for _ in range(2):
+                    done = self.run_once(command, history=name)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn("no map of the ranks promises a gain", self.said(done))
+                self.assertEqual([run["how"] for run in self.history(name)["runs"]], ["profiled", "own order"])
+
+    def test_a_planted_gain_is_kept(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core")
+        for mpi in ("openmpi", "mpich"):
+            with self.subTest(mpi=mpi):
+                command = self.launcher(mpi)
+                (self.folder / "h.json").unlink(missing_ok=True)
+                self.begin_trial(command)
+                kinds, last = self.carry_out(command, SECONDS)
+                # The verdict is said by the first run that begins with three planted pairs.
+                self.assertEqual(kinds[:6], ["own order", "mapped", "mapped", "own order", "own order", "mapped"])
+                self.assertIn("the map is kept: it saves 20.0 % (20.0 % to 20.0 %, 3 pairs of runs)", self.said(last))
+                done = self.run_once(command)
+                self.assertEqual(self.cpus_of(done), {0: 1, 1: 0})
+                self.assertEqual(self.history()["runs"][-1]["how"], "mapped")
+
+    def test_a_planted_loss_is_dropped(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core")
+        command = self.launcher("openmpi")
+        self.begin_trial(command)
+        _, last = self.carry_out(command, SECONDS | {"mapped": 11.0})
+        self.assertIn("the map is dropped: it saves -10.0 %", self.said(last))
+        self.run_once(command)
+        self.assertEqual(self.history()["runs"][-1]["how"], "own order")
+
+    def test_the_programs_status_is_passed_on_and_the_run_does_not_count(self):
+        command = self.launcher("openmpi") + ["5"]
+        done = self.run_once(command)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(self.history()["runs"], [])
+        self.assertIn("the next run is profiled", self.said(done))
+
+    def test_a_map_that_the_command_contradicts_is_left_out(self):
+        command = self.launcher("openmpi")
+        command = command[:1] + ["--bind-to", "none"] + command[1:]
+        self.begin_trial(command)
+        self.change(runs=self.history()["runs"] + [{"how": "own order", "seconds": 10}])
+        done = self.run_once(command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the command places ranks itself by --bind-to; running plainly", done.stderr)
+        self.assertEqual(self.history()["runs"][-1]["how"], "own order")
+
+    def test_where_something_is_missing_the_command_runs_plainly(self):
+        for path, text, says in (("broken.json", "{", "it is not a history of poise run"),
+                                 ("other.json", json.dumps({"poise_run": 1, "command": ["x"], "hosts": [], "map": [],
+                                                            "map_failed": False, "predicted": 0, "runs": []}), "of another command, x"),
+                                 ("zero.json", json.dumps({"poise_run": 1, "command": ["sh", "-c", "exit 7"], "hosts": [], "map": [],
+                                                           "map_failed": False, "predicted": 0,
+                                                           "runs": [{"how": "mapped", "seconds": 0}]}), "it must be more than 0")):
+            (self.folder / path).write_text(text)
+            done = self.run_once(["sh", "-c", "exit 7"], history=path)
+            self.assertEqual(done.returncode, 7)
+            self.assertIn(says, self.said(done))
+            self.assertEqual((self.folder / path).read_text(), text)
+        done = self.run_once(["sh", "-c", "exit 7"], history="/proc/none/h.json")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("running plainly", self.said(done))
+        self.assertEqual(self.run_once(["./none"]).returncode, 127)
+
+    def test_without_history_it_is_kept_by_command_and_folder(self):
+        for words in (["sh", "-c", "true"], ["sh", "-c", "true"], ["true"]):
+            done = self.run_poise("run", "--", *words, env=self.environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(list((self.folder / "data/poise/runs").glob("*.json"))), 2)
+
+    def test_bad_input(self):
+        self.assert_refused("run", says="COMMAND is missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
