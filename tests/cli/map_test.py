@@ -126,7 +126,7 @@ class Map(CliTest):
     def test_numbers_of_ranks_or_hosts_that_do_not_fit_are_refused(self):
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", says=["16 ranks", "--capacity"])
         self.assert_refused("map", "g.graph", "-m", "node:2 core:4", "--cores", 2, "--capacity", 4,
-                            says="cannot share")
+                            says="can share a place")
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--distance", "hop", says='"hops"')
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "--for", "openmpy", says='"openmpi"')
         self.assert_refused("map", "g.graph", "-m", "node:4 core:4", "-o", "-", "--json", says="stdout")

@@ -91,7 +91,7 @@ class OwnStrategies(CliTest):
                 script.write_text("#!/bin/sh\ncat > /dev/null\n" + body + "\n")
                 script.chmod(0o755)
                 self.fails("exec:./bad.sh", words)
-        self.fails("exec:./absent", "exec:./absent", "cannot be started")
+        self.fails("exec:./absent", "exec:./absent", "cannot start the command")
         row = self.rows("-s", "keep,exec:./absent")["exec:./absent"]
         self.assertIn("cannot be started", row["error"])
 
